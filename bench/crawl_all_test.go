@@ -12,8 +12,8 @@ import (
 	"linkwatch/e2e"
 )
 
-// crawlWithAll measures a crawl while everything else works: the archive, a search engine that gets the pages, and
-// a client that searches all the time.
+// crawlWithAll measures a crawl together with the archive, a search engine that gets the pages, and a client that searches
+// all the time.
 func crawlWithAll(t *testing.T, urls []string) {
 	engine := newEngine(t)
 	s := e2e.Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ARCHIVE_URL="+t.TempDir(), "CRAWLER_ELASTICSEARCH_URL="+engine.URL)
@@ -36,7 +36,7 @@ func crawlWithAll(t *testing.T, urls []string) {
 	row("  pages that the search engine got meanwhile", "", "%d", engine.got.Load())
 }
 
-// engine stands in for a search engine that takes all it gets.
+// engine is a fake search engine that accepts everything.
 type engine struct {
 	*httptest.Server
 	got atomic.Int64 // documents

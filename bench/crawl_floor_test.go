@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// bareCrawl crawls a site with net/http, a tokenizer and a map, one request per host at a time, and returns the number of
-// pages. It is the floor: it stores nothing, and knows no robots.txt.
+// bareCrawl crawls a site with net/http, a tokenizer and a map, with one request per host at a time. It returns the number
+// of pages. It is the baseline: it stores nothing and ignores robots.txt.
 func bareCrawl(t *testing.T, urls []string) int {
 	t.Helper()
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2}}
@@ -59,7 +59,7 @@ func bareCrawl(t *testing.T, urls []string) int {
 	return len(seen)
 }
 
-// bareLinks fetches a page and returns where it links to.
+// bareLinks fetches a page and returns its links.
 func bareLinks(t *testing.T, client *http.Client, u *url.URL) (links []*url.URL) {
 	res, err := client.Get(u.String())
 	if err != nil {
@@ -85,7 +85,7 @@ func bareLinks(t *testing.T, client *http.Client, u *url.URL) (links []*url.URL)
 	}
 }
 
-// bareColly crawls a site with Colly as its examples show it, one request per host at a time, and returns the number of
+// bareColly crawls a site with Colly as in its examples, with one request per host at a time. It returns the number of
 // pages.
 func bareColly(t *testing.T, urls []string) int {
 	t.Helper()
@@ -100,7 +100,7 @@ func bareColly(t *testing.T, urls []string) int {
 		pages++
 		mu.Unlock()
 	})
-	c.OnHTML("a[href]", func(e *colly.HTMLElement) { _ = e.Request.Visit(e.Attr("href")) }) // most were visited
+	c.OnHTML("a[href]", func(e *colly.HTMLElement) { _ = e.Request.Visit(e.Attr("href")) }) // most have been visited
 	if err := c.Visit(urls[0] + "/p0"); err != nil {
 		t.Fatal(err)
 	}

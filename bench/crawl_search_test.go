@@ -21,7 +21,7 @@ import (
 
 const (
 	searchPages = 500_000
-	searchWords = 450 // of each page, about 3 KB
+	searchWords = 450 // per page, about 3 KB
 )
 
 // searchFigures measures searches over crawled pages.
@@ -51,7 +51,7 @@ func searchFigures(t *testing.T) {
 	})
 }
 
-// searchOver measures searches over an empty database, which it fills.
+// searchOver fills an empty database and measures searches in it.
 func searchOver(t *testing.T, engine, store string, size func() int64) {
 	begun := time.Now()
 	fillPages(t, store, searchPages)
@@ -98,7 +98,7 @@ func searchOver(t *testing.T, engine, store string, size func() int64) {
 	row("memory at most", "≤ 300 MB", "%d MB", s.PeakMemory()>>20)
 }
 
-// fillPages stores pages as crawls do, with their texts in the search index.
+// fillPages stores and indexes pages as crawls do.
 func fillPages(t *testing.T, store string, n int) {
 	t.Helper()
 	db, closeDB := e2e.OpenDatabase(t, store)

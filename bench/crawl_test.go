@@ -22,11 +22,11 @@ const (
 	crawlHosts = 20
 	crawlPages = 10_000
 	pageSize   = 5_000 // bytes
-	pageLinks  = 30    // on each page: the next ones, and those that every page has
+	pageLinks  = 30    // per page: to the next pages, and the same links on every page
 )
 
-// TestCrawlFigures measures crawls of the real binary beside a bare Colly and a bare net/http, and the scheduler with
-// many jobs. It asserts nothing about time.
+// TestCrawlFigures measures crawls of the real binary, compared with plain Colly and plain net/http, and the scheduler with
+// many jobs. It does not check any times.
 func TestCrawlFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("figures are measured with -figures (task bench)")
@@ -38,7 +38,7 @@ func TestCrawlFigures(t *testing.T) {
 	t.Run("instances", instanceFigures)
 }
 
-// pageTexts are texts of pages, each with words of its own.
+// pageTexts returns different texts for pages.
 func pageTexts() (texts []string) {
 	for seed := range uint64(499) { // a prime, so that the pages of a host differ
 		texts = append(texts, "<p>"+strings.ReplaceAll(newWriter(seed).words(1000), "\n", "</p>\n<p>"))
@@ -46,7 +46,7 @@ func pageTexts() (texts []string) {
 	return texts
 }
 
-// crawlSite serves crawlHosts hosts with so many pages in all, which are found by their links from the first one.
+// crawlSite serves pages on crawlHosts hosts, all linked from the first one.
 func crawlSite(t *testing.T, x, pages int) (urls []string) {
 	each, texts := pages/crawlHosts, pageTexts()
 	urls = farm(t, x, crawlHosts, func(w http.ResponseWriter, r *http.Request) {
@@ -74,12 +74,12 @@ func crawlSite(t *testing.T, x, pages int) (urls []string) {
 		}
 		b = append(b, texts[n%len(texts)][:max(0, pageSize-len(b))]...)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(b) // the reader may be gone
+		_, _ = w.Write(b) // the client may have disconnected
 	})
 	return urls
 }
 
-// addCrawl adds a source of all hosts to a server, and a job that crawls it at once. It returns the job's id.
+// addCrawl adds a source with all hosts and a job that runs at once. It returns the job's id.
 func addCrawl(t *testing.T, s *e2e.Server, urls []string) (id string) {
 	t.Helper()
 	var hosts []string
@@ -101,7 +101,7 @@ func addCrawl(t *testing.T, s *e2e.Server, urls []string) (id string) {
 	return job.ID
 }
 
-// run is an execution as it is now.
+// run is the current state of an execution.
 type run struct {
 	Status       string
 	DurationMS   int64 `json:"duration_ms"`
@@ -109,7 +109,7 @@ type run struct {
 	Failed       int
 }
 
-// lastRun is the newest execution of a job; the zero run if there is none yet.
+// lastRun returns the newest execution of a job, or the zero run if there is none yet.
 func lastRun(t *testing.T, s *e2e.Server, job string) run {
 	t.Helper()
 	var list struct{ Items []run }
@@ -122,7 +122,7 @@ func lastRun(t *testing.T, s *e2e.Server, job string) run {
 	return list.Items[0]
 }
 
-// crawled waits until a crawl is completed.
+// crawled waits until a crawl has completed.
 func crawled(t *testing.T, s *e2e.Server, job string) run {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -141,7 +141,7 @@ func perSecond(n int, took time.Duration) string {
 	return fmt.Sprintf("%.0f pages/s", float64(n)/took.Seconds())
 }
 
-// crawlFigures measures whole crawls of a site of crawlPages pages.
+// crawlFigures measures whole crawls of a site with crawlPages pages.
 func crawlFigures(t *testing.T) {
 	table("A crawl of %d pages of %d bytes with %d links on %d hosts, one request per host at a time", crawlPages, pageSize, pageLinks, crawlHosts)
 	urls := crawlSite(t, 40, crawlPages)
@@ -163,7 +163,7 @@ func crawlFigures(t *testing.T) {
 	crawlWithAll(t, urls)
 }
 
-// wholeCrawl crawls a site with a new server, prints its figures and returns its CPU time per page in milliseconds.
+// wholeCrawl crawls a site with a new server, prints the figures and returns the CPU time per page in milliseconds.
 func wholeCrawl(t *testing.T, urls []string, name string, env ...string) float64 {
 	t.Helper()
 	s := e2e.Start(t, env...)
@@ -171,7 +171,7 @@ func wholeCrawl(t *testing.T, urls []string, name string, env ...string) float64
 	return measureCrawl(t, s, urls, name)
 }
 
-// measureCrawl is wholeCrawl with a server that runs.
+// measureCrawl is wholeCrawl with a running server.
 func measureCrawl(t *testing.T, s *e2e.Server, urls []string, name string) float64 {
 	t.Helper()
 	job := addCrawl(t, s, urls)
@@ -193,7 +193,7 @@ func measureCrawl(t *testing.T, s *e2e.Server, urls []string, name string) float
 	return cpu
 }
 
-// frontierFigures measures how a crawl goes on with few and with many URLs in its frontier.
+// frontierFigures measures crawls with few and with many URLs in the frontier.
 func frontierFigures(t *testing.T) {
 	const seconds = 20
 	table("A crawl with a long frontier, SQLite: %d s of it", seconds)
@@ -221,8 +221,7 @@ func frontierFigures(t *testing.T) {
 	}
 }
 
-// fillFrontier makes a database with a crawl that was interrupted, of which n URLs are left to fetch. They link to each
-// other, and to no others.
+// fillFrontier creates a database with an interrupted crawl that has n URLs left to fetch. They link only to each other.
 func fillFrontier(t *testing.T, file string, urls []string, n int) {
 	t.Helper()
 	db, closeDB := e2e.OpenDatabase(t, file)
@@ -274,7 +273,7 @@ func schedulerFigures(t *testing.T) {
 		}
 	}
 	row("adding a job, with its source and its slot", "", "%.2f ms", time.Since(begun).Seconds()*1000/n)
-	modelstest.Exec(t, db, "UPDATE jobs SET next_run_at = next_run_at + 86400000000") // none is due while this runs
+	modelstest.Exec(t, db, "UPDATE jobs SET next_run_at = next_run_at + 86400000000") // none is due during the measurement
 	measureCalls(t, "a poll with nothing due", "≤ 5 ms", func() error {
 		seqs, _, err := store.Due(ctx, 100)
 		if len(seqs) > 0 {
@@ -295,7 +294,7 @@ func schedulerFigures(t *testing.T) {
 	measurePath(t, s, "page /", "", "/")
 }
 
-// measureCalls prints how long a call takes, as a row.
+// measureCalls measures a call and prints a row.
 func measureCalls(t *testing.T, name, bound string, call func() error) {
 	t.Helper()
 	var all []float64

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// usual are the most frequent words of English, so that the language of texts is told as quickly as that of real ones.
+// usual are the most frequent words of English, so that language detection is as fast as for real texts.
 const usual = `the of and to in a is that for it was on as with be by this are from at or have not which an were but has they
 	their will been one can all would there more when who if about what out up into its some only time could new other than then
 	these two may like first also after any people over most our such where through between because before those years under many
 	made make work used being does much each way during without here while part used both state place still between those must house
 	again never world should system against government number public general small during until does always area given service`
 
-// vocabulary is the words of texts, the most frequent one first. The rest are made up.
+// vocabulary has the words of texts, most frequent first. All but the first words are invented.
 var vocabulary = func() []string {
 	const onsets, vowels, ends = "bcdfghklmnprstvwz", "aeiou", "lnrst"
 	r := rand.New(rand.NewPCG(7, 7))
@@ -38,8 +38,8 @@ var vocabulary = func() []string {
 	return words
 }()
 
-// writer makes texts whose words are as unevenly frequent as those of real ones: the
-// second word is half as frequent as the first, the third one third as frequent.
+// writer generates texts with a realistic distribution of words: the second word is half as frequent as the first, the third
+// a third as frequent.
 type writer struct {
 	r    *rand.Rand
 	zipf *rand.Zipf
@@ -50,7 +50,7 @@ func newWriter(seed uint64) *writer {
 	return &writer{r, rand.NewZipf(r, 1.07, 2, uint64(len(vocabulary)-1))}
 }
 
-// words is a text of n words, in lines of about sixty.
+// words returns a text of n words, in lines of about sixty.
 func (w *writer) words(n int) string {
 	var b strings.Builder
 	for i := range n {

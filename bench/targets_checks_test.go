@@ -112,7 +112,7 @@ func busyFigures(t *testing.T, engine, database string) {
 	for time.Since(begun) < 30*time.Second {
 		few = append(few, took(t, s.URL+"/v1/targets?limit=50"))
 		many = append(many, took(t, s.URL+"/v1/targets?limit=500"))
-		time.Sleep(100 * time.Millisecond) // a reader now and then, who is no load of his own
+		time.Sleep(100 * time.Millisecond) // few requests, so that they are no load
 	}
 	checks, cpu = asked.Load()-checks, cpuOf(t, s.PID())-cpu
 	seconds := time.Since(begun).Seconds()
@@ -131,7 +131,8 @@ func busyFigures(t *testing.T, engine, database string) {
 	row("checks by bare GETs, CPU", "", "%.1f times", perThousand/(floor.CPU/float64(floor.Requests)*1000))
 }
 
-// bytesPerRow returns how much of a file a row of a table takes, with its indexes: the pages that are free without the rows.
+// bytesPerRow returns the size of a row of a table with its indexes. It counts the pages that become free without
+// the rows.
 func bytesPerRow(t *testing.T, file, table string) string {
 	t.Helper()
 	db, err := sqlite.Open(file)
@@ -157,8 +158,8 @@ func bytesPerRow(t *testing.T, file, table string) string {
 	return fmt.Sprintf("%.0f B", (number("PRAGMA freelist_count")-free)*size/rows)
 }
 
-// hangingFigures measures how many checks of healthy hosts are on time beside hosts that hang: from a cold start, and
-// once each host has been tried once.
+// hangingFigures measures how many checks of healthy hosts are on time while other hosts hang: after a cold start, and
+// after each host was checked once.
 func hangingFigures(t *testing.T) {
 	const healthy, timeout, watched = 30, 5 * time.Second, 30 * time.Second
 	table("%d healthy targets beside %d that hang, CHECK_INTERVAL=1s, HTTP_TIMEOUT=5s", healthy, healthy)
@@ -209,8 +210,7 @@ func hangingFigures(t *testing.T) {
 	}
 }
 
-// outageFigures measures how long healthy targets go without a check when 200 others, which responded before, begin to
-// hang together.
+// outageFigures measures how long healthy targets are not checked when 200 others start to hang at the same time.
 func outageFigures(t *testing.T) {
 	const healthy, others, interval, watched = 20, 200, 5 * time.Second, 2 * time.Minute
 	table("%d healthy targets, and %d that begin to hang together: CHECK_INTERVAL=%s, HTTP_TIMEOUT=2s, MAX_CONCURRENCY=8", healthy, others, interval)
@@ -261,9 +261,9 @@ func outageFigures(t *testing.T) {
 // checkInterval is the CHECK_INTERVAL of hangingFigures.
 const checkInterval = time.Second
 
-// punctual counts the checks of a target that were due within a time, and those of them that were on time: at most two
-// intervals after the one before (or after the beginning), since a check is due within one and may wait for one. A longer
-// gap counts as one late check for each whole interval.
+// punctual counts the checks of a target that were due in a period, and those that were on time. A check is on time at
+// most two intervals after the previous one (or the start): it is due within one interval and may wait for another. A
+// longer gap counts as one late check per whole interval.
 func punctual(arrivals []time.Time, from, to time.Time) (onTime, due int) {
 	before := from
 	for _, at := range append(slices.Clone(arrivals), to) {

@@ -27,7 +27,7 @@ func storedFigures(t *testing.T) {
 	fillTargets(t, file)
 	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=100ms")
 	table("%d targets stored, none due, SQLite", storedTargets)
-	time.Sleep(3 * time.Second) // what a start costs is over
+	time.Sleep(3 * time.Second) // the startup has finished
 	row("memory after start", "≤ 200 MB", "%.0f MB", float64(s.Memory())/1e6)
 	const ticks = 200
 	cpu := cpuOf(t, s.PID())

@@ -18,7 +18,7 @@ import (
 	"linkwatch/models/lease"
 )
 
-// crawlMaker makes up crawls and lets a clock run through their days.
+// crawlMaker creates demo crawls. It advances a clock through their days.
 type crawlMaker struct {
 	db    *models.DB
 	store *crawl.Store
@@ -26,19 +26,19 @@ type crawlMaker struct {
 	at    time.Time
 }
 
-// madeCrawl is a job and how its crawls went.
+// madeCrawl is a job and the results of its crawls.
 type madeCrawl struct {
 	name, url string
 	every     crawl.Interval
 	runs      int
 	sections  []string
-	failed    string // why its last crawls fail; "" = they do not
+	failed    string // error of its last crawls; "" = none
 	paused    bool
 	feed      string // path of its feed; "" = none
-	feedFails string // why its last poll fails; "" = it does not
+	feedFails string // error of its last poll; "" = none
 }
 
-// allCrawls are those of the made-up company, in several states.
+// allCrawls returns the crawls of the fictional company, with jobs in several states.
 func allCrawls() []madeCrawl {
 	return []madeCrawl{
 		{name: "Documentation", url: "https://docs.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 7, sections: []string{"guides", "api", "changes", "faq"}, feed: "changes.atom"},
@@ -50,7 +50,7 @@ func allCrawls() []madeCrawl {
 	}
 }
 
-// Crawls makes up sources and jobs with their executions, and says how many.
+// Crawls creates sources and jobs with their executions. did says how many.
 func Crawls(ctx context.Context, r *Run) (did string, err error) {
 	if !r.Fresh {
 		return "0 crawl jobs", nil
@@ -68,7 +68,7 @@ func Crawls(ctx context.Context, r *Run) (did string, err error) {
 		}
 	}
 	if err == nil {
-		err = m.rest(ctx, r.Now)
+		err = m.postponeRuns(ctx, r.Now)
 	}
 	if err != nil {
 		return "", fmt.Errorf("after %d crawl jobs: %w", n, err)
@@ -76,14 +76,14 @@ func Crawls(ctx context.Context, r *Run) (did string, err error) {
 	return fmt.Sprintf("%d crawl jobs", n), nil
 }
 
-// demoLease is the instance that makes up crawls.
+// demoLease is the lease of the instance that creates the demo crawls.
 const demoLease lease.ID = "i_demo"
 
-// rest puts the next runs off: nothing answers at the made-up addresses.
-func (m *crawlMaker) rest(ctx context.Context, now time.Time) error {
+// postponeRuns postpones the next runs, because the fictional hosts do not exist.
+func (m *crawlMaker) postponeRuns(ctx context.Context, now time.Time) error {
 	until := models.At(now.Add(Rest))
 	return m.db.Write(ctx, func(tx *gorm.DB) error {
-		// Each keeps its distance from the others.
+		// The runs stay spread out.
 		err := tx.Exec("UPDATE jobs SET next_run_at = ? + seq * 3600000000, planned_at = ? + seq * 3600000000 WHERE next_run_at IS NOT NULL", until, until).Error
 		if err == nil {
 			err = tx.Exec("UPDATE feeds SET next_poll_at = ? + seq * 3600000000 WHERE next_poll_at IS NOT NULL", until).Error
@@ -95,7 +95,7 @@ func (m *crawlMaker) rest(ctx context.Context, now time.Time) error {
 	})
 }
 
-// add makes up a job, and lets it run.
+// add creates a job and runs it.
 func (m *crawlMaker) add(ctx context.Context, now time.Time, c madeCrawl) error {
 	m.at = now.Add(-time.Duration(c.runs)*max(c.every.Duration(), day) - time.Hour)
 	retries := 0
@@ -125,7 +125,7 @@ func (m *crawlMaker) add(ctx context.Context, now time.Time, c madeCrawl) error 
 	return err
 }
 
-// crawl makes up one execution of the job that is due.
+// crawl creates one execution of the due job.
 func (m *crawlMaker) crawl(ctx context.Context, c madeCrawl, problem string) error {
 	seqs, _, err := m.store.Due(ctx, 1)
 	if err != nil || len(seqs) == 0 {
@@ -148,8 +148,7 @@ func (m *crawlMaker) crawl(ctx context.Context, c madeCrawl, problem string) err
 	return m.report(ctx)
 }
 
-// report brings the search index up to date and writes the report of an execution, as
-// the program does behind a crawl.
+// report updates the search index and writes the report of an execution, as the crawler does after a crawl.
 func (m *crawlMaker) report(ctx context.Context) error {
 	r, err := m.store.NextReport(ctx)
 	for done := r == nil; !done && err == nil; {
@@ -161,7 +160,7 @@ func (m *crawlMaker) report(ctx context.Context) error {
 	return err
 }
 
-// poll makes up a feed of a source, and its polls.
+// poll creates a feed of a source and its polls.
 func (m *crawlMaker) poll(ctx context.Context, c madeCrawl, source string) error {
 	if _, _, err := m.store.AddFeed(ctx, c.url+c.feed, source); err != nil {
 		return err
@@ -197,7 +196,7 @@ func (m *crawlMaker) poll(ctx context.Context, c madeCrawl, source string) error
 	return nil
 }
 
-// fetch makes up what was fetched until the frontier is empty.
+// fetch creates results until the frontier is empty.
 func (m *crawlMaker) fetch(ctx context.Context, c madeCrawl, problem string) error {
 	for {
 		m.at = m.at.Add(time.Second)
@@ -223,7 +222,7 @@ func (m *crawlMaker) fetch(ctx context.Context, c madeCrawl, problem string) err
 	}
 }
 
-// fetched makes up what was fetched of an entry.
+// fetched creates the result of an entry.
 func (m *crawlMaker) fetched(c madeCrawl, e crawl.Entry, problem string) crawl.Result {
 	now := m.store.Now()
 	r := crawl.Result{Entry: e, Status: crawl.EntryDone, CPU: time.Duration(m.rand.IntN(900)) * time.Microsecond}
@@ -267,11 +266,10 @@ func (m *crawlMaker) fetched(c madeCrawl, e crawl.Entry, problem string) crawl.R
 	return r
 }
 
-// links are the paths that a page links to: the start page to the sections, those to
-// their pages.
+// links returns the paths that a page links to. The start page links to the sections, and these to their pages.
 func (m *crawlMaker) links(c madeCrawl, path string) (links []string) {
 	pages := 8
-	if m.at.YearDay()%4 == 0 { // now and then one is taken off the list
+	if m.at.YearDay()%4 == 0 { // sometimes one page is no longer listed
 		pages = 7
 	}
 	if path == "" {

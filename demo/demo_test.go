@@ -35,7 +35,7 @@ func env(t *testing.T) func(string) string {
 func TestDemo(t *testing.T) {
 	getenv, begun := env(t), time.Now()
 	var out strings.Builder
-	if err := app.Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 1700") {
+	if err := app.Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 1700") {
 		t.Fatalf("%s: %v", out.String(), err) // 200 of them are not lived with
 	}
 	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
@@ -56,7 +56,7 @@ func TestDemo(t *testing.T) {
 		}
 		var out strings.Builder
 		err := app.Run(t.Context(), []string{"demo", "-links", "1", "-force"}, getenv, &out)
-		if err != nil || !strings.Contains(out.String(), "Stored 0") { // the same first link
+		if err != nil || !strings.Contains(out.String(), "Added 0") { // the same first link
 			t.Errorf("%s: %v", out.String(), err)
 		}
 	})
@@ -100,8 +100,8 @@ func demoIsLivedIn(t *testing.T, db *models.DB, begun time.Time) {
 	}
 }
 
-// demoIsWatched: the targets have months of history up to now, one of each
-// sort is there to be looked at, and nobody is asked while that is done.
+// demoIsWatched checks that the targets have months of history up to now and all kinds of
+// states, and that none of them is due soon.
 func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 	store := targets.NewStore(db, nil, targets.Options{CheckInterval: 15 * time.Second})
 	counts, err := store.Counts(t.Context())
@@ -115,14 +115,14 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 	perfect, throttled := 0, 0
 	for _, x := range all.Items {
 		if x.Name == "" || len(x.RecentChecks) != targets.MaxRecentChecks || x.LastCheckedAt.After(time.Now()) || begun.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
-			t.Errorf("not as lived with: %s, %d beats, checked %s", x.Name, len(x.RecentChecks), x.LastCheckedAt)
+			t.Errorf("%s has %d recent checks, the last at %s", x.Name, len(x.RecentChecks), x.LastCheckedAt)
 		}
 		if !x.Paused && x.NextCheckAt.Before(begun.Add(demo.Rest-time.Hour)) {
-			t.Errorf("%s is asked soon, at %s, and found down", x.Name, x.NextCheckAt)
+			t.Errorf("%s is due soon, at %s, and would be found down", x.Name, x.NextCheckAt)
 		}
 		ratio, ok := x.Uptime[targets.Last90d].Ratio()
 		if !ok || ratio < 0.8 || x.RecentChecks[0].LatencyMS == 0 {
-			t.Errorf("%s: uptime %v (%v), beats %v", x.Name, ratio, ok, x.RecentChecks[:3])
+			t.Errorf("%s: uptime %v (%v), recent checks %v", x.Name, ratio, ok, x.RecentChecks[:3])
 		}
 		if ratio == 1 {
 			perfect++
@@ -396,7 +396,7 @@ func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := app.Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 20") {
+	if err := app.Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 20") {
 		t.Fatalf("%s: %v", out.String(), err)
 	}
 	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Invalid requests are answered with 400 or 404 and the location of the error, and without any of the rejected
-// values.
+// Invalid requests return 400 or 404 and the location of the error, without the rejected values.
 func TestTargetBadInput(t *testing.T) {
 	t.Parallel()
 	web, s := site(t), Start(t, "CHECK_INTERVAL=1h")
@@ -18,7 +17,7 @@ func TestTargetBadInput(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, body string
 		status             int
-		location           string // of the first error; "" = not looked at
+		location           string // of the first error; "" = not checked
 	}{
 		"no URL":                       {"POST", "/v1/targets", `{}`, 400, "url"},
 		"an empty URL":                 {"POST", "/v1/targets", `{"url": ""}`, 400, "url"},
@@ -31,7 +30,7 @@ func TestTargetBadInput(t *testing.T) {
 		"a URL that is a number":       {"POST", "/v1/targets", `{"url": 7}`, 400, "url"},
 		"no JSON":                      {"POST", "/v1/targets", `{"url": hunter2`, 400, ""},
 		"a list":                       {"POST", "/v1/targets", `["hunter2"]`, 400, ""},
-		"an unknown member":        {"POST", "/v1/targets", `{"url": "http://example.com/", "colour": "hunter2"}`, 400, ""},
+		"an unknown member":            {"POST", "/v1/targets", `{"url": "http://example.com/", "colour": "hunter2"}`, 400, ""},
 		"a negative interval":          {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": -1}`, 400, "interval_seconds"},
 		"an interval of years":         {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": 99999999}`, 400, "interval_seconds"},
 		"an interval in words":         {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": "hunter2"}`, 400, "interval_seconds"},

@@ -65,7 +65,7 @@ func silent(answer string) func(net.Conn) {
 		if _, err := io.WriteString(conn, answer); err != nil {
 			return
 		}
-		_, _ = io.Copy(io.Discard, conn) // until the other side leaves
+		_, _ = io.Copy(io.Discard, conn) // until the client disconnects
 	}
 }
 
@@ -89,7 +89,7 @@ func free(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// busy returns an address where connections are never accepted and the queue of those that wait is full.
+// busy returns an address that never accepts connections and whose accept queue is full.
 func busy(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -112,7 +112,7 @@ func busy(t *testing.T) string {
 	for range 10 {
 		conn, err := net.DialTimeout("tcp", address, 500*time.Millisecond)
 		if err != nil {
-			return address // the line is full
+			return address // the queue is full
 		}
 		t.Cleanup(func() { _ = conn.Close() })
 	}
@@ -120,14 +120,14 @@ func busy(t *testing.T) string {
 	return ""
 }
 
-// Servers that misbehave in each phase of a check give a short error, always the same one, without an address.
+// Servers that fail in each phase of a check result in a short, stable error without an address.
 func TestCheckErrors(t *testing.T) {
-	t.Parallel() // it waits for time-outs
+	t.Parallel() // it waits for timeouts
 	web := site(t)
 	s := Start(t, "CHECK_INTERVAL=1h", "HTTP_TIMEOUT=500ms", "MAX_CONCURRENCY=64")
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(article))
 	secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that should fail
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	plain := strings.TrimPrefix(web.URL, "http://")
@@ -165,7 +165,7 @@ func TestCheckErrors(t *testing.T) {
 			watched := s.addTarget(c.url)
 			modelstest.Eventually(t, "the first check is stored", func() bool { return len(s.results(watched.ID)) > 0 })
 			var next result
-			if status := s.Call("POST", "/v1/targets/"+watched.ID+"/check", nil, &next); status != 200 && c.status != 429 { // who asks for a pause is not asked at once
+			if status := s.Call("POST", "/v1/targets/"+watched.ID+"/check", nil, &next); status != 200 && c.status != 429 { // a rate limited host gets no request
 				t.Fatalf("checking again: status %d", status)
 			}
 			whole := regexp.MustCompile("^(" + c.err + ")$")
@@ -179,7 +179,7 @@ func TestCheckErrors(t *testing.T) {
 			}
 			want := "down"
 			if c.status == 429 {
-				want = "pending" // it says nothing
+				want = "pending" // a 429 does not change the status
 			}
 			if now := s.target(watched.ID); now.Status != want {
 				t.Errorf("the target is %s, want %s", now.Status, want)

@@ -12,11 +12,11 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// gate is a page that responds to no request until it is opened.
+// gate is a page that does not respond until it is opened.
 type gate struct {
 	open     chan struct{}
 	mu       sync.Mutex
-	waiting  map[string]int // requests that wait, by path
+	waiting  map[string]int // blocked requests, by path
 	answered map[string]int // by path
 }
 
@@ -31,7 +31,7 @@ func (g *gate) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case <-g.open:
 		rw.WriteHeader(http.StatusOK)
 		g.note(g.answered, r.URL.Path, 1)
-	case <-r.Context().Done(): // the asker left
+	case <-r.Context().Done(): // the client disconnected
 	}
 }
 
@@ -56,7 +56,7 @@ const (
 	checkedTargets = `SELECT canonical_url FROM targets JOIN check_results ON target_seq = seq`
 )
 
-// fullQueue starts a program with four workers and adds 120 targets on 40 hosts that do not respond yet. It waits
+// fullQueue starts an instance with four workers and adds 120 targets on 40 hosts that do not respond yet. It waits
 // until some checks run.
 func fullQueue(t *testing.T, g *gate, env ...string) *Server {
 	t.Helper()
@@ -101,7 +101,7 @@ func TestStopInAFullQueue(t *testing.T) {
 	}
 }
 
-// Checks of hosts that never respond are cancelled when the grace is over: exit code 0, no result, no claim.
+// Checks of hosts that never respond are canceled at the end of the grace period: exit code 0, no results, no claims.
 func TestStopCutsWhatHangs(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -118,7 +118,7 @@ func TestStopCutsWhatHangs(t *testing.T) {
 	}
 }
 
-// The claims of a killed program are checked again when its lease has ended.
+// The targets of a killed instance are checked again when its lease has ended.
 func TestKillWhileChecking(t *testing.T) {
 	t.Parallel() // it waits for a lease to end
 	g, store := newGate(), storeIn(t)
@@ -142,10 +142,10 @@ func TestKillWhileChecking(t *testing.T) {
 // seen records the checks of each page of a host.
 type seen struct {
 	mu      sync.Mutex
-	last    map[string]time.Time // when a page was asked last
+	last    map[string]time.Time // time of the last request of a page
 	running map[string]int
-	by      map[string]map[string]int // checks by page, by who asked
-	twice   []string                  // what was wrong
+	by      map[string]map[string]int // checks by page and user agent
+	twice   []string                  // pages that were checked too soon
 	least   time.Duration             // between two checks of a page
 }
 
@@ -185,13 +185,13 @@ func (h *seen) forget() {
 	h.by = map[string]map[string]int{}
 }
 
-// Two programs on one PostgreSQL share the targets: none is checked twice in its interval, and when one program dies
-// the other checks all of them.
+// Two instances on one PostgreSQL share the targets: none is checked twice in its interval, and when one instance
+// dies, the other checks all targets.
 func TestTwoProgramsShareTheTargets(t *testing.T) {
 	t.Parallel() // it waits for a lease to end
 	const interval = 3 * time.Second
-	// A check has its place in the interval, and comes at least half of one after the one before. It is a little late
-	// on a busy machine, so that the next seems early.
+	// A check runs at its offset in the interval, at least half an interval after the previous one. On a busy machine it
+	// is slightly late, so that the next one seems early.
 	h := &seen{last: map[string]time.Time{}, running: map[string]int{}, by: map[string]map[string]int{}, least: interval / 4}
 	env := []string{"DATABASE_URL=" + modelstest.NewPostgres(t), "CHECK_INTERVAL=" + interval.String(), "MAX_CONCURRENCY=4"}
 	anna := Start(t, append(env, "OUTBOUND_USER_AGENT=Anna")...)
@@ -202,7 +202,7 @@ func TestTwoProgramsShareTheTargets(t *testing.T) {
 			[]*Server{anna, ben}[k%2].addTarget(fmt.Sprintf("%s/%d-%d", url, i, k))
 		}
 	}
-	both := func() bool { // either has checked most of them by now: each came up several times
+	both := func() bool { // each has checked most of them by now
 		return h.pages("Anna") > all/2 && h.pages("Ben") > all/2
 	}
 	modelstest.Eventually(t, "both check", both)

@@ -9,7 +9,7 @@ import (
 // A target is added, goes up, down when its server closes, and up again, without a reload of the list. Its page shows
 // the outage.
 func TestTargetUpDownUp(t *testing.T) {
-	t.Parallel() // it waits for pages that renew themselves every five seconds
+	t.Parallel() // it waits for pages that update themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/watch")
@@ -67,7 +67,7 @@ func TestTargetPage(t *testing.T) {
 		b.fill("#edit input[name=keyword]", "Sold out")
 		b.click("#edit button.primary")
 		b.wait(`document.querySelector("h1").textContent === "The shop"`)
-		s.becomes(watched.ID, "down") // it is checked at once, by what holds now
+		s.becomes(watched.ID, "down") // it is checked at once with the new settings
 		b.open("/watch/" + watched.ID)
 		b.is("down")
 		b.see("keyword not found")

@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// The expiry of a certificate is read in the handshake of a check.
+// Checks record when the certificate expires.
 func TestCertificateOfATarget(t *testing.T) {
 	t.Parallel()
 	web, setting := trusted(t, article)
@@ -30,7 +30,7 @@ func TestCertificateOfATarget(t *testing.T) {
 	}
 }
 
-// Targets in the API: add, read, wait for checks, change, delete.
+// Targets in the API: add, read, wait for checks, edit, delete.
 func TestTargetJourney(t *testing.T) {
 	t.Parallel()
 	web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
@@ -45,7 +45,7 @@ func TestTargetJourney(t *testing.T) {
 	}
 	other := s.addTarget(web.URL + "/other")
 
-	// History comes by itself, newest first, in pages without skips or repeats.
+	// Checks run without requests. Their results are listed newest first, in pages without skips or repeats.
 	modelstest.Eventually(t, "five checks of each are stored", func() bool { return len(s.results(first.ID)) >= 5 && len(s.results(other.ID)) >= 5 })
 	if now := s.target(first.ID); now.Status != "up" || now.LastStatusCode != 200 || now.LastError != "" || now.Uptime["24h"] == nil || *now.Uptime["24h"] != 1 {
 		t.Errorf("after five good checks the target is %+v", now)
@@ -70,14 +70,14 @@ func TestTargetJourney(t *testing.T) {
 		}
 	}
 
-	// Paused is left alone, while its neighbour goes on.
+	// A paused target is not checked, but others are.
 	var paused target
 	if status := s.Call("PATCH", "/v1/targets/"+first.ID, map[string]any{"paused": true}, &paused); status != 200 || paused.Status != "paused" || !paused.NextCheckAt.IsZero() {
 		t.Errorf("pausing: %d, status %s, next check %s", status, paused.Status, paused.NextCheckAt)
 	}
 	checks, neighbour := web.requests("/status"), web.requests("/other")
 	modelstest.Eventually(t, "the neighbour is checked five times more", func() bool { return web.requests("/other") >= neighbour+5 })
-	if more := web.requests("/status") - checks; more > 1 { // one may have been under way
+	if more := web.requests("/status") - checks; more > 1 { // one may have been running
 		t.Errorf("a paused target was checked %d times", more)
 	}
 	if status := s.Call("POST", "/v1/targets/"+first.ID+"/check", nil, nil); status != 409 {
@@ -89,7 +89,7 @@ func TestTargetJourney(t *testing.T) {
 		t.Errorf("after the change the target is %+v", now)
 	}
 
-	// Check now, long before it is due.
+	// A check can be requested long before it is due.
 	before := s.results(first.ID)
 	var now result
 	if status := s.Call("POST", "/v1/targets/"+first.ID+"/check", nil, &now); status != 200 || now.TargetID != first.ID || now.StatusCode != 200 {
@@ -106,11 +106,11 @@ func TestTargetJourney(t *testing.T) {
 		t.Errorf("a deleted target: %d, want 404", status)
 	}
 	if again := s.addTarget(web.URL + "/status?a=1"); again.ID == first.ID {
-		t.Error("the deleted target's address is watched under the old id")
+		t.Error("the URL of the deleted target has the old id")
 	}
 }
 
-// A target that is down has the reason, and the first good check ends its outage.
+// A target that is down has an error, and the first successful check ends its outage.
 func TestTargetDownAndUp(t *testing.T) {
 	t.Parallel()
 	web, s := site(t), Start(t, "CHECK_INTERVAL=200ms")
@@ -137,7 +137,7 @@ func TestTargetDownAndUp(t *testing.T) {
 		t.Errorf("the outages are %+v, want one that has ended", outages)
 	}
 
-	// Expectations decide, too.
+	// Expectations are checked too.
 	keyword := s.addTargetAs(map[string]any{"url": web.set("/keyword", titled("All is well")), "expect": map[string]any{"keyword": "well"}})
 	absent := s.addTargetAs(map[string]any{"url": web.URL + "/keyword?2", "expect": map[string]any{"keyword_absent": "All is"}})
 	teapot := s.addTargetAs(map[string]any{"url": web.set("/teapot", status(418)), "expect": map[string]any{"status": "418"}})
@@ -159,7 +159,7 @@ func keyed(t *testing.T, s *Server, key, url string) (status int, got target) {
 	return res.StatusCode, got
 }
 
-// A key creates one target, whatever later requests send with it, also after a restart.
+// A key creates one target, even if later requests have another body, also after a restart.
 func TestTargetIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	web, store := site(t), storeIn(t)
@@ -206,9 +206,9 @@ func TestTargetListCursors(t *testing.T) {
 		t.Errorf("the other host lists %q", got)
 	}
 	seen, token := listed[target](s, "/v1/targets?limit=10")
-	s.Call("DELETE", "/v1/targets/"+want[3], nil, nil)  // was seen
-	s.Call("DELETE", "/v1/targets/"+want[9], nil, nil)  // the token's own
-	s.Call("DELETE", "/v1/targets/"+want[20], nil, nil) // is to come
+	s.Call("DELETE", "/v1/targets/"+want[3], nil, nil)  // on an earlier page
+	s.Call("DELETE", "/v1/targets/"+want[9], nil, nil)  // the one in the token
+	s.Call("DELETE", "/v1/targets/"+want[20], nil, nil) // on a later page
 	late := s.addTarget(web.URL + "/late")
 	rest, _ := listed[target](s, "/v1/targets?limit=500&page_token="+url.QueryEscape(token))
 	expected := append(slices.Delete(slices.Clone(want), 20, 21), elsewhere.ID, late.ID)

@@ -8,12 +8,11 @@ import (
 	"linkwatch/models/lease"
 )
 
-// leaveTime is for ending the lease when the time to stop is already over.
+// leaveTime is the time to end the lease after the grace period is over.
 const leaveTime = 300 * time.Millisecond
 
-// NewHeartbeat makes the service that keeps the lease of this instance. Start it
-// before all services that claim, and stop it after them: stopping ends the lease,
-// which frees whatever they still hold.
+// NewHeartbeat returns the service that renews the lease of this instance. Start it before all services that
+// claim, and stop it after them: stopping ends the lease and releases all claims under it.
 func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 	return NewBackground(func(taking, working context.Context) {
 		for failed := false; ; {
@@ -23,22 +22,21 @@ func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 			}
 			failed = err != nil
 			select {
-			// After the last Beat, also if that was slow: looks at other instances must
-			// not follow each other sooner.
+			// Counted from the end of the last heartbeat: other instances must not be
+			// checked more often.
 			case <-time.After(lease.Heartbeat):
 				continue
 			case <-taking.Done():
 			}
 			if err := leave(working, held); err != nil {
-				LogError(log, "claims stay until other instances free them", err)
+				LogError(log, "lease not ended: other instances release its claims", err)
 			}
 			return
 		}
 	})
 }
 
-// leave ends the lease, for which there is time until leaveTime after the end of
-// working.
+// leave ends the lease. It may run for leaveTime after working has ended.
 func leave(working context.Context, held *lease.Lease) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(working))
 	defer cancel()
@@ -46,7 +44,7 @@ func leave(working context.Context, held *lease.Lease) error {
 	return held.End(ctx)
 }
 
-// beatOnce gives up in time for the next heartbeats.
+// beatOnce renews the lease. It times out early enough for the next attempts.
 func beatOnce(ctx context.Context, held *lease.Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, lease.Duration)
 	defer cancel()

@@ -20,30 +20,27 @@ import (
 )
 
 const (
-	slowPoll   = 5 * time.Second        // how soon a request made on another instance is seen
-	shortPoll  = 100 * time.Millisecond // between two looks at least
+	slowPoll   = 5 * time.Second        // the longest time until a request made on another instance is found
+	shortPoll  = 100 * time.Millisecond // the shortest time between two passes
 	storeTime  = 10 * time.Second       // for the statements of one pass
-	recordTime = 5 * time.Second        // to record the end of a run whose context has ended
+	recordTime = 5 * time.Second        // for recording a run whose context has ended
 )
 
-// Job is one line of the table of scheduled jobs.
+// Job is a scheduled job.
 type Job struct {
 	ID       string // lower-case letters and "-"
 	Schedule string // as robfig/cron reads it, in UTC: "@every 1m" or "5 4 * * *"
-	// Run does the work and says what it did, in a few words. taking ends when
-	// the program stops: a job of many parts begins no further one. working
-	// ends when that took too long, or when this instance lost its lease: Run
-	// must then return at once.
+	// Run does the work and returns a summary of a few words. taking ends when the program stops: a job of many
+	// parts then starts no further one. working ends when the grace period is over or this instance loses its
+	// lease: Run must then return at once.
 	Run func(taking, working context.Context) (summary string, err error)
-	// Overdue reports whether the job is asked to run when the program starts, before it is due; nil = it is not.
+	// Overdue reports whether to run the job when the program starts, before it is due. Nil means no.
 	Overdue func() bool
 }
 
-// Runner is the Service that runs scheduled jobs, each at most once at a time
-// on all instances together: a job that is due while it runs is skipped, and
-// counted (ADR 7). When a job is due is kept in the store, not in
-// this process, so that a restart puts off no run and several instances share
-// the work; cron's part is to read the schedules.
+// Runner is the Service that runs scheduled jobs, each at most once at a time across all instances. A job that is
+// due while it runs is skipped and counted (ADR 7). Due times are stored in the database, not in this process: a
+// restart delays no run, and several instances share the work. The cron package only parses the schedules.
 type Runner struct {
 	*Background
 	store   *schedule.Store
@@ -54,7 +51,7 @@ type Runner struct {
 
 	mu      sync.Mutex
 	running map[string]bool // in this process
-	ended   chan struct{}   // rings when a run has ended
+	ended   chan struct{}   // receives a value when a run has ended
 }
 
 type job struct {
@@ -62,9 +59,8 @@ type job struct {
 	next func(time.Time) time.Time
 }
 
-// NewRunner makes a runner of the jobs, which runs them under a lease that a
-// Heartbeat keeps. It fails for a schedule that cannot be read, for an id that is
-// there twice, and if reg has metrics of these names.
+// NewRunner returns a runner of the jobs, which run under a lease that a Heartbeat renews. It returns an error if
+// a schedule cannot be parsed, an id is used twice or reg has metrics of these names.
 func NewRunner(store *schedule.Store, held *lease.Lease, log *slog.Logger, reg prometheus.Registerer, jobs ...Job) (*Runner, error) {
 	m, err := newMetrics(reg)
 	if err != nil {
@@ -78,10 +74,10 @@ func NewRunner(store *schedule.Store, held *lease.Lease, log *slog.Logger, reg p
 	for _, j := range jobs {
 		s, err := cron.ParseStandard(j.Schedule)
 		if err != nil {
-			return nil, fmt.Errorf("the schedule of the job %s: %w", j.ID, err)
+			return nil, fmt.Errorf("schedule of job %s: %w", j.ID, err)
 		}
-		if _, twice := r.table[j.ID]; twice {
-			return nil, fmt.Errorf("the job %s is scheduled twice", j.ID)
+		if _, exists := r.table[j.ID]; exists {
+			return nil, fmt.Errorf("job %s is declared twice", j.ID)
 		}
 		r.table[j.ID] = job{j, s.Next}
 		m.expect(j.ID)
@@ -89,8 +85,7 @@ func NewRunner(store *schedule.Store, held *lease.Lease, log *slog.Logger, reg p
 	return r, nil
 }
 
-// loop begins runs until taking ends, then waits for them. It uses one
-// goroutine, and one for each job that runs.
+// loop starts runs until taking ends, then waits for them. It uses one goroutine, plus one for each running job.
 func (r *Runner) loop(taking, working context.Context) {
 	var runs sync.WaitGroup
 	defer runs.Wait()
@@ -110,9 +105,9 @@ func (r *Runner) loop(taking, working context.Context) {
 		if taking.Err() != nil {
 			return
 		}
-		if err != nil { // the store may answer again later
+		if err != nil { // the store may be available again later
 			if !failing {
-				LogError(r.log, "scheduling jobs", err)
+				LogError(r.log, "job scheduling failed", err)
 			}
 			wait = slowPoll
 		}
@@ -127,12 +122,12 @@ func (r *Runner) loop(taking, working context.Context) {
 	}
 }
 
-// Declare makes the jobs known, so that they can be asked for. The runner does
-// so itself when it starts; a program that answers requests before that calls it first.
+// Declare stores the jobs, so that a run of them can be requested. The runner does so when it starts. A program
+// that serves requests before that calls Declare first.
 func (r *Runner) Declare(ctx context.Context) error {
 	now := r.store.Now()
 	var jobs []schedule.Job
-	for _, id := range slices.Sorted(maps.Keys(r.table)) { // in one order: instances that start together do not lock each other out
+	for _, id := range slices.Sorted(maps.Keys(r.table)) { // in a fixed order: instances that start together do not deadlock
 		j := r.table[id]
 		jobs = append(jobs, schedule.Job{ID: j.ID, Schedule: j.Schedule, NextRunAt: models.At(j.next(now.Time))})
 	}
@@ -150,8 +145,8 @@ func (r *Runner) Declare(ctx context.Context) error {
 	return nil
 }
 
-// pass begins or skips what is due or requested, and tells how long until the next
-// look. Its own statements end with asking.
+// pass starts or skips jobs that are due or requested. It returns the time until the next pass. asking bounds its
+// own statements.
 func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGroup) (time.Duration, error) {
 	jobs, err := r.store.Jobs(asking)
 	if err != nil {
@@ -162,7 +157,7 @@ func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGr
 	var errs []error
 	holder, _, _ := r.lease.Current()
 	for _, j := range jobs {
-		if j.Running() && j.ClaimedBy == holder && !r.isRunning(j.ID) { // beginning or finishing its run was not stored
+		if j.Running() && j.ClaimedBy == holder && !r.isRunning(j.ID) { // the start or end of its run was not stored
 			if err := r.store.Release(asking, holder, j.ID); err != nil {
 				errs = append(errs, err)
 				continue
@@ -170,7 +165,7 @@ func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGr
 			j.ClaimedBy = ""
 		}
 		mine, known := r.table[j.ID]
-		if !known { // another instance is of a newer version
+		if !known { // another instance runs a newer version
 			continue
 		}
 		r.metrics.setFailed(j.ID, j.LastError != "")
@@ -180,7 +175,7 @@ func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGr
 			skipped, err := r.store.Skip(asking, j.ID, j.NextRunAt, mine.next)
 			if skipped {
 				r.metrics.skips.WithLabelValues(j.ID).Inc()
-				r.log.Info("job is due but still running, skipped", "job", j.ID)
+				r.log.Info("job skipped: still running", "job", j.ID)
 			}
 			errs = append(errs, err)
 		case due || !j.RequestedAt.IsZero() && !j.Running():
@@ -195,18 +190,17 @@ func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGr
 	return max(wait, shortPoll), errors.Join(errs...)
 }
 
-// begin runs a job in a goroutine of its own unless it runs already, or this
-// instance holds no lease for now.
+// begin runs a job in a goroutine unless it already runs or this instance has no valid lease.
 func (r *Runner) begin(asking, taking, working context.Context, j job, runs *sync.WaitGroup) error {
 	holder, held, ok := r.lease.Current()
-	if !ok || r.isRunning(j.ID) { // it runs here after its lease was lost, and is being given up
+	if !ok || r.isRunning(j.ID) { // it may still be stopping after a lost lease
 		return nil
 	}
-	run, began, err := r.store.Begin(asking, holder, j.ID, j.next)
-	if errors.Is(err, lease.ErrLost) { // the next Beat begins a new one
+	run, started, err := r.store.Begin(asking, holder, j.ID, j.next)
+	if errors.Is(err, lease.ErrLost) { // the next heartbeat begins a new one
 		return nil
 	}
-	if !began {
+	if !started {
 		return err
 	}
 	r.setRunning(j.ID, true)
@@ -215,14 +209,14 @@ func (r *Runner) begin(asking, taking, working context.Context, j job, runs *syn
 		r.setRunning(j.ID, false)
 		select {
 		case r.ended <- struct{}{}:
-		default: // it rings already
+		default: // already signaled
 		}
 	})
 	return nil
 }
 
-// do runs a job and records how it went. It gives the run up when the lease is lost. A run that fails
-// while the program stops is interrupted: it runs again after the restart.
+// do runs a job and records its outcome. It cancels the run when the lease is lost. A run that fails while the
+// program stops counts as interrupted: it runs again after the restart.
 func (r *Runner) do(taking, working, held context.Context, j job, run schedule.Run) {
 	log := r.log.With("job", j.ID, "run", run.ID)
 	work, giveUp := context.WithCancel(working)
@@ -230,7 +224,7 @@ func (r *Runner) do(taking, working, held context.Context, j job, run schedule.R
 	more, end := context.WithCancel(taking)
 	defer end()
 	stop := context.AfterFunc(held, func() {
-		log.Error("job is given up: this instance lost its lease")
+		log.Error("job canceled: lease lost")
 		end()
 		giveUp()
 	})
@@ -241,9 +235,9 @@ func (r *Runner) do(taking, working, held context.Context, j job, run schedule.R
 	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
 	defer done()
 	if err != nil && taking.Err() != nil {
-		log.Info("job interrupted, runs again after the restart", "error", err, "took_us", run.Duration.Microseconds())
+		log.Info("job interrupted", "error", err, "took_us", run.Duration.Microseconds())
 		if err := r.store.Interrupt(record, run); err != nil { // its lease ends with the program
-			log.Error("job interrupted without a record", "error", err)
+			log.Error("interrupted job not recorded", "error", err)
 		}
 		return
 	}
@@ -258,11 +252,11 @@ func (r *Runner) do(taking, working, held context.Context, j job, run schedule.R
 	r.metrics.duration.WithLabelValues(j.ID).Observe(run.Duration.Seconds())
 
 	if err := r.store.Finish(record, run); err != nil { // the next pass releases the job
-		log.Error("job ended without a record", "error", err)
+		log.Error("job outcome not recorded", "error", err)
 	}
 }
 
-// call runs a job; a panic is a failure with its message.
+// call runs a job. A panic becomes an error.
 func call(taking, working context.Context, j job, log *slog.Logger) (summary string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

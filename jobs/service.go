@@ -1,5 +1,5 @@
-// Package jobs runs what happens in the background: services that work from
-// start to stop, and the scheduled jobs with their overlap guard and statistics.
+// Package jobs runs background work: services that work from start to stop, and
+// scheduled jobs with overlap protection and statistics.
 package jobs
 
 import (
@@ -9,27 +9,27 @@ import (
 
 // Service works in the background between Start and Stop.
 type Service interface {
-	// Start begins the work and returns at once. Starting twice is starting
-	// once, and after Stop it does nothing.
+	// Start begins the work and returns at once. Further calls, and calls after
+	// Stop, do nothing.
 	Start()
-	// Stop lets no new work begin and waits for what is running. When ctx ends
-	// it is told to give up. Stop returns when nothing runs any more; it may be
-	// called before Start, and more than once.
+	// Stop starts no new work and waits for running work, which is canceled when
+	// ctx ends. Stop returns when nothing runs. It may be called before Start,
+	// and more than once.
 	Stop(ctx context.Context)
 }
 
-// Services are several as one. They stop together, so that none begins new
-// work while another finishes its own.
+// Services combines several services into one. They stop together, so that none starts new work while another
+// finishes.
 type Services []Service
 
-// Start starts each, in order.
+// Start starts the services in order.
 func (all Services) Start() {
 	for _, s := range all {
 		s.Start()
 	}
 }
 
-// Stop stops all of them at once and returns when the last has stopped.
+// Stop stops all services at the same time and returns when the last has stopped.
 func (all Services) Stop(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, s := range all {
@@ -38,20 +38,20 @@ func (all Services) Stop(ctx context.Context) {
 	wg.Wait()
 }
 
-// Background is the Service of one function with two contexts: taking ends when
-// no new work may be taken, working when the work under way must be given up.
-// The function returns soon after taking has ended and its work is done.
+// Background is a Service that runs one function with two contexts. taking ends when no new work may start,
+// working when running work must be canceled. The function must return soon after taking has ended and its work is
+// done.
 type Background struct {
 	run func(taking, working context.Context)
 
-	taking, working context.Context // their life is that of the service
+	taking, working context.Context // they live as long as the service
 	stop, giveUp    context.CancelFunc
 
 	mu   sync.Mutex
-	done chan struct{} // nil: never started; closed when run has returned
+	done chan struct{} // nil until Start; closed when run has returned
 }
 
-// NewBackground makes a Service of run.
+// NewBackground returns a Service that runs run.
 func NewBackground(run func(taking, working context.Context)) *Background {
 	b := &Background{run: run}
 	b.working, b.giveUp = context.WithCancel(context.Background())

@@ -6,17 +6,17 @@ import (
 	"gorm.io/gorm"
 )
 
-// SystemOwner is the owner of what is stored while nobody has to sign in.
+// SystemOwner is the owner of items added while sign-in is off, or by background work.
 const SystemOwner = "system"
 
-// Actor is who makes a request: an account, or a program that holds a credential.
+// Actor is the author of a request: an account, or a program with a credential.
 type Actor struct {
-	ID      string // of the account; "" = there is none
-	Name    string // of the account, or of the credential; the owner of what is added
-	Role    string // viewer, editor or admin; "" = nobody has to sign in
-	SeesAll bool   // private items of others too: an admin
-	Via     string // how it proved who it is: "session", "token", "jwt", "password", "proxy", "cli"; "" = nobody has to sign in
-	Of      string // the id of the session or token; "" = none
+	ID      string // of the account; "" = none
+	Name    string // of the account or credential; the owner of items that it adds
+	Role    string // viewer, editor or admin; "" = sign-in is off
+	SeesAll bool   // an admin: also sees private items of others
+	Via     string // how it was authenticated: "session", "token", "jwt", "password", "proxy", "cli"; "" = sign-in is off
+	Of      string // id of the session or token; "" = none
 	Address string // of the client; "" = unknown
 	Request string // id of the request
 }
@@ -28,8 +28,8 @@ func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, &a)
 }
 
-// ActorOf returns the actor of a request. ok is false for background work and public
-// routes, which see everything: they act for no one.
+// ActorOf returns the actor of a request. ok is false for background work and public routes, which have no actor
+// and see everything.
 func ActorOf(ctx context.Context) (a Actor, ok bool) {
 	p, ok := ctx.Value(actorKey{}).(*Actor)
 	if !ok {
@@ -38,14 +38,14 @@ func ActorOf(ctx context.Context) (a Actor, ok bool) {
 	return *p, true
 }
 
-// Owner is the owner of what a request adds.
+// Owner returns the owner of items that a request adds.
 func Owner(ctx context.Context) string {
 	a, _ := ActorOf(ctx)
 	return a.Name
 }
 
-// PrivateTo is what the column private_to holds of an item of an owner: "" if the item is
-// shared with all accounts, else the owner.
+// PrivateTo returns the value of the column private_to: "" if the item is shared with all accounts, else its
+// owner.
 func PrivateTo(owner string, private bool) string {
 	if private {
 		return owner
@@ -53,9 +53,8 @@ func PrivateTo(owner string, private bool) string {
 	return ""
 }
 
-// Visible is the condition for the rows that the actor of a transaction or read handle may
-// see: those that are shared, and its own. Admins and background work see all. table is
-// the name or alias of a table with the column private_to.
+// Visible returns the SQL condition for rows that the actor of tx may see: shared rows and its own. Admins and
+// background work see all rows. table is the name or alias of a table with the column private_to.
 func Visible(tx *gorm.DB, table string) (sql string, args []any) {
 	a, _ := ActorOf(tx.Statement.Context)
 	if a.SeesAll {
@@ -64,14 +63,13 @@ func Visible(tx *gorm.DB, table string) (sql string, args []any) {
 	return OwnScope(tx, table)
 }
 
-// OwnScope is Visible without the private rows of others, for admins too. A URL is unique
-// in each scope, so it is the condition to look one up by.
+// OwnScope is like Visible, but excludes private rows of others for admins too. URLs are unique within this scope,
+// so lookups by URL use it.
 func OwnScope(tx *gorm.DB, table string) (sql string, args []any) {
 	return table + ".private_to IN ('', ?)", []any{Owner(tx.Statement.Context)}
 }
 
-// MayShare returns CodeForbidden unless the actor of ctx may decide who sees an item: its
-// owner, and admins.
+// MayShare returns CodeForbidden unless the actor of ctx is the owner of an item or an admin.
 func MayShare(ctx context.Context, owner string) error {
 	if a, _ := ActorOf(ctx); a.SeesAll || a.Name == owner {
 		return nil

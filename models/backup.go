@@ -15,35 +15,33 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// The errors of a file that Backup leaves as it is.
+// Errors of Backup about its file, which is left unchanged.
 var (
 	ErrExists   = errors.New("file already exists")
-	ErrNoFile   = errors.New("this is not a file")
-	ErrDatabase = errors.New("this is a file of the database itself")
-	ErrNoSpace  = errors.New("the disk has no space for the copy")
+	ErrNoFile   = errors.New("not a regular file")
+	ErrDatabase = errors.New("file belongs to the database itself")
+	ErrNoSpace  = errors.New("no disk space for the copy")
 )
 
 const (
-	// backupStep is how many pages of 4 KiB are copied at a time. Between two steps
-	// the copy rests as long as a step took, so that checks and requests get their turn.
+	// backupStep is the number of pages of 4 KiB copied in one step. After a step the
+	// copy rests for the duration of that step, so that other work is not delayed.
 	backupStep = 256
-	// backupSync is after how many steps the copy is synced: a disk that has to take
-	// a gibibyte at once would keep all writers waiting.
+	// backupSync is the number of steps between syncs. Writing a gibibyte to disk at
+	// once would block all writers.
 	backupSync = 16
 )
 
-// Backup writes a copy of an SQLite database to a file and returns its size. The
-// copy is the database at one moment. Others read and write meanwhile; the
-// write-ahead log grows by what they write until the copy is complete. The copy is
-// made under another name beside the file (name.*.tmp), synced, examined by
-// PRAGMA quick_check and then renamed, so the file is complete whenever it is there. Only its owner may read it.
+// Backup writes a copy of an SQLite database to a file and returns its size. The copy is a consistent snapshot.
+// Reads and writes continue meanwhile; the write-ahead log grows until the copy is complete. The copy is written
+// to name.*.tmp in the same folder, synced, checked with PRAGMA quick_check and renamed. So the file is complete
+// as soon as it exists. Only its owner may read it.
 //
-// Backup returns ErrExists for a file that is there unless replace is true, and
-// ErrDatabase or ErrNoFile for one that must not be replaced. It returns ErrNoSpace if the
-// disk is full; then, as after any error, nothing of the copy is left.
+// Backup returns ErrExists for an existing file unless replace is true, ErrDatabase or ErrNoFile for a file that
+// must not be replaced, and ErrNoSpace if the disk is full. After an error nothing of the copy is left.
 func (db *DB) Backup(ctx context.Context, file string, replace bool) (size int64, err error) {
 	if db.Engine != SQLite {
-		return 0, errors.New("only SQLite can be backed up this way")
+		return 0, errors.New("only SQLite databases can be backed up this way")
 	}
 	if err := db.checkPlace(file, replace); err != nil {
 		return 0, err
@@ -65,7 +63,7 @@ func (db *DB) Backup(ctx context.Context, file string, replace bool) (size int64
 	if err != nil {
 		return 0, err
 	}
-	if err := db.checkPlace(file, replace); err != nil { // again: the copy took its time
+	if err := db.checkPlace(file, replace); err != nil { // again: copying takes a while
 		return 0, err
 	}
 	if err := os.Rename(tmp, file); err != nil {
@@ -74,7 +72,7 @@ func (db *DB) Backup(ctx context.Context, file string, replace bool) (size int64
 	return info.Size(), SyncDir(filepath.Dir(file))
 }
 
-// checkPlace returns an error unless a backup may be written to a file.
+// checkPlace returns an error if a backup must not be written to file.
 func (db *DB) checkPlace(file string, replace bool) error {
 	found, err := os.Stat(file)
 	switch {
@@ -96,10 +94,10 @@ func (db *DB) checkPlace(file string, replace bool) error {
 	return nil
 }
 
-// copyBeside copies a database into a new file beside another one, syncs and
-// examines it. It returns the name of the copy and the version of its schema.
+// copyBeside copies a database into a new file in the folder of another one, then syncs and checks the copy. It
+// returns the name of the copy and the version of its schema.
 func copyBeside(ctx context.Context, src *sql.DB, beside, examine string) (tmp string, schema int, err error) {
-	f, err := os.CreateTemp(filepath.Dir(beside), filepath.Base(beside)+".*.tmp") // for its owner alone
+	f, err := os.CreateTemp(filepath.Dir(beside), filepath.Base(beside)+".*.tmp") // readable by its owner only
 	if err != nil {
 		return "", 0, err
 	}
@@ -114,10 +112,10 @@ func copyBeside(ctx context.Context, src *sql.DB, beside, examine string) (tmp s
 		schema, err = verify(ctx, tmp, examine)
 	}
 	if err != nil {
-		if errors.Is(tryFile(beside), syscall.ENOSPC) { // SQLite says no more than that a write failed
+		if errors.Is(tryFile(beside), syscall.ENOSPC) { // SQLite only reports a failed write
 			err = ErrNoSpace
 		}
-		// A journal is left beside the copy if it ended early.
+		// A copy that ended early may leave a journal.
 		if e := os.Remove(tmp + "-journal"); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
@@ -126,14 +124,14 @@ func copyBeside(ctx context.Context, src *sql.DB, beside, examine string) (tmp s
 	return tmp, schema, nil
 }
 
-// copyDatabase copies a database, as it is at one moment, over an empty file.
+// copyDatabase copies a snapshot of a database over an empty file.
 func copyDatabase(ctx context.Context, src *sql.DB, to string) (err error) {
 	conn, err := src.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	// The transaction keeps writers from changing what is copied, and the copy from starting over.
+	// In a transaction the copy reads one snapshot, and writes do not restart it.
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -142,7 +140,7 @@ func copyDatabase(ctx context.Context, src *sql.DB, to string) (err error) {
 		err = errors.Join(err, rollback)
 	}()
 	var objects int
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&objects); err != nil { // it begins here
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&objects); err != nil { // the transaction begins here
 		return err
 	}
 	return conn.Raw(func(driver any) (err error) {
@@ -157,7 +155,7 @@ func copyDatabase(ctx context.Context, src *sql.DB, to string) (err error) {
 
 func copyPages(ctx context.Context, b *sqlite3.Backup, to string) error {
 	for step := 1; ; step++ {
-		begun := time.Now()
+		start := time.Now()
 		done, err := b.Step(backupStep)
 		if err != nil || done {
 			return err
@@ -170,21 +168,20 @@ func copyPages(ctx context.Context, b *sqlite3.Backup, to string) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Since(begun)):
+		case <-time.After(time.Since(start)):
 		}
 	}
 }
 
-// How a copy is examined. Both read the whole file. quickCheck leaves out what takes most of the
-// time, to look up each row in each index, since a server works beside it.
+// The checks of a copy. Both read the whole file. quickCheck does not look up each row in
+// each index, which takes most of the time, because it runs while a server works.
 const (
 	quickCheck = "PRAGMA quick_check(1)"
 	fullCheck  = "PRAGMA integrity_check(1)"
 )
 
-// verify examines a file that is not written to: it must be a whole SQLite database
-// of Linkwatch, with a schema that this program knows. It returns the version of
-// the schema. The file is only read, and no file is made beside it.
+// verify checks a file without changing it: it must be an intact SQLite database of Linkwatch, with a schema that
+// this program supports. It returns the version of the schema.
 func verify(ctx context.Context, file, examine string) (schema int, err error) {
 	pool, err := openStill(ctx, file)
 	if err != nil {
@@ -202,7 +199,7 @@ func verify(ctx context.Context, file, examine string) (schema int, err error) {
 	return schema, err
 }
 
-// openStill opens a database of Linkwatch that is not written to, for reading.
+// openStill opens a database of Linkwatch for reading. No program may write to it meanwhile.
 func openStill(ctx context.Context, file string) (*sql.DB, error) {
 	if err := refuseForeign(ctx, file); err != nil {
 		return nil, err
@@ -214,7 +211,7 @@ func openStill(ctx context.Context, file string) (*sql.DB, error) {
 	return openPool(sqliteURI(file, opts))
 }
 
-// knownSchema returns the version of a database's schema if this program knows it.
+// knownSchema returns the version of a database's schema, or an error if this program does not support it.
 func knownSchema(ctx context.Context, pool *sql.DB) (schema int, err error) {
 	newest, err := newestVersion(SQLite)
 	if err != nil {

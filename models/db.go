@@ -1,6 +1,6 @@
-// Package models is the store: opening it, transactions, ids, time, paging and
-// errors. Each system's types, queries and rules live in a package below it,
-// and no such package knows another.
+// Package models opens the database and provides transactions, ids, time, paging and
+// errors. The types, queries and rules of each system are in a package below it, and
+// these packages do not import each other.
 package models
 
 import (
@@ -22,34 +22,32 @@ const (
 )
 
 const (
-	preparedMax   = 256 // prepared statements kept per connection of SQLite
-	writeAttempts = 5   // tries of a transaction that lost a race
+	preparedMax   = 256 // prepared statements cached per SQLite connection
+	writeAttempts = 5   // attempts of a transaction that conflicts with others
 )
 
-// DB is the open store. On SQLite writes share one connection, since the
-// engine has one writer, and reads have a pool of their own, which WAL mode
-// lets them use meanwhile (ADR 1). On PostgreSQL both are the same pool, and there
-// are two more: see Urgent and Leases.
+// DB is an open database. On SQLite all writes share one connection, since the engine has one writer, and reads
+// have a separate pool, which WAL mode allows (ADR 1). On PostgreSQL both are the same pool, and there are two
+// more: see Urgent and Leases.
 type DB struct {
 	Engine string // SQLite or Postgres
 	write  *gorm.DB
 	read   *gorm.DB
-	urgent *DB // see Urgent; nil: there is none
-	leases *DB // see Leases; nil: there is none
+	urgent *DB // see Urgent; may be nil
+	leases *DB // see Leases; may be nil
 	faults *faults
 }
 
-// Urgent is the same database by a few connections of its own on PostgreSQL, for
-// redirects: they must not wait while other transactions use all connections. Its
-// transactions must not wait for OneAtATime. On SQLite it is db itself.
+// Urgent returns the same database with a few separate connections on PostgreSQL, for redirects: they must not
+// wait while other transactions use all connections. Its transactions must not call OneAtATime. On SQLite it is db
+// itself.
 func (db *DB) Urgent() *DB { return cmp.Or(db.urgent, db) }
 
-// Leases is as Urgent, for nothing but the lease of this instance: whatever waits, it
-// must be renewed in time.
+// Leases is like Urgent, but only for the lease of this instance, which must always be renewed in time.
 func (db *DB) Leases() *DB { return cmp.Or(db.leases, db) }
 
-// Open opens the store and proves that it answers. It changes no schema: see
-// Migrate. url is a file path, a file: or sqlite: URL, or a postgres: URL.
+// Open opens the database and checks that it responds. It does not change the schema: see Migrate. url is a file
+// path, a file: or sqlite: URL, or a postgres: URL.
 func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error) {
 	db := &DB{Engine: engine, faults: &faults{log: log}}
 	var err error
@@ -65,37 +63,33 @@ func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error
 		err = db.Ping(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the %s database: %w", engine, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("open %s database: %w", engine, err), db.Close())
 	}
 	return db, nil
 }
 
-// gormConfig leaves prepared statements to the connections of both drivers, which
-// keep those they used last. GORM's own (PrepareStmt) would make all queries wait
-// for one that hangs while it is prepared.
+// gormConfig turns off GORM's prepared statements (PrepareStmt): with them, all queries wait for one that hangs
+// while it is prepared. The connections of both drivers cache statements themselves.
 func (db *DB) gormConfig() *gorm.Config {
 	return &gorm.Config{
 		SkipDefaultTransaction:   true, // Write is the transaction
-		DisableNestedTransaction: true, // a savepoint would make FTS5 write out what it gathered
+		DisableNestedTransaction: true, // a savepoint would make FTS5 flush its pending changes
 		TranslateError:           true,
 		Logger:                   queryLog{logger.Discard, db.faults},
 	}
 }
 
-// Read is a handle for queries outside of any transaction. All queries of a
-// request through one handle have RequestQueries together on PostgreSQL.
+// Read returns a handle for queries outside of a transaction. On PostgreSQL all queries of a request through one
+// handle share the limit RequestQueries.
 func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(db.limitRead(ctx)) }
 
-// Write runs fn in one transaction on the writer and commits it unless fn
-// fails. A transaction that lost a race with another (a deadlock, or a
-// serialization failure of PostgreSQL) is run again from its start, so fn must
-// not change anything but the database before it returns. In a request it is
-// limited to RequestQueries on PostgreSQL. On SQLite it waits while another
-// program writes to the file.
+// Write runs fn in a transaction and commits it unless fn returns an error. After a deadlock or a serialization
+// failure of PostgreSQL it runs fn again, so fn must have no other effects than changes of the database. In a
+// request on PostgreSQL it is limited to RequestQueries. On SQLite it waits while another program writes to the
+// file.
 //
-// A commit counts only if the SQLite file is still in its place afterwards:
-// what was written to a deleted file is lost. Before the commit the file is
-// checked as well, so that what fails is not stored, as a rule.
+// Write fails if the SQLite file was moved or deleted, since the changes are then lost. It checks that before the
+// commit, so that usually nothing is stored, and again afterward.
 func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	if db.limited(ctx) {
 		var cancel context.CancelFunc
@@ -122,16 +116,15 @@ func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	}
 }
 
-// emptyLog moves what is in the write-ahead log of a file that was moved into
-// that file. Left under the old name, the log would be applied to the file that
-// takes its place, and damage it.
+// emptyLog checkpoints the write-ahead log into a database file that was moved. If the log kept its name, it would
+// be applied to the next file with the old name and damage it.
 func (db *DB) emptyLog() {
-	// Best effort: while somebody reads, part of it stays, and Close does the rest.
+	// Best effort: during reads part of the log stays, and Close does the rest.
 	_ = db.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)").Error
 }
 
-// SkipLocked is what a SELECT in Write ends with when it claims rows that
-// other instances may be claiming too. SQLite needs nothing: it has one writer.
+// SkipLocked returns the end of a SELECT that claims rows in Write, so that instances claim different rows. It is
+// empty on SQLite, which has one writer.
 func (db *DB) SkipLocked() string {
 	if db.Engine == Postgres {
 		return " FOR UPDATE SKIP LOCKED"
@@ -139,63 +132,60 @@ func (db *DB) SkipLocked() string {
 	return ""
 }
 
-// FreshPlan makes PostgreSQL plan a query of a transaction by how large its tables are now.
-// It is for a query that runs while a table is filled: a plan of when the table was small
-// reads all of it, and is kept until autovacuum has counted the rows.
+// FreshPlan runs a query of a transaction with a new plan on PostgreSQL. It is for queries that run while a table
+// is filled: a plan made for the small table would be used until autovacuum updates the statistics.
 func (db *DB) FreshPlan(tx *gorm.DB, query func() error) error {
 	if db.Engine != Postgres {
 		return query()
 	}
 	if err := tx.Exec("SET LOCAL plan_cache_mode = force_custom_plan").Error; err != nil {
-		return fmt.Errorf("asking for a fresh plan: %w", err)
+		return fmt.Errorf("force a custom plan: %w", err)
 	}
 	if err := query(); err != nil {
 		return err
 	}
-	if err := tx.Exec("SET LOCAL plan_cache_mode = auto").Error; err != nil { // the checks of foreign keys have plans, too
-		return fmt.Errorf("keeping plans: %w", err)
+	if err := tx.Exec("SET LOCAL plan_cache_mode = auto").Error; err != nil { // foreign key checks use plans too
+		return fmt.Errorf("reset the plan mode: %w", err)
 	}
 	return nil
 }
 
-// OneAtATime makes a transaction wait until no other one that was begun with
-// the same key runs, on any instance. SQLite's one writer is that already. It
-// is for short changes of many rows, which would meet in deadlocks otherwise. An
-// instance that is stopped or cut off holds up the others for maxIdle at most.
+// OneAtATime waits until no other transaction with the same key runs, on any instance. On SQLite it does nothing,
+// as there is one writer. It is for short changes of many rows, which would deadlock otherwise. An instance that
+// stops or loses its connection delays others by at most maxIdle.
 func (db *DB) OneAtATime(tx *gorm.DB, key LockKey) error {
 	if db.Engine != Postgres {
 		return nil
 	}
 	if err := tx.Exec("SELECT pg_advisory_xact_lock(?)", int64(key)).Error; err != nil {
-		return fmt.Errorf("waiting for the other writers: %w", err)
+		return fmt.Errorf("wait for other writers: %w", err)
 	}
 	return nil
 }
 
-// LockKey names what is done one at a time. Each package declares its own keys.
-// They differ from each other and from those of other programs in the database:
-// take a number after 7_110_913_000 that no other package has.
+// LockKey is a key of OneAtATime. Each package declares its own keys, as numbers above 7_110_913_000 that no other
+// package uses.
 type LockKey int64
 
 const lockMigrations LockKey = 7_110_913_000
 
-// Ping says whether the database answers, on both pools.
+// Ping returns an error unless the database responds, on both pools.
 func (db *DB) Ping(ctx context.Context) error {
 	for _, g := range []*gorm.DB{db.write, db.read} {
 		if err := g.WithContext(ctx).Exec("SELECT 1").Error; err != nil {
-			return fmt.Errorf("asking the database: %w", err)
+			return fmt.Errorf("query the database: %w", err)
 		}
 	}
 	return nil
 }
 
-// Close closes both pools. On SQLite the write-ahead log is folded into the
-// file. It may be called on a DB that did not open.
+// Close closes all pools. On SQLite it checkpoints the write-ahead log. It may be called on a DB that did not
+// open.
 func (db *DB) Close() error {
 	err := closePool(db.read)
-	for _, apart := range []*DB{db.urgent, db.leases} {
-		if apart != nil {
-			err = errors.Join(err, closePool(apart.write))
+	for _, separate := range []*DB{db.urgent, db.leases} {
+		if separate != nil {
+			err = errors.Join(err, closePool(separate.write))
 		}
 	}
 	if db.faults.moved.Load() {
@@ -204,7 +194,7 @@ func (db *DB) Close() error {
 	return errors.Join(err, closePool(db.write)) // closing the same pool twice is harmless
 }
 
-// closePool closes what a handle is over, also of one that did not open.
+// closePool closes the pool of a handle, which may be nil or not open.
 func closePool(g *gorm.DB) error {
 	if g == nil || g.ConnPool == nil {
 		return nil

@@ -12,12 +12,10 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// DatabaseDown reports whether err comes from the connection to the database or
-// from its state, not from the statement: no connection, a PostgreSQL server
-// that is full, starting, stopping or read-only, an SQLite file that another
-// program has locked for too long, or a fault of the disk. It is
-// for errors of the store only: those of any other network connection look the
-// same.
+// DatabaseDown reports whether err is caused by the connection or the state of the database, not by the statement.
+// That is: no connection, a PostgreSQL server that is full, starting, stopping or read-only, an SQLite file locked
+// by another program for too long, or a disk fault. Use it for errors of the database only: other network errors
+// look the same.
 func DatabaseDown(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok || isBusy(err) || FaultOf(err) != nil || pgconn.SafeToRetry(err) {
 		return true
@@ -33,7 +31,7 @@ func DatabaseDown(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || pgconn.Timeout(err) {
 		return true
 	}
-	if errors.Is(err, sqlite3.CANTOPEN) { // a file beside the database, such as its write-ahead log
+	if errors.Is(err, sqlite3.CANTOPEN) { // a file of the database, such as its write-ahead log
 		return true
 	}
 	pg, ok := errors.AsType[postgresError](err)
@@ -41,7 +39,7 @@ func DatabaseDown(err error) bool {
 		return false
 	}
 	switch state := pg.SQLState(); state[:min(2, len(state))] {
-	case "08", "53", "57", "58": // connections, resources, an operator's doing, the system
+	case "08", "53", "57", "58": // connection, resources, operator intervention, system error
 		return true
 	default:
 		return state == "25006" || // read_only_sql_transaction: a standby after a failover

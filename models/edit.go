@@ -1,6 +1,6 @@
 package models
 
-// Set gives field the value of an edit, or leaves it as it is if value is nil.
+// Set sets field to value unless value is nil, which means that an edit does not change it.
 func Set[T any](field, value *T) {
 	if value != nil {
 		*field = *value

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Code says what sort of error happened. Its text is the slug of the problem
-// type that clients see.
+// Code is the kind of an error. Its text is the slug of the problem type in API responses.
 type Code string
 
 // The codes.
@@ -26,18 +25,17 @@ const (
 	CodeUnavailable  Code = "unavailable"
 )
 
-// Error is an error made for the person or program that asked: its Detail may
-// be shown to anybody, so it never holds SQL, a path, or a value the caller
-// sent. Every other error is internal and is shown as such.
+// Error is an error for the user or program that made the request. Detail may be shown to anyone, so it never
+// contains SQL, a path or a submitted value. All other errors are internal and reported without details.
 type Error struct {
 	Code       Code
-	Detail     string        // a whole sentence: what happened and what to do
-	Fields     []FieldError  // for invalid input: which members, and why
-	RetryAfter time.Duration // when it may work; 0 = unknown
+	Detail     string        // a full sentence: what is wrong and what to do
+	Fields     []FieldError  // for invalid input: each field and what is wrong with it
+	RetryAfter time.Duration // when to try again; 0 = unknown
 	Err        error         // the cause, for the log only
 }
 
-// FieldError is one invalid member of the input.
+// FieldError is one invalid field of the input.
 type FieldError struct {
 	Location string // "url", "tags[2]", "query.q"
 	Message  string
@@ -56,7 +54,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Invalid is the error of one member that is not as it must be.
+// Invalid returns the error of one invalid field.
 func Invalid(location, format string, args ...any) *Error {
 	msg := fmt.Sprintf(format, args...)
 	return &Error{
@@ -66,8 +64,8 @@ func Invalid(location, format string, args ...any) *Error {
 	}
 }
 
-// Invalids joins what is wrong with several members into one error, with the first message of each member. It is nil if all
-// errs are. An error that is not CodeInvalid cannot be joined: the first one is returned as it is.
+// Invalids joins the errors of several fields into one, with the first message of each field. It returns nil if
+// all errs are nil. If one is not CodeInvalid, the first such error is returned unchanged.
 func Invalids(errs ...error) error {
 	all := &Error{Code: CodeInvalid}
 	var details []string
@@ -92,15 +90,15 @@ func Invalids(errs ...error) error {
 	return all
 }
 
-// NotFound is the error of an id that names nothing. what is a noun: "link".
+// NotFound returns the error of an unknown id. what is a noun: "link".
 func NotFound(what string) *Error {
 	return &Error{Code: CodeNotFound, Detail: "There is no such " + what + "."}
 }
 
-// Conflict is the error of a state that forbids what was asked.
+// Conflict returns the error of a request that the current state does not allow.
 func Conflict(detail string) *Error { return &Error{Code: CodeConflict, Detail: detail} }
 
-// CodeOf is the code of err, or "" if err was not made for the caller.
+// CodeOf returns the code of err, or "" if err is internal.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code

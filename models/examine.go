@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// maxProblems is the number of problems that one examination reports.
+// maxProblems limits the problems reported for one part of the database.
 const maxProblems = 20
 
-// Examination is one part of the database and what is wrong with it.
+// Examination is the result of checking one part of the database.
 type Examination struct {
 	Name     string // "connection", "schema", "integrity", "references" or "indexes"
-	Detail   string // what was looked at or found, in a few words; may be empty
+	Detail   string // what was checked or found; may be empty
 	Problems []string
 }
 
-// Examine looks for damage: on SQLite PRAGMA integrity_check and
-// foreign_key_check, which read the whole file; on PostgreSQL for invalid
-// indexes. Both include the connection and the schema's version. It stores
-// nothing. What cannot be examined is a problem too.
+// Examine checks the database for damage. On SQLite it runs PRAGMA integrity_check and foreign_key_check, which
+// read the whole file. On PostgreSQL it looks for invalid indexes. Both also check the connection and the version
+// of the schema. It changes nothing. A check that fails to run is a problem too.
 func (db *DB) Examine(ctx context.Context) []Examination {
 	all := []Examination{db.examineConnection(ctx)}
 	if len(all[0].Problems) > 0 {
@@ -55,7 +54,7 @@ func (db *DB) examineSchema(ctx context.Context) Examination {
 	}
 	var have int
 	if err := db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error; err != nil {
-		e.Problems = []string{"the version cannot be read; if the database is new, run \"linkwatch migrate up\""}
+		e.Problems = []string{"cannot read the schema version; if the database is new, run \"linkwatch migrate up\""}
 		return e.with(err)
 	}
 	e.Detail = fmt.Sprintf("version %d", have)
@@ -70,7 +69,7 @@ func (db *DB) examineSchema(ctx context.Context) Examination {
 	return e
 }
 
-// examineBy has a query that finds a problem in each row, or several on lines.
+// examineBy runs a query that returns problems, one or more lines per row.
 func (db *DB) examineBy(ctx context.Context, name, query string) Examination {
 	e := Examination{Name: name}
 	var found []string
@@ -82,7 +81,7 @@ func (db *DB) examineBy(ctx context.Context, name, query string) Examination {
 	return e.with(err)
 }
 
-// with adds the error that ended the examination, if any.
+// with adds the error that ended a check, if any.
 func (e Examination) with(err error) Examination {
 	if err != nil {
 		e.Problems = append(e.Problems, strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -14,8 +14,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// The faults of a database that answers but cannot be trusted with writes.
-// Each is CodeUnavailable: what a client sends now is not stored.
+// Faults of a database that responds but cannot store changes reliably.
 var (
 	errMoved = &Error{
 		Code:   CodeUnavailable,
@@ -35,8 +34,7 @@ var (
 	}
 )
 
-// FaultOf is the fault that an error of the database tells of, worded for
-// clients; nil: it tells of none.
+// FaultOf returns the fault that caused an error of the database, worded for clients, or nil if there is none.
 func FaultOf(err error) *Error {
 	if err == nil {
 		return nil
@@ -48,7 +46,7 @@ func FaultOf(err error) *Error {
 	}
 	switch {
 	case errors.Is(err, sqlite3.FULL),
-		errors.Is(err, sqlite3.IOERR_SHMSIZE): // no room for the index of the write-ahead log
+		errors.Is(err, sqlite3.IOERR_SHMSIZE): // no space for the index of the write-ahead log
 		return errFull
 	case errors.Is(err, sqlite3.IOERR):
 		return errDisk
@@ -71,28 +69,27 @@ func FaultOf(err error) *Error {
 // Damaged reports whether err says that the database is malformed.
 func Damaged(err error) bool { return FaultOf(err) == errDamaged }
 
-// probeEvery is how often a database with a fault is tried again at most: the
-// routes that ask are public.
+// probeEvery is the shortest time between two tests of a database with a fault. The routes that trigger them are
+// public.
 var probeEvery = time.Second
 
-// faults knows why a database cannot be trusted with writes, if so, since when
-// a statement showed it. It is safe for concurrent use.
+// faults tracks whether the database has a fault that prevents writes. It is safe for concurrent use.
 type faults struct {
 	log   *slog.Logger
-	file  string // of SQLite; "": there is none to look after
+	file  string // of SQLite; "" = none to watch
 	main  openFile
-	wal   openFile    // the write-ahead log beside it, once there is one
-	moved atomic.Bool // one of them is no longer in its place; stays true
+	wal   openFile    // the write-ahead log, once it exists
+	moved atomic.Bool // one of the files was moved; never reset
 
 	mu      sync.Mutex
 	current *Error // errFull, errDisk or errDamaged; nil: none
 	tried   time.Time
 }
 
-// openFile is a file as it was when it was first seen under its name.
+// openFile remembers the identity of a file when it was first seen.
 type openFile struct{ seen atomic.Pointer[os.FileInfo] }
 
-// inPlace reports whether a name still stands for the file.
+// inPlace reports whether name still refers to the same file.
 func (o *openFile) inPlace(name string) bool {
 	now, err := os.Stat(name)
 	if seen := o.seen.Load(); seen != nil {
@@ -104,7 +101,7 @@ func (o *openFile) inPlace(name string) bool {
 	return true
 }
 
-// watch looks after the SQLite file that has just been opened.
+// watch starts tracking the SQLite file that was just opened.
 func (f *faults) watch(file string) error {
 	f.main.inPlace(file)
 	if f.main.seen.Load() == nil {
@@ -114,9 +111,9 @@ func (f *faults) watch(file string) error {
 	return nil
 }
 
-// checkFile returns errMoved unless the files that are open are those that the
-// next start will open: SQLite itself goes on writing to deleted files. It is
-// final, because connections that are opened meanwhile may have other files.
+// checkFile returns errMoved if the open files are not those that the next start would open: SQLite itself
+// continues to write to deleted files. The error is final, because connections opened meanwhile may use other
+// files.
 func (f *faults) checkFile() error {
 	if f.file == "" {
 		return nil
@@ -132,8 +129,7 @@ func (f *faults) checkFile() error {
 	return errMoved
 }
 
-// note takes in the error of a statement or transaction and returns it, in the
-// words of the fault that it tells of.
+// note records the error of a statement or transaction. It returns the error, wrapped in its fault if it has one.
 func (f *faults) note(err error) error {
 	fault := FaultOf(err)
 	if fault == nil || fault == errMoved {
@@ -142,7 +138,7 @@ func (f *faults) note(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if fault == errDisk && f.file != "" && (f.current == errFull || errors.Is(tryFile(f.file), syscall.ENOSPC)) {
-		fault = errFull // the driver says of both that a write failed
+		fault = errFull // the driver reports both as a failed write
 	}
 	if f.current != fault && f.current != errDamaged {
 		f.current = fault
@@ -152,9 +148,8 @@ func (f *faults) note(err error) error {
 	return fmt.Errorf("%w: %w", fault, err)
 }
 
-// check returns the fault that the database has. A full or failing disk is
-// tried again with probe, at most once per probeEvery; damage does not heal
-// while the program runs.
+// check returns the current fault, if any. After a full or failing disk it calls probe, at most once per
+// probeEvery, to find out whether writes work again. Damage is final while the program runs.
 func (f *faults) check(ctx context.Context, probe func(context.Context) error) error {
 	if err := f.checkFile(); err != nil {
 		return err
@@ -175,7 +170,7 @@ func (f *faults) check(ctx context.Context, probe func(context.Context) error) e
 	defer f.mu.Unlock()
 	if f.current == fault {
 		f.current = nil
-		f.log.Info("database can be written again")
+		f.log.Info("database is writable again")
 	}
 	return nil
 }

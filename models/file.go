@@ -6,9 +6,9 @@ import (
 	"runtime"
 )
 
-// SyncDir makes new and changed names in a folder survive a loss of power.
+// SyncDir makes new and renamed files in a folder durable.
 func SyncDir(dir string) error {
-	if runtime.GOOS == "windows" { // where folders cannot be synced
+	if runtime.GOOS == "windows" { // folders cannot be synced there
 		return nil
 	}
 	d, err := os.Open(dir) //nolint:gosec // the folder of a file that the operator names
@@ -18,7 +18,7 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// syncFile makes what any process wrote to a file survive a loss of power.
+// syncFile makes all writes to a file durable.
 func syncFile(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0) //nolint:gosec // as in SyncDir
 	if err != nil {

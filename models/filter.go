@@ -2,13 +2,11 @@ package models
 
 import "strings"
 
-// MaxFilter is the longest text in bytes by which a list is filtered or
-// searched, and of which names are completed.
+// MaxFilter is the longest filter or search text, in bytes.
 const MaxFilter = 512
 
-// CheckFilter returns CodeInvalid at location if text is longer than MaxFilter.
-// Every list checks its text filters with it before anything whose cost grows
-// with the text: folding it, or matching it against each row.
+// CheckFilter returns CodeInvalid at location if text is longer than MaxFilter. Every list calls it before work
+// whose cost grows with the text, such as folding it or matching it against each row.
 func CheckFilter(location, text string) error {
 	if len(text) > MaxFilter {
 		return Invalid(location, "must be at most %d bytes", MaxFilter)
@@ -18,6 +16,6 @@ func CheckFilter(location, text string) error {
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// EscapeLike escapes text that a LIKE pattern holds literally. The statement must
-// say ESCAPE '\', which SQLite does not have by default.
+// EscapeLike escapes text for literal use in a LIKE pattern. The statement must have ESCAPE '\', which is not
+// SQLite's default.
 func EscapeLike(text string) string { return likeEscaper.Replace(text) }

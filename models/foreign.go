@@ -10,20 +10,18 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// The errors of an SQLite file that Open refuses. It is as it was before.
+// Errors of Open for an SQLite file that it refuses. The file is not changed.
 var (
 	ErrNotSQLite = errors.New("the file is not an SQLite database")
 	ErrForeign   = errors.New("the file is an SQLite database of another program")
 )
 
-// refuseForeign returns ErrNotSQLite or ErrForeign for a file that is there and
-// holds something else than a database of Linkwatch. It opens the file as
-// immutable, which neither locks it nor makes files beside it, unless there is a
-// write-ahead log to be read as well.
+// refuseForeign returns ErrNotSQLite or ErrForeign for an existing file that is not a database of Linkwatch. It
+// opens the file as immutable, without locks or additional files, unless there is a write-ahead log to read.
 func refuseForeign(ctx context.Context, file string) error {
 	info, err := os.Stat(file)
 	if err != nil || info.Size() == 0 {
-		return nil //nolint:nilerr // a file to be made; other errors are better told by SQLite
+		return nil //nolint:nilerr // a new file; SQLite reports other errors better
 	}
 	opts := url.Values{"mode": {"ro"}, "immutable": {"1"}}
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
@@ -37,14 +35,14 @@ func refuseForeign(ctx context.Context, file string) error {
 	if errors.Is(err, sqlite3.NOTADB) {
 		err = ErrNotSQLite
 	} else if _, ok := errors.AsType[sqlite3.ExtendedErrorCode](err); ok {
-		err = nil // a database that needs its write-ahead log to be read
+		err = nil // a database that cannot be read without its write-ahead log
 	}
 	return errors.Join(err, pool.Close())
 }
 
-// checkForeign returns ErrForeign unless a database is empty or ours: then it has
-// our table of versions, as Migrate makes it, and tables that every version has.
-// Another process may be migrating it, so all is read in one transaction.
+// checkForeign returns ErrForeign unless a database is empty or belongs to Linkwatch. Then it has the table
+// schema_migrations, and tables that every version has. It reads all in one transaction, since another process may
+// be migrating the database.
 func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
 	tx, err := pool.Conn(ctx)
 	if err != nil {

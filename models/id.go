@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Kind is the one-letter prefix of an id: what sort of thing it names.
+// Kind is the one-letter prefix of an id, which shows the type of the object.
 type Kind string
 
-// The kinds of ids: the letters that they begin with.
+// Kinds of ids in the API. Some letters have two uses, of objects that never share a list.
 const (
 	KindLink   Kind = "l"
 	KindTag    Kind = "g"
@@ -31,30 +31,30 @@ const (
 	KindWebsite    Kind = "w" // a site whose pages are submitted to search engines
 	KindSitemap    Kind = "m"
 	KindPage       Kind = "p" // a page of a website
-	KindSubmission Kind = "n" // what a search engine was told
+	KindSubmission Kind = "n" // a submission to a search engine
 
-	KindChannel     Kind = "a" // where alerts are sent
-	KindRule        Kind = "r" // which alerts are sent where; rules are not told from runs
+	KindChannel     Kind = "a" // a destination of alerts
+	KindRule        Kind = "r" // which alerts are sent where; also KindRun
 	KindAlert       Kind = "v"
-	KindMaintenance Kind = "x" // a time without alerts
+	KindMaintenance Kind = "x" // a period without alerts
 
-	KindUser  Kind = "u" // an account; accounts are not told from changes
-	KindToken Kind = "y" // an API token; tokens are not told from deliveries
-	KindAudit Kind = "q" // an entry of the audit log; entries are not told from versions
+	KindUser  Kind = "u" // an account; also KindChange
+	KindToken Kind = "y" // an API token; also KindDelivery
+	KindAudit Kind = "q" // an entry of the audit log; also KindVersion
 )
 
-// Kinds of ids that stay inside the program.
+// Kinds of internal ids.
 const (
 	KindChange     Kind = "u" // an undoable change
 	KindRefresh    Kind = "b" // a batch of links to refresh
 	KindRun        Kind = "r" // one run of a scheduled job
-	KindOutage     Kind = "o" // a time in which a target was down
-	KindStatusPage Kind = "h" // the public page of a group of targets; they are not told from feeds
-	KindInstance   Kind = "i" // a running program
+	KindOutage     Kind = "o" // a period in which a target was down
+	KindStatusPage Kind = "h" // a public status page; also KindFeed
+	KindInstance   Kind = "i" // a running instance
 	KindVersion    Kind = "q" // a version of a crawled page
 	KindBroken     Kind = "z" // a broken link of a crawl
 	KindDelivery   Kind = "y" // a message to a channel
-	KindSession    Kind = "s" // a login; sessions are not told from sources
+	KindSession    Kind = "s" // a signed-in session; also KindSource
 )
 
 const (
@@ -62,18 +62,16 @@ const (
 	alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewID makes an id of a kind: the prefix, "_" and 22 characters of base62
-// over a UUIDv7. Its digits are of a fixed width and in ASCII order, so ids
-// sort by creation.
+// NewID returns a new id: the prefix, "_" and 22 base62 characters of a UUIDv7. The width is fixed and the
+// characters are in ASCII order, so ids sort by creation time.
 func NewID(k Kind) string {
 	u := uuid.Must(uuid.NewV7()) // fails only if the system has no randomness
 	return string(k) + "_" + base62(u)
 }
 
-// TimedID is the id of what happened at t and is told from all else of that
-// microsecond by n (at least 0). It need not be stored, since it can be made
-// again. It is the UUIDv7 that RFC 9562 (6.2, method 3) allows: milliseconds,
-// then the microseconds within them, then n.
+// TimedID returns the id of an event at t. n, at least 0, distinguishes events of the same microsecond. The id is
+// computed from t and n, so it need not be stored. It is a UUIDv7 (RFC 9562, 6.2, method 3): milliseconds, the
+// microseconds within them, then n.
 func TimedID(k Kind, t Time, n int64) string {
 	us := uint64(t.UnixMicro())
 	var u uuid.UUID
@@ -82,7 +80,7 @@ func TimedID(k Kind, t Time, n int64) string {
 	return string(k) + "_" + base62(u)
 }
 
-// ParseTimedID is the t and n that TimedID was given.
+// ParseTimedID returns the t and n of an id made by TimedID.
 func ParseTimedID(k Kind, s string) (t Time, n int64, err error) {
 	if err := CheckID(k, s); err != nil {
 		return Time{}, 0, err
@@ -101,9 +99,8 @@ func ParseTimedID(k Kind, s string) (t Time, n int64, err error) {
 	return At(time.UnixMicro(int64(head>>16*1000 + head&0xfff))), int64(tail &^ (3 << 62)), nil
 }
 
-// CheckID says whether s looks like an id of kind k. A store asks before it
-// queries, so that a stranger's text of any length is answered "not found"
-// without a look-up.
+// CheckID returns an error unless s has the form of an id of kind k. Callers check before they query, so that
+// malformed ids cost no query.
 func CheckID(k Kind, s string) error {
 	digits, ok := strings.CutPrefix(s, string(k)+"_")
 	if !ok || len(digits) != idDigits || strings.Trim(digits, alphabet) != "" {

@@ -22,34 +22,34 @@ import (
 	"linkwatch/migrations"
 )
 
-// Migrate brings the schema to the newest version.
+// Migrate upgrades the schema to the newest version.
 func (db *DB) Migrate() error {
 	return db.migrate(func(m *migrate.Migrate) error { return m.Up() })
 }
 
-// MigrateDown undoes the newest steps migrations, or all of them if steps is 0. If
-// there are fewer it undoes none, since that was not what was meant.
+// MigrateDown reverts the newest steps migrations, or all of them if steps is 0. If there are fewer it returns an
+// error and reverts none.
 func (db *DB) MigrateDown(steps int) error {
 	return db.migrate(func(m *migrate.Migrate) error {
 		if steps == 0 {
 			return m.Down()
 		}
 		have, _, err := m.Version()
-		if err != nil { // there is no schema; Steps says so
+		if err != nil { // there is no schema; Steps returns the error
 			return m.Steps(-steps)
 		}
 		all, err := versions(db.Engine)
 		if err != nil {
 			return err
 		}
-		there := 0
+		applied := 0
 		for _, v := range all {
 			if v <= int(have) {
-				there++
+				applied++
 			}
 		}
-		if there < steps && there > 0 {
-			return fmt.Errorf("only %d migrations can be taken back, not %d", there, steps)
+		if applied < steps && applied > 0 {
+			return fmt.Errorf("cannot revert %d migrations: only %d are applied", steps, applied)
 		}
 		return m.Steps(-steps)
 	})
@@ -58,7 +58,7 @@ func (db *DB) MigrateDown(steps int) error {
 func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	src, err := iofs.New(migrations.FS, db.Engine)
 	if err != nil {
-		return fmt.Errorf("reading the migrations: %w", err)
+		return fmt.Errorf("read migrations: %w", err)
 	}
 	pool, err := db.writer()
 	if err != nil {
@@ -67,7 +67,7 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	drv := &migrationDriver{engine: db.Engine, pool: pool}
 	m, err := migrate.NewWithInstance("embedded", src, db.Engine, drv)
 	if err != nil {
-		return fmt.Errorf("preparing the migrations: %w", err)
+		return fmt.Errorf("prepare migrations: %w", err)
 	}
 	err = do(m)
 	switch newest, e := newestVersion(db.Engine); {
@@ -78,20 +78,20 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	case drv.have > newest:
 		return newerSchema(drv.have, newest)
 	case err != nil && drv.have == database.NilVersion:
-		return errors.New("no migration is left to take back")
+		return errors.New("no migrations to revert")
 	case err != nil && !errors.Is(err, migrate.ErrNoChange):
-		return fmt.Errorf("migrating the schema: %w", err)
+		return fmt.Errorf("migrate schema: %w", err)
 	}
 	return nil
 }
 
-// baseline is the version of the first migration. The schemas before it were
-// never released, so no migration leads from them to a newer one.
+// baseline is the version of the first migration. Earlier schemas were never released, so no migration upgrades
+// them.
 const baseline = 100
 
 func isOld(version int) bool { return version > 0 && version < baseline }
 
-// oldSchema says what is to be done about a database with such a schema.
+// oldSchema describes a database with a schema before baseline, for error messages.
 func oldSchema(version int) string {
 	return fmt.Sprintf("has schema %d, from before the first release of Linkwatch, and cannot be migrated: set DATABASE_URL to a new database", version)
 }
@@ -100,8 +100,8 @@ func newerSchema(have, newest int) error {
 	return fmt.Errorf("the database is at schema %d, and this program knows schemas up to %d: it was written by a newer Linkwatch", have, newest)
 }
 
-// Ready returns an error unless the database answers, its schema is the newest
-// and it can be written. An *Error says which fault keeps it from that.
+// Ready returns an error unless the database responds, its schema is the newest and it is writable. If a fault is
+// the cause, the error is an *Error.
 func (db *DB) Ready(ctx context.Context) error {
 	if err := db.faults.check(ctx, db.tryWrite); err != nil {
 		return err
@@ -113,17 +113,16 @@ func (db *DB) Ready(ctx context.Context) error {
 	var have int
 	err = db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error
 	if err != nil {
-		return fmt.Errorf("reading the schema's version: %w", err)
+		return fmt.Errorf("read schema version: %w", err)
 	}
 	if have != want {
-		return fmt.Errorf("the schema is at version %d, this program needs %d", have, want)
+		return fmt.Errorf("schema version is %d, this program needs %d", have, want)
 	}
 	return nil
 }
 
-// tryWrite returns an error while nothing can be written. A small transaction
-// often succeeds on a full disk, so on SQLite a file of a mebibyte must find its
-// place beside the database as well.
+// tryWrite returns an error if the database is not writable. A small transaction often succeeds on a full disk, so
+// on SQLite it also writes a file of 1 MiB.
 func (db *DB) tryWrite(ctx context.Context) error {
 	if db.faults.file != "" {
 		if err := tryFile(db.faults.file); err != nil {
@@ -133,10 +132,10 @@ func (db *DB) tryWrite(ctx context.Context) error {
 	return db.write.WithContext(ctx).Exec("UPDATE schema_migrations SET version = version").Error
 }
 
-// tryFile writes a new file of a mebibyte to the disk, beside another one, and removes it.
+// tryFile writes a file of 1 MiB to the folder of another file, and removes it.
 func tryFile(beside string) error {
 	content := make([]byte, 1<<20)
-	_, _ = rand.Read(content) // never fails; zeros might take no space
+	_, _ = rand.Read(content) // never fails; zeros might use no disk space
 	f, err := os.CreateTemp(filepath.Dir(beside), filepath.Base(beside)+"-probe-*")
 	if err != nil {
 		return err
@@ -145,11 +144,11 @@ func tryFile(beside string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
 
-// versions are those of the migrations, in their order.
+// versions returns the versions of the migrations in ascending order.
 func versions(engine string) (all []int, err error) {
 	files, err := fs.ReadDir(migrations.FS, engine)
 	if err != nil {
-		return nil, fmt.Errorf("reading the migrations: %w", err)
+		return nil, fmt.Errorf("read migrations: %w", err)
 	}
 	for _, f := range files {
 		if m, err := source.DefaultParse(f.Name()); err == nil && m.Direction == source.Up {
@@ -168,20 +167,19 @@ func newestVersion(engine string) (int, error) {
 	return all[len(all)-1], nil
 }
 
-// migrationDriver lets golang-migrate work on a pool that is already open, on
-// either engine. (The library's own drivers for SQLite bring another SQLite
-// each.) A migration and its version are committed together, so a crash leaves
-// the old schema and no "dirty" mark to clean up.
+// migrationDriver lets golang-migrate use an open pool, on either engine. The library's own SQLite drivers each
+// link another SQLite. A migration and its version are committed together, so a crash leaves the old schema and no
+// "dirty" state.
 type migrationDriver struct {
 	engine string
 	pool   *sql.DB
-	have   int // the version that we last saw
-	next   int // the version that the coming Run brings
+	have   int // the last version that was read or committed
+	next   int // the version after the next Run
 	lock   *sql.Conn
 }
 
-// Lock keeps two instances from migrating one PostgreSQL at a time. On SQLite
-// Run sees to that. It also makes the table of versions.
+// Lock prevents two instances from migrating a PostgreSQL database at the same time. On SQLite Run does that. Lock
+// also creates the table schema_migrations.
 func (d *migrationDriver) Lock() error {
 	ctx := context.Background()
 	if d.engine == Postgres {
@@ -208,9 +206,9 @@ func (d *migrationDriver) Unlock() error {
 	return err
 }
 
-// rebuildsTables is how a migration of SQLite begins that drops a table to which others
-// refer, and puts another in its place (https://sqlite.org/lang_altertable.html#otheralter).
-// With foreign keys on, the rows that refer to it would be deleted.
+// rebuildsTables is the first line of an SQLite migration that replaces a table to which others refer
+// (https://sqlite.org/lang_altertable.html#otheralter). With foreign keys on, dropping the table would delete the
+// referring rows.
 var rebuildsTables = []byte("-- foreign_keys: off\n")
 
 func (d *migrationDriver) Run(r io.Reader) (err error) {
@@ -243,13 +241,13 @@ func (d *migrationDriver) Run(r io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	if now != d.have { // another process was faster: what we were to do is done
+	if now != d.have { // another process has already run this migration
 		d.have = d.next
 		return nil
 	}
 	args := []any{}
 	if d.engine == Postgres {
-		args = append(args, pgx.QueryExecModeSimpleProtocol) // the only mode that takes several statements
+		args = append(args, pgx.QueryExecModeSimpleProtocol) // the only mode with several statements
 	}
 	if _, err := tx.Exec(string(script), args...); err != nil {
 		return &database.Error{OrigErr: err, Err: "migration failed"}
@@ -266,7 +264,7 @@ func (d *migrationDriver) Run(r io.Reader) (err error) {
 	return tx.Commit()
 }
 
-// checkForeignKeys returns an error if a row refers to one that is not there.
+// checkForeignKeys returns an error if a row refers to a missing row.
 func checkForeignKeys(tx *sql.Tx) error {
 	rows, err := tx.Query("PRAGMA foreign_key_check")
 	if err != nil {
@@ -274,13 +272,13 @@ func checkForeignKeys(tx *sql.Tx) error {
 	}
 	defer rows.Close()
 	if rows.Next() {
-		return errors.New("the migration would leave rows that refer to nothing")
+		return errors.New("the migration leaves rows that refer to missing rows")
 	}
 	return rows.Err()
 }
 
-// SetVersion is called before Run and after it. It only remembers what Run is
-// to commit: script and version belong together.
+// SetVersion is called before and after Run. It only stores the version for Run, which commits it together with
+// the script.
 func (d *migrationDriver) SetVersion(version int, _ bool) error {
 	d.next = version
 	return nil
@@ -314,12 +312,11 @@ func version(db interface {
 	return v, err
 }
 
-// Open, Close and Drop are not for us: the pool is opened and closed by its
-// owner, and nothing here drops a whole database.
+// Open is not supported: the owner of the pool opens it.
 func (d *migrationDriver) Open(string) (database.Driver, error) { return nil, errors.ErrUnsupported }
 
 // Close leaves the pool open.
 func (d *migrationDriver) Close() error { return nil }
 
-// Drop refuses.
+// Drop is not supported.
 func (d *migrationDriver) Drop() error { return errors.ErrUnsupported }

@@ -20,7 +20,7 @@ func TestMigrations(t *testing.T) {
 		if err := db.Ready(ctx); err == nil {
 			t.Fatal("a database without a schema is ready")
 		}
-		if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migration is left") {
+		if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
 			t.Error("down without a schema:", err)
 		}
 		for range 2 { // the second round runs on what going down left behind
@@ -32,7 +32,7 @@ func TestMigrations(t *testing.T) {
 			if err := db.Ready(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.MigrateDown(99); err == nil || !strings.Contains(err.Error(), "not 99") || db.Ready(ctx) != nil {
+			if err := db.MigrateDown(99); err == nil || !strings.Contains(err.Error(), "cannot revert 99 migrations") || db.Ready(ctx) != nil {
 				t.Fatal("more steps down than there are:", err)
 			}
 			if err := db.MigrateDown(0); err != nil {
@@ -41,7 +41,7 @@ func TestMigrations(t *testing.T) {
 			if err := db.Ready(ctx); err == nil {
 				t.Fatal("ready after going all the way down")
 			}
-			if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migration is left") {
+			if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
 				t.Fatal("down from the bottom:", err)
 			}
 		}

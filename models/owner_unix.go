@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// giveTo gives a file the owner of another one. Only root can give files away; for others it does nothing.
+// giveTo sets the owner of a file to that of another one. It does nothing unless the process runs as root.
 func giveTo(file string, like fs.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {

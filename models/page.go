@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The limits of the two list shapes.
+// Limits of lists that are paged by number and of lists that are paged by cursor.
 const (
 	DefaultPerPage = 30
 	MaxPerPage     = 100
@@ -15,12 +15,12 @@ const (
 	maxPage        = 10_000_000 // keeps the offset far from overflow
 )
 
-// Page asks for one page of a list that is read by page number; Number counts from
-// 1. Make one with NewPage. Lists of the other shape are read by Cursor.
+// Page is a request for one page of a list that is paged by number. Number starts at 1. Create it with NewPage.
+// Other lists are paged by Cursor.
 type Page struct{ Number, Size int }
 
-// NewPage checks a page. A zero number is 1, a zero size DefaultPerPage, and a size
-// above MaxPerPage is MaxPerPage.
+// NewPage validates a page. A number of 0 means 1 and a size of 0 means DefaultPerPage. Sizes above MaxPerPage are
+// reduced to it.
 func NewPage(number, size int) (Page, error) {
 	if number == 0 {
 		number = 1
@@ -32,15 +32,15 @@ func NewPage(number, size int) (Page, error) {
 		return Page{}, Invalid("query.page", "must be a whole number from 1 to %d", maxPage)
 	}
 	if size < 1 {
-		return Page{}, Invalid("query.per_page", "must be a whole number from 1; above %d is served as %d", MaxPerPage, MaxPerPage)
+		return Page{}, Invalid("query.per_page", "must be a whole number from 1 to %d", MaxPerPage)
 	}
 	return Page{number, min(size, MaxPerPage)}, nil
 }
 
-// Offset is how many rows stand before the page.
+// Offset returns the number of rows before the page.
 func (p Page) Offset() int { return (p.Number - 1) * p.Size }
 
-// List is one page of results and the size of the whole.
+// List is one page of results with the total number of results.
 type List[T any] struct {
 	Page
 	Total             int
@@ -48,45 +48,42 @@ type List[T any] struct {
 	Items             []T
 }
 
-// Pages returns the number of pages that Total results take. Further pages may
-// follow if Total is a lower bound.
+// Pages returns the number of pages. There may be more if Total is a lower bound.
 func (l List[T]) Pages() int { return (l.Total + l.Size - 1) / l.Size }
 
-// Cursor is a place in a list in the order (created_at, id): the last item
-// that the caller has seen. The zero Cursor is the start.
+// Cursor is a position in a list ordered by (created_at, id): the last item that the caller has seen. The zero
+// Cursor is the start.
 type Cursor struct {
 	CreatedAt Time
 	ID        string
-	Priority  int // of the item, in lists that begin with the highest priority; else 0
+	Priority  int // of the item, in lists ordered by priority first; else 0
 }
 
-// cursorJSON is the token's content.
 type cursorJSON struct {
 	CreatedAt time.Time `json:"created_at"`
 	ID        string    `json:"id"`
 	Priority  int       `json:"priority,omitempty"`
 }
 
-// ErrPageToken is the error of a page token that a list has not issued.
+// ErrPageToken is the error of an invalid page token.
 var ErrPageToken = Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
 
-const maxToken = 512 // bytes; a real one has about 110
+const maxToken = 512 // bytes; a valid one has about 110
 
-// Token is the page token of a cursor: Base64 of JSON. The token of
-// the zero Cursor is "".
+// Token returns the page token of a cursor: Base64 of JSON, or "" for the zero Cursor.
 func (c Cursor) Token() string {
 	if c == (Cursor{}) {
 		return ""
 	}
 	b, err := json.Marshal(cursorJSON{c.CreatedAt.Time, c.ID, c.Priority})
-	if err != nil { // a year beyond 9999 cannot be marshalled, nor stored by us
+	if err != nil { // a year beyond 9999, which is never stored
 		return ""
 	}
 	return base64.URLEncoding.EncodeToString(b)
 }
 
-// ParseToken reads a page token, or returns ErrPageToken. It takes the URL-safe and the standard
-// alphabet of Base64, since clients build tokens by either.
+// ParseToken parses a page token, or returns ErrPageToken. It accepts the URL-safe and the standard alphabet of
+// Base64.
 func ParseToken(s string) (Cursor, error) {
 	if s == "" {
 		return Cursor{}, nil
@@ -107,18 +104,17 @@ func ParseToken(s string) (Cursor, error) {
 	return Cursor{At(c.CreatedAt), c.ID, c.Priority}, nil
 }
 
-// Slice is one page of a list that is read by cursor. Next is the zero Cursor
-// at the end.
+// Slice is one page of a list that is paged by cursor. Next is the zero Cursor on the last page.
 type Slice[T any] struct {
 	Items []T
 	Next  Cursor
 }
 
-// More says whether there is a next page.
+// More reports whether there is a next page.
 func (s Slice[T]) More() bool { return s.Next != Cursor{} }
 
-// NewSlice is a page of at most limit items out of a query for one more than
-// that, which tells whether there is a next page. at is the place of an item.
+// NewSlice returns a page of at most limit items. items is the result of a query for limit+1 rows, which shows
+// whether there is a next page. at returns the position of an item.
 func NewSlice[T any](items []T, limit int, at func(T) Cursor) Slice[T] {
 	if len(items) <= limit {
 		return Slice[T]{Items: items}
@@ -126,8 +122,7 @@ func NewSlice[T any](items []T, limit int, at func(T) Cursor) Slice[T] {
 	return Slice[T]{Items: items[:limit], Next: at(items[limit-1])}
 }
 
-// NewLimit checks the limit of a list that is read by Cursor: from 1 to MaxLimit.
-// Zero is DefaultLimit.
+// NewLimit validates the limit of a list that is paged by cursor: from 1 to MaxLimit. 0 means DefaultLimit.
 func NewLimit(n int) (int, error) {
 	if n == 0 {
 		return DefaultLimit, nil

@@ -14,7 +14,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// Connections to PostgreSQL at most.
+// The sizes of the connection pools.
 var (
 	poolSize   = max(16, 4*runtime.NumCPU())
 	urgentSize = max(4, runtime.NumCPU())
@@ -22,8 +22,8 @@ var (
 
 const leasesSize = 2
 
-// PostgreSQL ends a transaction that sends nothing for this long, with its locks:
-// what an instance that is stopped or cut off has begun must not hold up the others.
+// PostgreSQL ends transactions that are idle for this long and releases their locks, so
+// that an instance that stops or loses its connection does not block others.
 const (
 	maxIdle       = 10 * time.Second
 	maxUrgentIdle = 2 * time.Second
@@ -47,7 +47,7 @@ func (db *DB) openPool(url string, size int, idle time.Duration) error {
 	if err != nil {
 		return err
 	}
-	// Not as a parameter of the connection, which some poolers refuse.
+	// Not as a connection parameter, which some poolers refuse.
 	limit := fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", idle.Milliseconds())
 	pool := stdlib.OpenDB(*parsed, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, limit)
@@ -57,7 +57,7 @@ func (db *DB) openPool(url string, size int, idle time.Duration) error {
 	pool.SetMaxIdleConns(size / 2)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 	config := db.gormConfig()
-	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
+	config.DisableAutomaticPing = true // Open pings, bounded by its context
 	db.write, err = gorm.Open(postgres.New(postgres.Config{Conn: pool}), config)
 	if err != nil {
 		return errors.Join(err, pool.Close())
@@ -66,8 +66,8 @@ func (db *DB) openPool(url string, size int, idle time.Duration) error {
 	return nil
 }
 
-// lostRace says whether a transaction failed only because another one ran
-// beside it, so that running it again may work.
+// lostRace reports whether a transaction failed because of a concurrent one, so that it may succeed if it is run
+// again.
 func lostRace(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -75,7 +75,7 @@ func lostRace(err error) bool {
 	}
 	switch pg.Code {
 	case "40001", "40P01", // serialization failure, deadlock
-		"23503": // a row that was referred to went away meanwhile
+		"23503": // a referenced row was deleted meanwhile
 		return true
 	}
 	return false

@@ -2,20 +2,19 @@ package models
 
 import "strings"
 
-// NewestSearched is how many of the newest things of a kind the search over everything
-// looks into for any part of a text, where no index finds parts. Older ones are found by
-// the beginning of what has an index.
+// NewestSearched is the number of the newest objects of a kind in which the global search looks for any part of a
+// text, where no index supports that. Older ones are found only by the start of an indexed column.
 const NewestSearched = 5000
 
-// Span are the texts from From up to, and without, Till: those that begin with a prefix,
-// as both engines order columns with COLLATE "C".
+// Span is the range of texts from From up to, but not including, Till, in the order of both
+// engines for columns with COLLATE "C".
 type Span struct{ From, Till string }
 
-// Beginning is the span of the texts that begin with a prefix.
+// Beginning returns the span of texts that start with prefix.
 func Beginning(prefix string) Span { return Span{prefix, prefix + "\U0010FFFF"} }
 
-// AddressSpans are the spans of the canonical URLs that begin with what somebody typed of
-// an address, with or without its scheme and "www."; none if it is no beginning of one.
+// AddressSpans returns the spans of canonical URLs that start with typed, with or without a scheme and "www.". It
+// returns nil if typed is not the start of a URL.
 func AddressSpans(typed string) (spans []Span) {
 	scheme, rest, whole := strings.Cut(typed, "://")
 	if !whole {
@@ -42,8 +41,7 @@ func AddressSpans(typed string) (spans []Span) {
 	return spans
 }
 
-// HostSpans are the spans of the hosts that begin with the host of what somebody typed of
-// an address; none if it is no beginning of one.
+// HostSpans returns the spans of hosts that start with the host in typed, or nil if there is none.
 func HostSpans(typed string) []Span {
 	_, rest, whole := strings.Cut(typed, "://")
 	if !whole {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	slowQuery = 250 * time.Millisecond // logged as a warning from here on
-	loggedSQL = 300                    // bytes of a statement that are logged: one of many rows has thousands
+	slowQuery = 250 * time.Millisecond // slower queries are logged as a warning
+	loggedSQL = 300                    // bytes of a statement that are logged; statements with many rows have thousands
 )
 
-// queryLog logs slow statements and notes faults of the database. All other
-// errors go to the caller only, who knows what they mean.
+// queryLog logs slow statements and records database faults. Other errors are left to the caller, who knows what
+// they mean.
 type queryLog struct {
-	logger.Interface // says nothing
+	logger.Interface // discards everything
 	faults           *faults
 }
 
@@ -29,7 +29,7 @@ func (q queryLog) Trace(ctx context.Context, begin time.Time, statement func() (
 	}
 }
 
-// ParamsFilter keeps values out of the log: they are what people typed.
+// ParamsFilter removes values from logged statements, as they may be user input.
 func (queryLog) ParamsFilter(_ context.Context, sql string, _ ...any) (string, []any) {
 	return sql, nil
 }

@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// RepairURL completes a URL as people type it into a form, for ParseURL to check:
+// RepairURL completes a URL that was typed into a form. ParseURL then validates it.
 //
-//   - http:/host, http:host, http:///host and http:\\host get their two slashes;
+//   - http:/host, http:host, http:///host and http:\\host get two slashes;
 //   - https://https://host loses the first scheme;
 //   - a missing scheme becomes https:// before a name with a dot, and http:// before
 //     localhost, a name below it, and an IP address, as in Chrome's address bar.
-//     Where the host ends in a number but is not a whole IPv4 address, in a single
-//     word, and before user@host, nothing is added: that is hardly a URL.
+//     Nothing is added to a single word, to user@host, or to a host that ends in a
+//     number but is no complete IPv4 address.
 //
-// Anything else is returned as it is, another scheme such as mailto: among it, so
-// that ParseURL says what is wrong with it. The API does not repair URLs.
+// Anything else, such as mailto:, is returned unchanged, and ParseURL reports what is
+// wrong. The API does not repair URLs.
 func RepairURL(typed string) string {
 	s := cleanURL(typed)
 	for _, scheme := range []string{"http:", "https:"} {
 		if n := len(scheme); len(s) >= n && strings.EqualFold(s[:n], scheme) {
 			rest := strings.TrimLeft(s[n:], `/\`)
-			if _, _, twice := cutWebScheme(rest); twice { // pasted behind a scheme that was there already
+			if _, _, twice := cutWebScheme(rest); twice { // pasted after a scheme
 				return RepairURL(rest)
 			}
 			return s[:n] + "//" + rest
 		}
 	}
 	rest := s
-	if len(s) >= 2 && strings.Trim(s[:2], `/\`) == "" { // "//host": the scheme alone is missing
+	if len(s) >= 2 && strings.Trim(s[:2], `/\`) == "" { // "//host": only the scheme is missing
 		rest = strings.TrimLeft(s, `/\`)
 	}
 	authority, _ := cutAuthority(rest)
@@ -46,8 +46,7 @@ func RepairURL(typed string) string {
 	return s
 }
 
-// guessScheme returns the scheme that a host without one gets, and "" if it looks
-// like no host.
+// guessScheme returns the scheme to add to a host, or "" if name does not look like a host.
 func guessScheme(name string) string {
 	if inner, ok := strings.CutPrefix(name, "["); ok {
 		name = strings.TrimSuffix(inner, "]")

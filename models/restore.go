@@ -12,27 +12,24 @@ import (
 	"time"
 )
 
-// The errors of a database that Restore leaves as it is.
+// Errors of Restore. The database is not changed.
 var (
 	ErrNotEmpty = errors.New("the database is not empty")
 	ErrInUse    = errors.New("another program uses the database")
-	ErrDangling = errors.New("the database is a symbolic link to a file that does not exist")
+	ErrDangling = errors.New("the database is a symbolic link to a missing file")
 )
 
-// Restored is what Restore did.
+// Restored is the result of Restore.
 type Restored struct {
 	Schema int    // version of the backup
-	Kept   string // name of the file that was the database before; "" = there was none
+	Kept   string // new name of the previous database; "" = there was none
 }
 
-// Restore puts the database in a backup in the place of an SQLite file. Of a symbolic link it replaces
-// the file that the link leads to (ErrDangling if there is none). It examines
-// the copy first, by PRAGMA integrity_check. If the file has content, it is replaced only if replace is true
-// (else: ErrNotEmpty) and only if no program has it open (else: ErrInUse). It is kept as
-// file.before-restore-<time>. The file is the old database or the new one at any
-// moment, whenever the program is killed. No other program may be started on the
-// file meanwhile. The backup may be a database with a write-ahead log that no
-// program has open.
+// Restore replaces an SQLite file with the database in a backup. If file is a symbolic link, it replaces the file
+// to which the link points, or returns ErrDangling. It first checks a copy with PRAGMA integrity_check. A file
+// with content is replaced only if replace is true (else ErrNotEmpty) and no program has it open (else ErrInUse).
+// It is kept as file.before-restore-<time>. The replacement is atomic, even if the program is killed. No other
+// program may open the file meanwhile. The backup may have a write-ahead log, but no program may have it open.
 func Restore(ctx context.Context, backup, file string, replace bool) (r Restored, err error) {
 	one, err := os.Stat(backup)
 	if err != nil {
@@ -52,7 +49,7 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 		return r, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	if _, err := knownSchema(ctx, src); err != nil { // before anything large is copied
+	if _, err := knownSchema(ctx, src); err != nil { // before copying
 		return r, err
 	}
 	full := hasContent(file)
@@ -62,7 +59,7 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 	if full {
 		unlock, err := lockWhole(ctx, file)
 		if err != nil {
-			if folder := tryFile(file); folder != nil && !errors.Is(err, ErrInUse) { // SQLite does not say that the folder is the cause
+			if folder := tryFile(file); folder != nil && !errors.Is(err, ErrInUse) { // SQLite does not report a folder that is not writable
 				return r, folder
 			}
 			return r, err
@@ -86,8 +83,7 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 	return r, SyncDir(filepath.Dir(file))
 }
 
-// followLinks returns the file that a path leads to through symbolic links. A path
-// where there is nothing is returned as it is.
+// followLinks resolves symbolic links. It returns a path without a file unchanged.
 func followLinks(file string) (string, error) {
 	target, err := filepath.EvalSymlinks(file)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -104,12 +100,11 @@ func hasContent(file string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// lockWhole locks a database that no other program has open, until unlock. What is in
-// its write-ahead log is in the file then, and no other file belongs to it. It is ErrInUse
-// if a program has it open.
+// lockWhole locks a database exclusively until unlock is called. Its write-ahead log is then in the file. It
+// returns ErrInUse if another program has the database open.
 func lockWhole(ctx context.Context, file string) (unlock func(), err error) {
 	if err := refuseForeign(ctx, file); err != nil {
-		return nil, fmt.Errorf("the database that is to be replaced: %w", err)
+		return nil, fmt.Errorf("database to replace: %w", err)
 	}
 	opts := url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(0)", "locking_mode(EXCLUSIVE)"}}
 	pool, err := openPool(sqliteURI(file, opts))
@@ -133,13 +128,13 @@ func takeWhole(ctx context.Context, pool *sql.DB) error {
 	case isBusy(err), err == nil && mode != "delete":
 		return ErrInUse
 	case err != nil:
-		return fmt.Errorf("the database that is to be replaced cannot be opened; stop the server, move the files of the database away, and try again: %w", err)
+		return fmt.Errorf("open the database to replace: %w; stop the server, move the database files away and try again", err)
 	}
 	return nil
 }
 
-// sameOwner gives a new file the owner of the one that it replaces, or of its folder if there is none. The server may run
-// as another user than the one who restores, and has to open it.
+// sameOwner gives a new file the owner of the file that it replaces, or else of its folder. The server may run as
+// another user than the restore and must be able to open it.
 func sameOwner(tmp, file string) error {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -151,9 +146,8 @@ func sameOwner(tmp, file string) error {
 	return giveTo(tmp, info)
 }
 
-// keepOld gives what is in the place of a database a second name, and returns
-// that. A write-ahead log without its database would be applied to the new one, so
-// it is moved away.
+// keepOld gives the previous database a second name and returns it. A write-ahead log without its database would
+// be applied to the new one, so it is moved away.
 func keepOld(file string, full bool) (kept string, err error) {
 	aside := file + ".before-restore-" + time.Now().UTC().Format("20060102T150405.000Z")
 	if err := os.Remove(file + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -165,9 +159,9 @@ func keepOld(file string, full bool) (kept string, err error) {
 		}
 		return "", nil
 	}
-	// A second name, not another one: the first name stands for a database at any moment.
+	// A link, not a rename: the first name must always refer to a database.
 	if err := os.Link(file, aside); err != nil {
-		return "", fmt.Errorf("this disk has no second names for files; move the files of the database away and try again: %w", err)
+		return "", fmt.Errorf("keep the previous database: %w; move the database files away and try again", err)
 	}
 	return aside, SyncDir(filepath.Dir(file))
 }

@@ -201,6 +201,6 @@ func TestRestoreFollowsLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := models.Restore(t.Context(), backup, gone, true); !errors.Is(err, models.ErrDangling) {
-		t.Errorf("to a link that leads nowhere: %v", err)
+		t.Errorf("to a dangling link: %v", err)
 	}
 }

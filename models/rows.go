@@ -13,10 +13,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Rows is a batch of rows that one statement reads as a table, so that writing a
-// batch takes one statement per table, however many rows it has. The batch is a
-// single argument, JSON, because both engines read that as a table and neither
-// limits its size, as they limit the number of arguments.
+// Rows is a batch of rows that a statement reads as a table, so that writing a batch takes one statement per table
+// (ADR 18). The batch is a single JSON argument: both engines can read it, and its size is not limited like the
+// number of arguments.
 type Rows struct {
 	columns []column
 	json    []byte
@@ -25,8 +24,8 @@ type Rows struct {
 
 type column struct{ name, kind string }
 
-// NewRows makes an empty batch. columns are names and kinds, separated by
-// commas: "seq bigint, name text, paused boolean, beats bytes".
+// NewRows returns an empty batch. columns are names and types, separated by commas: "seq bigint, name text, paused
+// boolean, checks bytes".
 func NewRows(columns string) *Rows {
 	r := &Rows{}
 	for c := range strings.SplitSeq(columns, ",") {
@@ -36,7 +35,7 @@ func NewRows(columns string) *Rows {
 	return r
 }
 
-// RowsOf makes a batch of one column, named as in NewRows, with a row for each value.
+// RowsOf returns a batch with one column, as in NewRows, and a row for each value.
 func RowsOf[T any](column string, values []T) *Rows {
 	r := NewRows(column)
 	for _, v := range values {
@@ -45,12 +44,11 @@ func RowsOf[T any](column string, values []T) *Rows {
 	return r
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *Rows) Len() int { return r.n }
 
-// Add adds a row: a value for each column, in their order. A value is a string, a
-// bool, an integer, a []byte, nil for NULL, or a driver.Valuer of one of these.
-// Add panics for any other value, and for a wrong number of them.
+// Add adds a row with a value for each column. A value is a string, a bool, an integer, a []byte, nil for NULL, or
+// a driver.Valuer of one of these. Add panics for any other value and for a wrong number of values.
 func (r *Rows) Add(values ...any) {
 	if len(values) != len(r.columns) {
 		panic(fmt.Sprintf("models: a row of %d values for %d columns", len(values), len(r.columns)))
@@ -59,7 +57,7 @@ func (r *Rows) Add(values ...any) {
 		r.json = append(r.json, ',')
 	}
 	r.n++
-	if len(values) == 1 { // the engines read a list of plain values in half the time
+	if len(values) == 1 { // the engines read a flat list in half the time
 		r.json = appendValue(r.json, values[0])
 		return
 	}
@@ -94,7 +92,7 @@ func appendValue(to []byte, value any) []byte {
 		}
 		return appendValue(to, plain)
 	}
-	switch v := reflect.ValueOf(value); v.Kind() { // of a type of its own, such as a status
+	switch v := reflect.ValueOf(value); v.Kind() { // a named type, such as a status
 	case reflect.String:
 		return appendString(to, v.String())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -107,7 +105,7 @@ func appendValue(to []byte, value any) []byte {
 	panic(fmt.Sprintf("models: a row cannot hold a %T", value))
 }
 
-// appendString appends a JSON string. PostgreSQL can store no NUL, so it is left out.
+// appendString appends a JSON string without NUL, which PostgreSQL cannot store.
 func appendString(to []byte, s string) []byte {
 	if isPlain(s) {
 		return append(append(append(to, '"'), s...), '"')
@@ -119,7 +117,7 @@ func appendString(to []byte, s string) []byte {
 	return append(to, quoted...)
 }
 
-// isPlain reports whether text is the same in JSON, as URLs are.
+// isPlain reports whether s needs no escaping in JSON, like most URLs.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -129,9 +127,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// Exec runs a statement that reads the rows where it says {rows}: a subquery with
-// the columns of NewRows, in the order of Add. args are the other arguments of the
-// statement. Without rows nothing is run.
+// Exec runs a statement in which {rows} is replaced by a subquery of the rows. args are the other arguments of the
+// statement. It does nothing if there are no rows.
 func (r *Rows) Exec(tx *gorm.DB, sql string, args ...any) *gorm.DB {
 	if r.n == 0 {
 		return tx.Session(&gorm.Session{})
@@ -139,8 +136,8 @@ func (r *Rows) Exec(tx *gorm.DB, sql string, args ...any) *gorm.DB {
 	return r.with(tx, sql, args, tx.Exec)
 }
 
-// Raw is Exec for a statement that returns rows. It is run without rows too, since
-// only a statement has a result to scan.
+// Raw is like Exec for a statement that returns rows. It runs even if there are no rows, so that there is a result
+// to scan.
 func (r *Rows) Raw(tx *gorm.DB, sql string, args ...any) *gorm.DB {
 	return r.with(tx, sql, args, tx.Raw)
 }
@@ -156,7 +153,7 @@ func (r *Rows) with(tx *gorm.DB, sql string, args []any, run func(string, ...any
 	return run(before+r.table(tx.Name())+after, all...)
 }
 
-// table is the subquery that reads the JSON.
+// table returns the subquery that reads the JSON.
 func (r *Rows) table(engine string) string {
 	var b strings.Builder
 	b.WriteString("(SELECT ")
@@ -172,7 +169,7 @@ func (r *Rows) table(engine string) string {
 		switch {
 		case engine == SQLite && c.kind == "bytes":
 			value = "unhex(" + value + ")"
-		case engine == SQLite: // the JSON says what it is
+		case engine == SQLite: // JSON values have the right type
 		case c.kind == "bytes":
 			value = "decode(" + value + ", 'hex')"
 		default:
@@ -191,15 +188,15 @@ func (r *Rows) table(engine string) string {
 	return b.String()
 }
 
-// Insert stores rows of a table in one statement, and passes over those that
-// break a uniqueness. It does not set their keys. A generated key must be zero in all rows.
+// Insert stores rows in one statement and skips rows that violate a unique constraint. It does not set their keys.
+// Generated keys must be zero in all rows.
 func Insert[T any](tx *gorm.DB, rows []T) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	stmt := &gorm.Statement{DB: tx}
 	if err := stmt.Parse(new(T)); err != nil {
-		return fmt.Errorf("reading the columns of %T: %w", rows[0], err)
+		return fmt.Errorf("read columns of %T: %w", rows[0], err)
 	}
 	reflected := reflect.ValueOf(rows)
 	var fields []*schema.Field
@@ -220,11 +217,11 @@ func Insert[T any](tx *gorm.DB, rows []T) error {
 		batch.Add(values...)
 	}
 	list := strings.Join(names, ", ")
-	// WHERE true: without it SQLite reads ON as the condition of a join.
+	// Without WHERE true, SQLite parses ON as a join condition.
 	return batch.Exec(tx, "INSERT INTO "+stmt.Table+" ("+list+") SELECT "+list+" FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING").Error
 }
 
-// kindOf is the kind of a field's column, as NewRows names it.
+// kindOf returns the type of a field's column for NewRows.
 func kindOf(f *schema.Field) string {
 	switch f.DataType {
 	case schema.Bool:

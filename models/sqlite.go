@@ -17,12 +17,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// sqlitePragmas are set on every connection. (WAL, which lets readers go on
-// while one writes, is kept in the file, so the writer sets it.) synchronous
-// NORMAL makes a commit survive the death of the process, though not of the
-// machine's power in that second. See ADR 1.
+// sqlitePragmas are set on every connection. WAL mode is stored in the file, so only the writer sets it. See ADR
+// 1.
 var sqlitePragmas = []string{
-	fmt.Sprintf("busy_timeout(%d)", busyPatience.Milliseconds()), // first: the others wait as well
+	fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), // first: setting the others may wait too
 	"synchronous(NORMAL)",
 	"foreign_keys(ON)",
 	"temp_store(MEMORY)",
@@ -35,7 +33,7 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	if err := makePrivate(dsn); err != nil {
 		return err
 	}
-	// The writer's cache (16 MB) holds what a bulk store changes until it commits.
+	// The writer's cache (16 MB) holds the changes of a bulk write until the commit.
 	writer, err := openPool(sqliteDSN(dsn, "journal_mode(WAL)", "cache_size(-16000)"))
 	if err != nil {
 		return err
@@ -52,11 +50,11 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	// A reader is bound by the CPU, so more than a few only cost memory.
+	// Readers are CPU-bound, so more of them only cost memory.
 	n := max(4, runtime.NumCPU())
 	readers.SetMaxOpenConns(n)
 	readers.SetMaxIdleConns(n)
-	readers.SetConnMaxIdleTime(5 * time.Minute) // a connection keeps all the memory that it ever needed
+	readers.SetConnMaxIdleTime(5 * time.Minute) // a connection never returns memory
 	if db.read, err = db.openGORM(readers); err != nil {
 		return err
 	}
@@ -66,43 +64,42 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	return db.faults.watch(SQLiteFile(dsn))
 }
 
-// makePrivate makes the file of a new database so that only its owner can read it: SQLite would go by the umask. The
-// write-ahead log gets the same mode. A file that is there keeps its mode.
+// makePrivate creates the file of a new database with mode 0600; SQLite would use the umask. The write-ahead log
+// gets the same mode. An existing file keeps its mode.
 func makePrivate(dsn string) error {
 	file, query := cutSQLite(dsn)
 	opts, err := url.ParseQuery(query)
-	if err != nil { // as sqliteDSN has it
+	if err != nil { // as in sqliteDSN
 		opts = nil
 	}
 	if file == "" || file == ":memory:" || opts.Has("vfs") || opts.Has("mode") && opts.Get("mode") != "rwc" {
-		return nil // SQLite makes no file
+		return nil // SQLite creates no file
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names it
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
-		return sqlite3.CANTOPEN // as SQLite says it
+		return sqlite3.CANTOPEN // as SQLite reports it
 	}
 	return f.Close()
 }
 
 func (db *DB) openGORM(pool *sql.DB) (*gorm.DB, error) {
 	config := db.gormConfig()
-	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
+	config.DisableAutomaticPing = true // Open pings, bounded by its context
 	return gorm.Open(gormlite.OpenDB(pool), config)
 }
 
-// busyPatience is how long a statement waits for a file that another program
-// writes to, unless its context ends before.
-const busyPatience = 30 * time.Second
+// busyTimeout is how long a statement waits while another program writes to the file, unless its context ends
+// first.
+const busyTimeout = 30 * time.Second
 
-// awaitWAL connects, which turns WAL on in a new file. SQLite needs the file
-// for itself then and does not wait for that as it does for other locks: the
-// second of two programs tries again.
+// awaitWAL connects, which enables WAL in a new file. SQLite needs exclusive access for that and does not wait for
+// it, so this retries.
 func awaitWAL(ctx context.Context, pool *sql.DB) error {
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if err := pool.PingContext(ctx); !isBusy(err) || time.Since(begun) > busyPatience {
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if err := pool.PingContext(ctx); !isBusy(err) || time.Since(start) > busyTimeout {
 			return err
 		}
 	}
@@ -110,7 +107,7 @@ func awaitWAL(ctx context.Context, pool *sql.DB) error {
 
 func isBusy(err error) bool { return errors.Is(err, sqlite3.BUSY) }
 
-// SQLiteFile is the path in a DATABASE_URL of SQLite.
+// SQLiteFile returns the path in an SQLite DATABASE_URL.
 func SQLiteFile(dsn string) string {
 	file, _ := cutSQLite(dsn)
 	return file
@@ -122,21 +119,21 @@ func cutSQLite(dsn string) (file, query string) {
 	return file, query
 }
 
-// readerDSN is for the pool of readers, which makes no file: it is opened when there is one.
+// readerDSN returns the URI for the pool of readers, which never creates a file.
 func readerDSN(dsn string) string {
 	return sqliteDSN(dsn, "query_only(ON)") + "&mode=rw"
 }
 
-// sqliteDSN adds what every connection needs to the file's own options.
+// sqliteDSN adds the settings of all connections to the file's own options.
 func sqliteDSN(dsn string, pragmas ...string) string {
 	file, query := cutSQLite(dsn)
 	opts, err := url.ParseQuery(query)
 	if err != nil {
 		opts = url.Values{}
 	}
-	opts.Set("_txlock", "immediate") // take the write lock first: no deadlock on upgrade
-	opts.Set("_timefmt", "sqlite")   // leave text alone that looks like a time
-	opts.Set("modeof", file)         // the write-ahead log is for those who may read the database
+	opts.Set("_txlock", "immediate") // take the write lock at the start, so that upgrading it cannot deadlock
+	opts.Set("_timefmt", "sqlite")   // do not convert text that looks like a time
+	opts.Set("modeof", file)         // the write-ahead log gets the mode of the database
 	for _, p := range append(sqlitePragmas, pragmas...) {
 		opts.Add("_pragma", p)
 	}
@@ -144,6 +141,6 @@ func sqliteDSN(dsn string, pragmas ...string) string {
 }
 
 func sqliteURI(file string, opts url.Values) string {
-	query := strings.ReplaceAll(opts.Encode(), "+", "%20") // SQLite reads "+" as it is
+	query := strings.ReplaceAll(opts.Encode(), "+", "%20") // SQLite does not decode "+"
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + query
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
-// openPool opens an SQLite database by its URI. Its connections have FTS5. A
-// statement that its context ended returns the context's error, of which the
-// driver by itself says only that SQLite was interrupted or busy.
+// openPool opens an SQLite database by its URI. Its connections have FTS5. A statement that its context ended
+// returns the context's error; the driver alone reports only "interrupted" or "busy".
 func openPool(uri string) (*sql.DB, error) {
 	c, err := (&sqlitedriver.SQLite{}).OpenConnector(uri)
 	if err != nil {
@@ -24,9 +23,8 @@ func openPool(uri string) (*sql.DB, error) {
 	return sql.OpenDB(connector{c}), nil
 }
 
-// maxMemory is how much memory a connection may take. The driver panics when
-// its limit is reached, which is 256 MB by default: too little to sort the rows
-// of a large database in memory. It is reserved as addresses, not as memory.
+// maxMemory is the memory limit of a connection. The driver panics when it is reached, and its default of 256 MB
+// is too little to sort the rows of a large database. Only addresses are reserved, not memory.
 const maxMemory = 4 << 30
 
 type connector struct{ driver.Connector }
@@ -46,8 +44,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// ended adds the error of a context that is over to the error by which SQLite
-// gave up because of that.
+// ended adds the error of an ended context to the error that SQLite returned because of it.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sqlite3.BUSY)) {
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
@@ -107,7 +104,7 @@ type sqliteStmt struct {
 	query string
 }
 
-// Close keeps the statement for the next one with the same SQL.
+// Close caches the statement for the next use of the same SQL.
 func (s sqliteStmt) Close() error {
 	idle := s.conn.idle
 	if _, ok := idle[s.query]; ok {

@@ -9,15 +9,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// CleanLine makes one line of text fit to store and show: valid UTF-8, white
-// space folded to single blanks, and no control or format characters (NUL,
-// zero-width ones, and the marks that turn the direction of what stands
-// around them). Joiners stay, since some scripts and emoji need them.
+// CleanLine cleans one line of text: valid UTF-8, single spaces, and no control or format characters (NUL,
+// zero-width characters, direction marks). Joiners are kept, since some scripts and emoji need them.
 func CleanLine(s string) string {
 	return strings.Join(strings.Fields(strip(s, false)), " ")
 }
 
-// CleanText is CleanLine for text of many lines: line ends and tabs stay.
+// CleanText is like CleanLine for text of several lines: line breaks and tabs are kept.
 func CleanText(s string) string {
 	return strings.TrimSpace(strip(strings.ReplaceAll(s, "\r\n", "\n"), true))
 }
@@ -42,7 +40,7 @@ func strip(s string, lines bool) string {
 	}, s)
 }
 
-// Truncate is s cut to n runes.
+// Truncate returns at most the first n runes of s.
 func Truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -56,8 +54,8 @@ func Truncate(s string, n int) string {
 	return s
 }
 
-// FoldName is a name in the form in which names are compared: CleanLine,
-// compatibility characters replaced by plain ones, case folded.
+// FoldName returns the form in which names are compared: CleanLine, with compatibility characters replaced and
+// case folded.
 func FoldName(s string) string {
 	s = CleanLine(s)
 	if IsASCII(s) {
@@ -66,8 +64,8 @@ func FoldName(s string) string {
 	return CleanLine(norm.NFKC.String(foldCase(norm.NFKC.String(s))))
 }
 
-// foldCase makes the two cases of a letter one, as Unicode says. (The library
-// swaps those of Cherokee instead, whose letters fold to upper case.)
+// foldCase folds the case of letters as Unicode does. The library swaps the cases of Cherokee, whose letters fold
+// to upper case.
 func foldCase(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cherokee, r) {
@@ -77,8 +75,8 @@ func foldCase(s string) string {
 	}, cases.Fold().String(s))
 }
 
-// Fold is text in the form in which it is searched: FoldName without the
-// accents of Latin, Greek and Cyrillic letters, so that "cafe" finds "Café".
+// Fold returns the form in which text is searched: FoldName without the accents of Latin, Greek and Cyrillic
+// letters, so that "cafe" finds "Café".
 func Fold(s string) string {
 	s = FoldName(s)
 	if IsASCII(s) {
@@ -93,10 +91,10 @@ func Fold(s string) string {
 	return CleanLine(norm.NFKC.String(s))
 }
 
-// Runes is the length of s in runes.
+// Runes returns the number of runes in s.
 func Runes(s string) int { return utf8.RuneCountInString(s) }
 
-// IsASCII reports whether s holds nothing but ASCII.
+// IsASCII reports whether s has only ASCII characters.
 func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -9,11 +9,11 @@ import (
 // Day is the length of a day in UTC.
 const Day = 24 * time.Hour
 
-// Clock tells the time. Everything in models that needs the present asks one,
-// so that tests decide what day it is.
+// Clock returns the current time. Code in models uses a Clock instead of time.Now, so that tests can set the time.
+// A nil Clock is time.Now.
 type Clock func() time.Time
 
-// Now is the clock's time in the precision that the store keeps.
+// Now returns the time in the precision of the database.
 func (c Clock) Now() Time {
 	if c == nil {
 		return At(time.Now())
@@ -21,8 +21,8 @@ func (c Clock) Now() Time {
 	return At(c())
 }
 
-// Instant is the clock's time with its monotonic reading, which Time drops. Use
-// it to measure how long ago something was: the monotonic clock cannot be set.
+// Instant returns the time with its monotonic reading, which Time drops. Use it to measure durations: setting the
+// system clock does not affect them.
 func (c Clock) Instant() time.Time {
 	if c == nil {
 		return time.Now()
@@ -30,12 +30,11 @@ func (c Clock) Instant() time.Time {
 	return c()
 }
 
-// Time is an instant in UTC, stored as an integer of microseconds since 1970:
-// integers sort alike in every engine, which RFC 3339 text with trimmed zeros
-// does not. The zero Time is stored as NULL and means "never".
+// Time is a time in UTC, stored as microseconds since 1970: integers sort alike in every engine, but RFC 3339 text
+// with trimmed zeros does not. The zero Time is stored as NULL and means "never".
 type Time struct{ time.Time }
 
-// At is t in UTC, cut to the microsecond that the store keeps.
+// At returns t in UTC, truncated to microseconds.
 func At(t time.Time) Time {
 	if t.IsZero() {
 		return Time{}
@@ -43,10 +42,10 @@ func At(t time.Time) Time {
 	return Time{t.UTC().Truncate(time.Microsecond)}
 }
 
-// Add is t moved by d.
+// Add returns t+d.
 func (t Time) Add(d time.Duration) Time { return At(t.Time.Add(d)) }
 
-// StartOfDay is when t's day begins, in UTC.
+// StartOfDay returns the start of t's day in UTC.
 func (t Time) StartOfDay() Time { return At(t.Truncate(Day)) }
 
 // Value implements driver.Valuer.
@@ -65,7 +64,7 @@ func (t *Time) Scan(src any) error {
 	case int64:
 		*t = At(time.UnixMicro(v))
 	default:
-		return fmt.Errorf("a time column holds %T, want microseconds", src)
+		return fmt.Errorf("time column has a %T, want microseconds", src)
 	}
 	return nil
 }

@@ -6,46 +6,44 @@ import (
 	"unicode/utf8"
 )
 
-// MaxURL is how long a URL may be, in bytes: as it is written, and as it is requested.
+// MaxURL is the longest URL in bytes, as written and as requested.
 const MaxURL = 2048
 
-// URL is a web address that was checked. Make one with ParseURL.
+// URL is a valid web address. Create it with ParseURL.
 type URL struct {
-	// Given is the URL as it was written, without space around it, without tabs
-	// and line breaks, and with control characters and every stray % escaped.
+	// Given is the URL as written, without surrounding space, tabs and line breaks,
+	// and with control characters and stray % escaped.
 	Given string
-	// Requested is what a browser requests for it, without the fragment:
+	// Requested is the URL that a browser requests, without the fragment:
 	// "http://example.com/a%20b" for "HTTP://Example.com:80/x/../a b#top".
 	Requested string
-	// Canonical is equal for two URLs of the same page: Requested without the
-	// slashes at the end of the path.
+	// Canonical is equal for URLs of the same page: Requested without trailing slashes
+	// in the path.
 	Canonical string
-	// Host is what a browser connects to: a lower-case name, in punycode if it is
-	// international, or an IP address. It has no port and no brackets.
+	// Host is the host that a browser connects to: a lower-case name, in punycode if it
+	// is international, or an IP address. It has no port and no brackets.
 	Host string
 
 	fragment string // escaped, with its #; "" = none
 }
 
-// ParseURL checks a URL and reads it as a browser does, by the WHATWG URL standard.
-// It must begin with http:// or https://, have a host, no user or password, and be
-// at most MaxURL bytes long. Whatever else a browser accepts is accepted: spaces and
-// other letters in the path, backslashes, tabs and line breaks, IPv4 shorthand, dot
-// segments. Parsing a Canonical gives the same Canonical.
+// ParseURL validates a URL and parses it like a browser, by the WHATWG URL standard. It must start with http:// or
+// https://, have a host, no user or password, and at most MaxURL bytes. Everything else that browsers accept is
+// accepted: spaces and other letters in the path, backslashes, tabs and line breaks, IPv4 shorthand, dot segments.
+// Parsing a Canonical returns the same Canonical.
 //
-// It departs from the standard in three places. A % that begins no escape becomes
-// %25, since many servers refuse it. White space of any kind around the URL, or
-// before its fragment, does not belong to the URL. More than two slashes before the
-// host are refused: the host is missing.
+// It deviates from the standard in three ways. A % that starts no escape becomes %25, since many servers refuse
+// it. White space of any kind around the URL or before its fragment is removed. More than two slashes before the
+// host are refused, since the host is missing.
 //
-// location names the member in the error, which is CodeInvalid and never repeats s.
+// location names the field in the error, which is CodeInvalid and never contains s.
 func ParseURL(location, s string) (URL, error) {
 	if !utf8.ValidString(s) {
 		return URL{}, Invalid(location, "is not valid UTF-8")
 	}
 	given := cleanURL(s)
 	if given == "" {
-		return URL{}, Invalid(location, "is missing; give a URL such as https://example.com/page")
+		return URL{}, Invalid(location, "is missing; enter a URL such as https://example.com/page")
 	}
 	if len(given) > MaxURL {
 		return URL{}, Invalid(location, "is longer than %d bytes", MaxURL)
@@ -58,7 +56,7 @@ func ParseURL(location, s string) (URL, error) {
 	rest = strings.TrimRightFunc(rest, isAround)
 	authority, rest := cutAuthority(rest)
 	if strings.Contains(authority, "@") {
-		return URL{}, Invalid(location, "must not hold a user name or password")
+		return URL{}, Invalid(location, "must not contain a user name or password")
 	}
 	name, port := splitPort(authority)
 	if name == "" {
@@ -66,14 +64,14 @@ func ParseURL(location, s string) (URL, error) {
 	}
 	host, ok := browserHost(name)
 	if !ok {
-		return URL{}, Invalid(location, "has a host that is not valid; give a host name or an IP address")
+		return URL{}, Invalid(location, "has an invalid host; use a host name or an IP address")
 	}
 	if authority, ok = joinPort(scheme, host, port); !ok {
-		return URL{}, Invalid(location, "has a port that is not a number up to 65535")
+		return URL{}, Invalid(location, "has an invalid port; use a number up to 65535")
 	}
 	path, query, err := browserPath(rest)
 	if err != nil {
-		return URL{}, Invalid(location, "is not a URL that can be read; check it for stray characters")
+		return URL{}, Invalid(location, "is not a valid URL; check it for stray characters")
 	}
 	u := URL{
 		Given:     given,
@@ -92,8 +90,8 @@ func ParseURL(location, s string) (URL, error) {
 	return u, nil
 }
 
-// RequestURL returns what is requested for a stored URL: its Requested, or the URL
-// itself if it was stored under older rules and ParseURL refuses it now.
+// RequestURL returns the Requested form of a stored URL, or the URL itself if it was stored under older rules and
+// ParseURL refuses it now.
 func RequestURL(stored string) string {
 	u, err := ParseURL("url", stored)
 	if err != nil {
@@ -102,9 +100,9 @@ func RequestURL(stored string) string {
 	return u.Requested
 }
 
-// Location returns the URL as a value of the header Location, with its fragment.
-// It is Given if that is printable ASCII without a backslash and spells the host as a
-// browser does, in any case; else it is what a browser makes of Given.
+// Location returns the URL as the value of a Location header, with its fragment. It is Given if that is printable
+// ASCII without a backslash and has the host in the form that browsers use, in any case. Otherwise it is the URL
+// as a browser normalizes it.
 func (u URL) Location() string {
 	if u.tidy() {
 		return u.Given
@@ -112,7 +110,7 @@ func (u URL) Location() string {
 	return u.Requested + u.fragment
 }
 
-// tidy reports whether Given may be sent as it is: all clients find the same host in it.
+// tidy reports whether Given can be sent unchanged because all clients find the same host in it.
 func (u URL) tidy() bool {
 	if strings.ContainsFunc(u.Given, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
 		return false
@@ -124,17 +122,15 @@ func (u URL) tidy() bool {
 	return strings.EqualFold(strings.Trim(name, "[]"), u.Host)
 }
 
-// Origin returns the scheme, the host and a port that is not the scheme's own:
-// "https://example.com:8443".
+// Origin returns the scheme, the host and any non-default port: "https://example.com:8443".
 func (u URL) Origin() string {
 	scheme, rest, _ := cutWebScheme(u.Requested)
 	authority, _ := cutAuthority(rest)
 	return scheme + "://" + authority
 }
 
-// HostPort returns the host of a canonical URL, with its port if that is not the
-// scheme's own. A canonical URL that net/url refuses is returned whole: it
-// cannot be requested.
+// HostPort returns the host of a canonical URL with any non-default port. It returns a URL that net/url refuses
+// unchanged: it cannot be requested.
 func HostPort(canonical string) string {
 	u, err := url.Parse(canonical)
 	if err != nil { // net/url refuses a few hosts that browsers accept

@@ -10,11 +10,10 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// isAround reports whether r does not belong to a URL where it is around it.
+// isAround reports whether r is removed from both ends of a URL.
 func isAround(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }
 
-// cleanURL removes what is around a URL and the tabs and line breaks in it, and
-// escapes what no URL may hold and no database need store.
+// cleanURL trims a URL, removes tabs and line breaks, and escapes control characters and stray %.
 func cleanURL(s string) string {
 	s = strings.TrimFunc(s, isAround)
 	if strings.ContainsAny(s, "\t\n\r") {
@@ -29,7 +28,7 @@ func isEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && isHex(s[1]) && isHex(s[2])
 }
 
-// escapeBytes percent-encodes the bytes of s whose index unfit reports.
+// escapeBytes percent-encodes the bytes of s at indexes for which unfit returns true.
 func escapeBytes(s string, unfit func(i int) bool) string {
 	var b strings.Builder
 	done := 0
@@ -76,7 +75,7 @@ func splitPort(authority string) (host, port string) {
 	return authority, ""
 }
 
-// joinPort is the host with its port, unless that is the scheme's own.
+// joinPort returns the host with the port, unless it is the scheme's default.
 func joinPort(scheme, host, port string) (string, bool) {
 	bare := host
 	if strings.Contains(host, ":") {
@@ -99,8 +98,8 @@ func joinPort(scheme, host, port string) (string, bool) {
 // the library's last release.
 var pathParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')))
 
-// browserPath returns the path, which begins with a slash, and the query, with its
-// question mark, as a browser sends them. rest is what follows the authority.
+// browserPath returns the path, which starts with a slash, and the query, with its question mark, as a browser
+// sends them. rest is the part of the URL after the authority.
 func browserPath(rest string) (path, query string, err error) {
 	if !isPlainPath(rest) {
 		u, err := pathParser.Parse("http://host" + rest)
@@ -119,8 +118,8 @@ func browserPath(rest string) (path, query string, err error) {
 	return path, query, nil
 }
 
-// isPlainPath reports whether a path and query, in which no % is stray, are as a
-// browser sends them, so that they need no parser: nearly all are.
+// isPlainPath reports whether a path and query without stray % are already in the form that a browser sends. Most
+// are, and need no parser.
 func isPlainPath(rest string) bool {
 	inQuery := false
 	for i := range len(rest) {

@@ -45,7 +45,7 @@ type Options struct {
 }
 
 // Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
-// fetched except which hosts asked for a pause, and takes nothing from the environment (no proxy, no COLLY_*).
+// fetched except which hosts are throttled, and ignores the environment (no proxy, no COLLY_*).
 //
 // Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, and for as many as each Budget has,
 // however many are asked for at once.

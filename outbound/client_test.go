@@ -39,7 +39,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("Colly remembers a visit: %v %v", seen, err)
 	}
 	if (*Response)(nil).Permanent() {
-		t.Error("nothing has moved for good")
+		t.Error("nothing has moved permanently")
 	}
 	(*Client)(nil).Close()
 }

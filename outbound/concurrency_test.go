@@ -33,7 +33,7 @@ func TestNoMoreThanMaxConcurrent(t *testing.T) {
 	var fetches sync.WaitGroup
 	for i := range all {
 		path := "/fine"
-		if i%2 == 0 { // a slot is given back by those that fail as well
+		if i%2 == 0 { // failed fetches release their slot too
 			path = "/broken"
 		}
 		fetches.Go(func() {

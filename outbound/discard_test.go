@@ -76,7 +76,7 @@ func TestDiscardLeavesWhatIsTooLong(t *testing.T) {
 	}
 }
 
-// A checker asks the same hosts again and again: each answer that was read to its end leaves its connection for the next.
+// A checker requests the same hosts repeatedly: a body that was read to its end leaves its connection for reuse.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	const n = 100 // hosts, more than net/http keeps connections to on its own
 	var opened atomic.Int64

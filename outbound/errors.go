@@ -25,7 +25,7 @@ const (
 	KindInvalid   Kind = "invalid"   // the request's URL or method; nothing was sent
 	KindBlocked   Kind = "blocked"   // the address guard refused the host, or a host on the way
 	KindBusy      Kind = "busy"      // the Budget is used up; nothing was sent, see Error.RetryAfter
-	KindThrottled Kind = "throttled" // the host asked for a pause; nothing was sent to it, see Error.RetryAfter
+	KindThrottled Kind = "throttled" // the host is rate limiting us; nothing was sent to it, see Error.RetryAfter
 	KindDNS       Kind = "dns"       // the name did not resolve
 	KindRefused   Kind = "refused"   // no server listens there
 	KindReset     Kind = "reset"     // the connection broke off
@@ -39,8 +39,8 @@ const (
 	KindStream    Kind = "stream"    // Request.Stream returned the error that this one unwraps to
 )
 
-// Error is why a fetch gave no Response. Its text is short, the same for the same cause, and never holds an address,
-// a port or a path: it may be stored and shown. The cause, for logs and errors.Is, is what it unwraps to.
+// Error is the error of a fetch without a Response. Its text is short, the same for the same cause, and never contains an
+// address, a port or a path, so it may be stored and shown. It unwraps to the cause, for logs and errors.Is.
 type Error struct {
 	Kind       Kind
 	RetryAfter time.Duration // with KindThrottled and KindBusy: how long until a fetch may succeed; otherwise 0
@@ -100,7 +100,7 @@ func describe(err error) (Kind, string) {
 	return KindProtocol, "bad HTTP response"
 }
 
-// describeTLS returns "" when err has nothing to do with TLS.
+// describeTLS returns "" if err is not about TLS.
 func describeTLS(err error) string {
 	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		if e.Reason == x509.Expired && e.Cert != nil && time.Now().Before(e.Cert.NotBefore) {

@@ -55,7 +55,7 @@ func NewHeadEnd() func(body []byte) bool {
 				at = pos
 			}
 		}
-		// What is left was read in vain. Waiting until it has doubled keeps the sum of such readings linear.
+		// The rest is read again next time. Waiting until it has doubled keeps the total work linear.
 		tryAt = at + 2*(len(body)-at)
 		return ended && (named || len(body)-end > bodyAllowance)
 	}

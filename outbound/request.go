@@ -27,7 +27,7 @@ type Request struct {
 	// What Stream does not read is not received. Its error ends the exchange as KindStream, unless the body itself has failed.
 	Stream func(body io.Reader) error
 	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (a 5xx is
-	// retried after 200 ms). A pause that the host asked for with Retry-After is kept all the same.
+	// retried after 200 ms). A Retry-After of the host is still respected.
 	Insist bool
 	// UserAgent replaces Options.UserAgent. IfNoneMatch and IfModifiedSince make the request conditional, and a 304 is then
 	// a Response without a body. All redirects get them too. A value with control characters or of more than 1 KiB counts
@@ -60,7 +60,7 @@ type Response struct {
 	TLSExpiresAt time.Time
 }
 
-// Permanent reports whether the URL has moved for good: there were redirects, and all of them were 301 or 308.
+// Permanent reports whether the URL has moved permanently: there were redirects, and all of them were 301 or 308.
 func (r *Response) Permanent() bool {
 	if r == nil {
 		return false

@@ -140,7 +140,7 @@ func (r *Robots) fetch(ctx context.Context, origin string) (*robotsEntry, error)
 	e := &robotsEntry{at: r.clock()}
 	if err != nil {
 		failed := classify(err)
-		if failed.Kind != KindRedirects { // one that leads nowhere counts as none at all
+		if failed.Kind != KindRedirects { // a broken redirect counts as no robots.txt
 			e.refusal = unavailableText + failed.Error()
 		}
 		if failed.Kind == KindBusy { // says nothing of the host

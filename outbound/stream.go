@@ -23,8 +23,7 @@ type stream struct {
 	failed error // why the answer broke off; nil = it did not
 }
 
-// Read returns what has come, up to the cap. As when an answer is kept, one that goes on or fails at the cap is cut
-// short, and no failure.
+// Read returns received bytes, up to the cap. A body that continues or fails at the cap is truncated, which is no error.
 func (s *stream) Read(p []byte) (int, error) {
 	if s.end != nil || len(p) == 0 {
 		return 0, s.end

@@ -45,8 +45,8 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200C' && r != '\u200D'
 }
 
-// cleanURL trims a URL as browsers do in an attribute, and removes what has no place in one: hidden characters (line
-// breaks among them) and invalid UTF-8.
+// cleanURL trims a URL as browsers do in an attribute, and removes hidden characters, such as line breaks, and invalid
+// UTF-8.
 func cleanURL(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if hidden(r) || r == utf8.RuneError {

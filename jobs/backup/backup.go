@@ -1,4 +1,4 @@
-// Package backup is the scheduled job that backs up an SQLite database.
+// Package backup implements the scheduled job that backs up an SQLite database.
 package backup
 
 import (
@@ -16,25 +16,26 @@ import (
 	"linkwatch/models/backup"
 )
 
-// Backup is the job that adds a backup to a folder and then deletes the oldest
-// ones. If that fails nothing is deleted. A backup that is half made when the program
-// stops is given up: the next run makes another one. A run is asked for when the program starts if there is no backup of the last
-// interval, so that a wrong folder fails at once. It logs a warning of files whose names are of the future.
-// It fails if reg has metrics of these names.
+// Backup returns the job that adds a backup to a folder and then deletes the oldest ones. If adding fails, nothing
+// is deleted. A backup interrupted by a stop of the program is discarded: the next run makes another one. The job
+// runs when the program starts if the last interval has no backup, so that a wrong folder is noticed at once.
+// Files with a name in the future are logged as a warning.
+//
+// It returns an error if reg has metrics of these names.
 func Backup(folder backup.Folder, db *models.DB, clock models.Clock, log *slog.Logger, reg prometheus.Registerer) (jobs.Job, error) {
 	if err := register(folder, clock, reg); err != nil {
 		return jobs.Job{}, err
 	}
 	run := func(taking, _ context.Context) (summary string, err error) {
-		begun, now := time.Now(), clock.Now().Time
+		start, now := time.Now(), clock.Now().Time
 		if future, err := folder.Future(now); err == nil && len(future) > 0 {
-			log.Warn("files in BACKUP_DIR have names in the future and do not count as backups", "files", len(future), "latest", future[0].Name)
+			log.Warn("files in BACKUP_DIR dated in the future are ignored", "files", len(future), "latest", future[0].Name)
 		}
 		made, err := folder.Add(taking, db, now)
 		if err != nil {
 			return "", err
 		}
-		summary = fmt.Sprintf("%s backed up in %s", humanize.Bytes(uint64(made.Size)), time.Since(begun).Round(time.Millisecond))
+		summary = fmt.Sprintf("%s backed up in %s", humanize.Bytes(uint64(made.Size)), time.Since(start).Round(time.Millisecond))
 		deleted, err := folder.Rotate(made, now)
 		if deleted > 0 {
 			summary += fmt.Sprintf(", %s deleted", english.Plural(deleted, "old backup", ""))
@@ -44,8 +45,8 @@ func Backup(folder backup.Folder, db *models.DB, clock models.Clock, log *slog.L
 	return jobs.Job{ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run, Overdue: func() bool { return folder.Overdue(clock.Now().Time) }}, nil
 }
 
-// register registers what Prometheus sees of backups: what is in the folder, so that it
-// is right after a restart as well. Both are 0 as long as there is none.
+// register registers the metrics of backups. They are read from the folder, so that they are right after a
+// restart. Both are 0 while there is no backup.
 func register(folder backup.Folder, clock models.Clock, reg prometheus.Registerer) error {
 	newest := func(value func(backup.File) float64) func() float64 {
 		return func() float64 {
@@ -57,14 +58,14 @@ func register(folder backup.Folder, clock models.Clock, reg prometheus.Registere
 	}
 	for _, c := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "linkwatch_backup_last_success_timestamp_seconds", Help: "When the newest backup in BACKUP_DIR was made; 0 if there is none.",
+			Name: "linkwatch_backup_last_success_timestamp_seconds", Help: "Unix time of the newest backup in BACKUP_DIR, or 0 if there is none.",
 		}, newest(func(f backup.File) float64 { return float64(f.At.Unix()) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "linkwatch_backup_size_bytes", Help: "Size of the newest backup in BACKUP_DIR; 0 if there is none.",
+			Name: "linkwatch_backup_size_bytes", Help: "Size of the newest backup in BACKUP_DIR in bytes, or 0 if there is none.",
 		}, newest(func(f backup.File) float64 { return float64(f.Size) })),
 	} {
 		if err := reg.Register(c); err != nil {
-			return fmt.Errorf("registering the metrics of backups: %w", err)
+			return fmt.Errorf("register backup metrics: %w", err)
 		}
 	}
 	return nil

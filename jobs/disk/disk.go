@@ -1,5 +1,5 @@
-// Package disk is the scheduled job that fails while a disk is filling, so that its
-// failure is seen and told like that of any other job.
+// Package disk implements the scheduled job that fails while a disk is nearly full, so
+// that this is shown and alerted on like the failure of any other job.
 package disk
 
 import (
@@ -13,17 +13,16 @@ import (
 	"linkwatch/models/disk"
 )
 
-// every is how often the disks are looked at. A disk fills in hours, or in minutes by a
-// mistake.
-const every = "@every 1m"
+// interval is the schedule of the check. A disk usually fills in hours, but by a mistake in minutes.
+const interval = "@every 1m"
 
-// Disk is the job.
+// Disk returns the job.
 func Disk(look disk.Look) jobs.Job {
-	return jobs.Job{ID: "disk", Schedule: every, Run: func(context.Context, context.Context) (summary string, err error) {
+	return jobs.Job{ID: "disk", Schedule: interval, Run: func(context.Context, context.Context) (summary string, err error) {
 		var all []error
 		for _, s := range look.Filling() {
-			all = append(all, fmt.Errorf("the disk of the %s is %d%% full: %s left. Free some space before nothing can be stored", s.Of, s.Used(), humanize.Bytes(s.Free)))
+			all = append(all, fmt.Errorf("disk of the %s is %d%% full (%s left): free some space", s.Of, s.Used(), humanize.Bytes(s.Free)))
 		}
-		return "enough space is free", errors.Join(all...)
+		return "enough free space", errors.Join(all...)
 	}}
 }

@@ -15,7 +15,7 @@ func TestJobFailsWhileADiskIsFilling(t *testing.T) {
 		t.Error(err)
 	}
 	spaces[1].Free = 1 << 30
-	if _, err := job.Run(t.Context(), t.Context()); err == nil || !strings.Contains(err.Error(), "99% full: 1.1 GB left") || strings.Contains(err.Error(), "the database") {
+	if _, err := job.Run(t.Context(), t.Context()); err == nil || !strings.Contains(err.Error(), "99% full (1.1 GB left)") || strings.Contains(err.Error(), "the database") {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,76 +14,75 @@ import (
 
 // Options are the settings of a dispatcher.
 type Options struct {
-	Name    string // what is dispatched, for the log: "checks"
+	Name    string // of the queue, for the log: "checks"
 	Lease   *lease.Lease
-	Workers int // attempts at a time
+	Workers int // the number of concurrent attempts
 	Log     *slog.Logger
 	Metrics Metrics
 
-	// MaxPutOff is for how long an item is released at most because its host, or
-	// slow hosts altogether, have too many items in memory.
+	// MaxPutOff is the longest time for which an item is released because its host, or slow hosts in total, have
+	// too many items in memory.
 	MaxPutOff time.Duration
-	// Wanted gets a value when something is due that was not before; nil: never.
+	// Wanted receives a value when an item becomes due ahead of schedule. May be nil.
 	Wanted <-chan struct{}
-	// Drain ends Run when nothing is due any more, or at the first error of the queue.
+	// Drain makes Run return when nothing is due, or at the first error of the queue.
 	Drain bool
 }
 
-// Metrics are what Prometheus sees of a dispatcher.
+// Metrics are the Prometheus metrics of a dispatcher.
 type Metrics struct {
-	Waiting  prometheus.Gauge   // items in memory that wait for a worker or for their host
-	Running  prometheus.Gauge   // attempts under way
+	Waiting  prometheus.Gauge   // items in memory waiting for a worker or for their host
+	Running  prometheus.Gauge   // attempts in progress
 	Deferred prometheus.Counter // items that were released for a while
 	Retries  prometheus.Counter
 }
 
-// NewMetrics makes metrics that nobody reads.
+// NewMetrics returns metrics that are not registered anywhere.
 func NewMetrics() Metrics {
 	gauge := func() prometheus.Gauge { return prometheus.NewGauge(prometheus.GaugeOpts{}) }
 	counter := func() prometheus.Counter { return prometheus.NewCounter(prometheus.CounterOpts{}) }
 	return Metrics{Waiting: gauge(), Running: gauge(), Deferred: counter(), Retries: counter()}
 }
 
-// pollInterval is how often a dispatcher looks for due items when it knows of none:
-// those that other instances made due, or that were freed from a dead one.
+// pollInterval is the longest time between two claims. It finds items that another instance made due, or that were
+// released from a dead instance.
 const pollInterval = lease.Heartbeat
 
-// Dispatcher claims the items of a queue and tries each, with a fixed number of
-// workers and at most one item per host at a time. One goroutine, the loop, owns
-// all its state. It gives tasks to a pool: attempts, and at most one call of the store.
+// Dispatcher claims the items of a queue and attempts each, with a fixed number of workers and at most one item
+// per host at a time. One goroutine, the loop, owns all its state. It sends tasks to a pool of workers: attempts,
+// and at most one call of the store at a time.
 type Dispatcher[T any] struct {
 	Options
 	queue Queue[T]
 	hosts hosts[T]
-	tasks chan func() (apply func()) // for the pool; room for all that can be under way
-	done  chan func()                // what a task changes, for the loop to apply
+	tasks chan func() (apply func()) // for the pool; buffered for the largest number of running tasks
+	done  chan func()                // results of tasks, for the loop to apply
 
-	holder  lease.ID // what is in memory was claimed under it
-	mayWork bool     // the lease was renewed in time
-	ending  bool     // nothing new is begun
+	holder  lease.ID // the lease under which the items in memory were claimed
+	mayWork bool     // the lease is valid
+	ending  bool     // no new work is started
 
-	running   [classes]int // attempts under way
-	quickNext bool         // whose turn is next: that of quick hosts, or of others
-	other     class        // whose turn is next among the others
-	pauses    []*entry[T]  // those in a pause, the first to end it first
+	running   [classes]int // attempts in progress
+	quickNext bool         // quick hosts are next; false: the other classes
+	other     class        // which of the other classes is next
+	pauses    []*entry[T]  // entries waiting for a retry, earliest first
 	store     storeState[T]
 }
 
-// New makes a dispatcher, which does nothing before Run.
+// New returns a dispatcher that does nothing until Run.
 func New[T any](q Queue[T], o Options) *Dispatcher[T] {
 	o.Workers = max(1, o.Workers)
 	room := min(max(1024, 16*o.Workers), 8192) // enough that no worker waits for the store
 	return &Dispatcher[T]{
 		Options: o, queue: q, quickNext: true, other: unsure,
-		hosts: hosts[T]{queue: q, room: room, maxPutOff: o.MaxPutOff, of: map[string]*host[T]{}},
+		hosts: hosts[T]{queue: q, room: room, maxPutOff: o.MaxPutOff, byName: map[string]*host[T]{}},
 		tasks: make(chan func() func(), o.Workers+1), done: make(chan func(), o.Workers+1),
 	}
 }
 
-// Run dispatches until taking ends, then releases what waits and finishes what is
-// under way, with its retries. When working ends, attempts are cancelled and
-// their items released. With Drain it ends by itself; err is the first error of
-// the queue then.
+// Run dispatches items until taking ends, then releases waiting items and finishes attempts in progress, with
+// their retries. When working ends, attempts are canceled and their items released. With Drain, Run returns by
+// itself, with the first error of the queue.
 func (d *Dispatcher[T]) Run(taking, working context.Context) (err error) {
 	var pool sync.WaitGroup
 	for range d.Workers + 1 {
@@ -105,7 +104,7 @@ func (d *Dispatcher[T]) loop(taking, working context.Context) {
 	stop, giveUp := taking.Done(), working.Done()
 	for {
 		now := time.Now()
-		if taking.Err() != nil { // first: nothing begins after it
+		if taking.Err() != nil { // checked first, so that nothing starts after it
 			d.end()
 		}
 		d.checkLease(now)
@@ -120,11 +119,11 @@ func (d *Dispatcher[T]) loop(taking, working context.Context) {
 		select {
 		case apply := <-d.done:
 			apply()
-			for range len(d.done) { // all that is done, before anything is decided
+			for range len(d.done) { // apply all results before the next decision
 				(<-d.done)()
 			}
 		case <-d.Wanted:
-			d.store.lookAt = time.Time{}
+			d.store.pollAt = time.Time{}
 		case <-wake.C:
 		case <-stop:
 			stop = nil
@@ -135,8 +134,8 @@ func (d *Dispatcher[T]) loop(taking, working context.Context) {
 	}
 }
 
-// checkLease forgets what waits if the lease under which it was claimed is lost:
-// others may have it. What is under way is brought to its end.
+// checkLease drops waiting items if the lease under which they were claimed is lost: other instances may have
+// claimed them. Attempts in progress run to their end.
 func (d *Dispatcher[T]) checkLease(now time.Time) {
 	holder, _, ok := d.Lease.Current()
 	d.mayWork = ok
@@ -144,7 +143,7 @@ func (d *Dispatcher[T]) checkLease(now time.Time) {
 		return
 	}
 	if d.holder != "" && !d.ending {
-		d.Log.Warn("lease lost, starting over", "queue", d.Name)
+		d.Log.Warn("lease lost, restarting the queue", "queue", d.Name)
 	}
 	d.holder = holder
 	d.hosts.drain()
@@ -155,24 +154,24 @@ func (d *Dispatcher[T]) checkLease(now time.Time) {
 	d.store.startOver()
 }
 
-// resume lets items whose pause is over have another attempt.
+// resume makes items ready whose retry is due.
 func (d *Dispatcher[T]) resume(now time.Time) {
 	n := 0
 	for n < len(d.pauses) && !d.pauses[n].retryAt.After(now) {
-		d.hosts.again(d.pauses[n])
+		d.hosts.retry(d.pauses[n])
 		n++
 	}
 	d.pauses = slices.Delete(d.pauses, 0, n)
 }
 
-// start gives the workers what may be tried now, the classes in turn.
+// start sends ready items to idle workers, with the classes in turn.
 func (d *Dispatcher[T]) start(working context.Context, now time.Time) {
 	for d.mayWork && d.running[quick]+d.running[unsure]+d.running[slow] < d.Workers {
 		e := d.next()
 		if e == nil {
 			return
 		}
-		if e.holder != d.holder { // another attempt, of an item whose lease is lost
+		if e.holder != d.holder { // a retry of an item whose lease is lost
 			d.hosts.done(e, now)
 			continue
 		}
@@ -182,16 +181,16 @@ func (d *Dispatcher[T]) start(working context.Context, now time.Time) {
 		d.running[e.class]++
 		d.Metrics.Running.Inc()
 		d.tasks <- func() func() {
-			began := time.Now()
+			started := time.Now()
 			outcome := d.queue.Try(working, e.item)
-			took := time.Since(began)
-			return func() { d.tried(working, e, outcome, began, took) }
+			took := time.Since(started)
+			return func() { d.tried(working, e, outcome, started, took) }
 		}
 	}
 }
 
-// next is the entry whose turn it is; nil if none may be tried. Quick hosts and the
-// others take turns, and so do unsure and slow ones among the others.
+// next returns the entry to attempt next, or nil if none is ready. Quick hosts alternate with the other classes,
+// and unsure hosts with slow ones among these.
 func (d *Dispatcher[T]) next() *entry[T] {
 	order := [...]class{d.other, unsure + slow - d.other, quick}
 	if d.quickNext {
@@ -212,20 +211,20 @@ func (d *Dispatcher[T]) next() *entry[T] {
 	return nil
 }
 
-// full reports whether a class other than quick has its share of the workers.
+// full reports whether a class other than quick uses its whole share of the workers.
 func (d *Dispatcher[T]) full(c class) bool {
 	if d.running[unsure]+d.running[slow] >= max(1, d.Workers-max(1, d.Workers/8)) {
 		return true
 	}
 	share := d.Workers / 2
-	if d.hosts.ready[unsure].Len() > 0 { // the sooner it is known which of them hang, the better
+	if d.hosts.ready[unsure].Len() > 0 { // find out soon which of them hang
 		share = d.Workers / 4
 	}
 	return c == slow && d.running[slow] >= max(1, share)
 }
 
-// tried takes in what an attempt led to.
-func (d *Dispatcher[T]) tried(working context.Context, e *entry[T], o Outcome, began time.Time, took time.Duration) {
+// tried applies the outcome of an attempt.
+func (d *Dispatcher[T]) tried(working context.Context, e *entry[T], o Outcome, started time.Time, took time.Duration) {
 	d.running[e.class]--
 	d.Metrics.Running.Dec()
 	if e.holder != d.holder { // another instance may have it
@@ -238,7 +237,7 @@ func (d *Dispatcher[T]) tried(working context.Context, e *entry[T], o Outcome, b
 	if o.Step != Release {
 		d.hosts.note(e.host, classOf(o, took), time.Now())
 		if o.TimedOut && e.class == quick {
-			d.hosts.timedOut(began)
+			d.hosts.timedOut(started)
 		}
 	}
 	switch o.Step {
@@ -267,14 +266,14 @@ func classOf(o Outcome, took time.Duration) class {
 	return quick
 }
 
-// release frees an item that is under way.
+// release ends an attempt and requeues its item.
 func (d *Dispatcher[T]) release(e *entry[T], after time.Duration) {
 	d.hosts.done(e, time.Now())
-	d.giveBack(e, after)
+	d.requeue(e, after)
 }
 
-// giveBack has an item released with the next call of the store.
-func (d *Dispatcher[T]) giveBack(e *entry[T], after time.Duration) {
+// requeue releases an item with the next call of the store, to be claimed again after a delay.
+func (d *Dispatcher[T]) requeue(e *entry[T], after time.Duration) {
 	if e.holder != d.holder {
 		return
 	}
@@ -284,23 +283,22 @@ func (d *Dispatcher[T]) giveBack(e *entry[T], after time.Duration) {
 	d.store.released = append(d.store.released, lease.Released[T]{Item: e.item, After: after})
 }
 
-// end begins nothing new from now on.
+// end stops starting new work and requeues waiting items.
 func (d *Dispatcher[T]) end() {
 	if d.ending {
 		return
 	}
 	d.ending = true
 	for _, e := range d.hosts.drain() {
-		d.giveBack(e, 0)
+		d.requeue(e, 0)
 	}
 }
 
-// giveUp releases what waits for another attempt. Attempts under way end by
-// their context.
+// giveUp requeues items that wait for a retry. Attempts in progress end with their context.
 func (d *Dispatcher[T]) giveUp() {
 	d.end()
 	for _, e := range d.pauses {
-		d.hosts.again(e)
+		d.hosts.retry(e)
 	}
 	d.pauses = nil
 	for c := range classes {
@@ -310,17 +308,17 @@ func (d *Dispatcher[T]) giveUp() {
 	}
 }
 
-// over reports whether Run is done.
+// over reports whether Run may return.
 func (d *Dispatcher[T]) over() bool {
 	return d.idle() && (d.ending || d.Drain && d.store.drained)
 }
 
-// idle reports whether nothing is in memory or under way.
+// idle reports whether nothing is in memory or in progress.
 func (d *Dispatcher[T]) idle() bool {
 	return d.hosts.busy+d.hosts.waiting+d.store.pending() == 0 && !d.store.busy
 }
 
-// nextAt is when there is something to do, unless something happens before.
+// nextAt is the time of the next pass of the loop, unless an event comes first.
 func (d *Dispatcher[T]) nextAt(now time.Time) time.Time {
 	at := now.Add(pollInterval)
 	if len(d.pauses) > 0 && d.pauses[0].retryAt.Before(at) {

@@ -358,7 +358,7 @@ func TestFinishedItemsOutliveABadStore(t *testing.T) {
 	m := newMemory(items(5, 2)...)
 	m.set("finish", errors.New("no disk"))
 	r := start(t, m, dispatch.Options{Workers: 4})
-	modelstest.Eventually(r, "the store fails again and again", m.is(func() bool { return m.failed == 2 && len(m.tries) == 10 }))
+	modelstest.Eventually(r, "the store keeps failing", m.is(func() bool { return m.failed == 2 && len(m.tries) == 10 }))
 	m.set("finish", nil)
 	modelstest.Eventually(r, "all are finished", m.is(func() bool { return len(m.done) == 10 && len(m.claimed) == 0 }))
 	r.stop()
@@ -380,7 +380,7 @@ func TestClaimOfUnknownOutcome(t *testing.T) {
 	m.wanted <- struct{}{}
 	modelstest.Eventually(r, "another one is claimed, without a confirmation", m.is(func() bool { return m.claimed["b/1"] != "" }))
 	m.set("claim", nil)
-	modelstest.Eventually(r, "it is tried all the same", m.is(func() bool { return m.tries["b/1"] == 1 }))
+	modelstest.Eventually(r, "it is tried anyway", m.is(func() bool { return m.tries["b/1"] == 1 }))
 	close(release)
 	modelstest.Eventually(r, "both are finished", m.is(func() bool { return len(m.done) == 2 }))
 	if m.tries["a/1"] != 1 {

@@ -9,26 +9,25 @@ import (
 )
 
 const (
-	// maxPerHost is how many items of one host wait in memory, so that a host with
-	// many of them leaves room for the others.
+	// maxPerHost is the number of waiting items of one host in memory, so that a host with many items leaves room
+	// for others.
 	maxPerHost = 32
-	// slowAfter is how long an attempt may take on a host that is not slow.
+	// slowAfter is the duration of an attempt from which on a host counts as slow.
 	slowAfter = time.Second
-	// firstPace is how long an item is taken to last on a host that had none.
+	// firstPace is the estimated duration of an item on a host without attempts.
 	firstPace = 20 * time.Millisecond
 )
 
-// class is a class of hosts. Slow ones share at most half of the workers, so that
-// hosts that respond in time do not wait for those that hang. When a quick host times
-// out, others may have begun to hang with it: those that were not tried since are
+// class is a class of hosts. Slow hosts share at most half of the workers, so that responsive hosts do not wait
+// for hosts that hang. When a quick host times out, others may have started to hang too: hosts not tried since are
 // unsure, and leave some workers to the rest.
 type class int
 
 const (
-	quick   class = iota // neither of the others
-	unsure               // not tried since an attempt on a quick host began that timed out
+	quick   class = iota // neither unsure nor slow
+	unsure               // not tried since the start of an attempt on a quick host that timed out
 	slow                 // the last attempt took longer than slowAfter, or timed out
-	classes              // how many there are
+	classes              // the number of classes
 )
 
 // entry is a claimed item in memory.
@@ -36,49 +35,48 @@ type entry[T any] struct {
 	item    T
 	holder  lease.ID // the lease it was claimed under
 	host    *host[T]
-	class   class     // of its attempt under way
+	class   class     // of the attempt in progress
 	start   time.Time // of its first attempt
-	retryAt time.Time // in a pause
+	retryAt time.Time // of the next retry
 }
 
-// host is what is known of a host while an item of it is in memory.
+// host is the state of a host while an item of it is in memory.
 type host[T any] struct {
 	name   string
 	class  class         // quick or slow
 	tried  time.Time     // the end of the last attempt; zero: none while it is in memory
-	line   []*entry[T]   // those that wait, the longest due first
-	busy   *entry[T]     // the one under way, its pauses included; nil: none
-	ready  *list.Element // in hosts.ready; nil: no item of it may be tried now
-	in     class         // the list of ready
-	pace   time.Duration // how long an item takes here, about
-	booked time.Time     // until when the time of the host is promised to released items
+	line   []*entry[T]   // waiting items, the longest overdue first
+	busy   *entry[T]     // in progress or waiting for a retry; nil: none
+	ready  *list.Element // its element in hosts.ready; nil: none of its items is ready
+	in     class         // the class of that list
+	pace   time.Duration // the average duration of an item
+	booked time.Time     // released items are scheduled until this time
 }
 
-// hosts holds the items that wait, by host. It belongs to one goroutine, and
-// forgets a host with its last item.
+// hosts holds the waiting items by host. One goroutine owns it. A host is removed with its last item.
 type hosts[T any] struct {
 	queue     Queue[T]
-	room      int           // how many items may wait; at most half of them on slow hosts
+	room      int           // the largest number of waiting items; slow hosts may use half of it
 	maxPutOff time.Duration // see Options
-	of        map[string]*host[T]
-	ready     [classes]list.List // of *host: those of which an item may be tried, in turn
-	waiting   int                // items that wait
-	slow      int                // those of them on slow hosts
-	busy      int                // hosts with an item under way
-	trouble   time.Time          // hosts that were not tried since are unsure; zero: none is
+	byName    map[string]*host[T]
+	ready     [classes]list.List // of *host: hosts with an item that is ready, in turn
+	waiting   int                // waiting items
+	slow      int                // waiting items of slow hosts
+	busy      int                // hosts with an item in progress
+	trouble   time.Time          // hosts not tried since are unsure; zero: no host is
 }
 
-// add puts an item into the line of its host. If there are too many, of the host or
-// of slow ones, one leaves: out is its entry, which is to be released for a time.
+// add appends an item to the queue of its host. If the host, or slow hosts in total, have too many items, it
+// returns in out the entry to release, and in after for how long.
 func (q *hosts[T]) add(e *entry[T], now time.Time) (out *entry[T], after time.Duration) {
 	name := q.queue.Host(e.item)
-	h := q.of[name]
+	h := q.byName[name]
 	if h == nil {
 		h = &host[T]{name: name, pace: firstPace}
 		if q.queue.Slow(e.item) {
 			h.class = slow
 		}
-		q.of[name] = h
+		q.byName[name] = h
 	}
 	e.host = h
 	if h.class == slow && q.slow >= q.room/2 {
@@ -90,7 +88,7 @@ func (q *hosts[T]) add(e *entry[T], now time.Time) (out *entry[T], after time.Du
 		if q.queue.Due(a.item).After(due) {
 			return 1
 		}
-		return -1 // also behind those that have been due for as long
+		return -1 // behind items with the same due time
 	})
 	h.line = slices.Insert(h.line, at, e)
 	q.count(h, 1)
@@ -107,9 +105,8 @@ func (q *hosts[T]) add(e *entry[T], now time.Time) (out *entry[T], after time.Du
 	return out, q.book(h, now)
 }
 
-// book finds a time for an item that has no place in the line: after those in it,
-// and after those that were released before. So they come back no faster than
-// the host can take them, however many they are.
+// book returns when an item without room in memory is due again: after the waiting items of its host, and after
+// items released before. So released items return no faster than the host can serve them.
 func (q *hosts[T]) book(h *host[T], now time.Time) time.Duration {
 	if turn := now.Add(h.pace * time.Duration(len(h.line))); h.booked.Before(turn) {
 		h.booked = turn
@@ -121,7 +118,7 @@ func (q *hosts[T]) book(h *host[T], now time.Time) time.Duration {
 	return max(h.booked.Sub(now), storeGap)
 }
 
-// count notes that n more items of a host wait.
+// count adds n waiting items of a host to the totals.
 func (q *hosts[T]) count(h *host[T], n int) {
 	q.waiting += n
 	if h.class == slow {
@@ -129,7 +126,7 @@ func (q *hosts[T]) count(h *host[T], n int) {
 	}
 }
 
-// note says how a host did in an attempt that has just ended.
+// note records the class of a host after an attempt.
 func (q *hosts[T]) note(h *host[T], c class, now time.Time) {
 	h.tried = now
 	if now.Round(0).Before(q.trouble) { // the clock was set back
@@ -144,14 +141,13 @@ func (q *hosts[T]) set(h *host[T], c class) {
 	q.count(h, len(h.line))
 }
 
-// timedOut says that an attempt on a quick host timed out, which began at a time.
-// While hosts wait that are unsure since an earlier one, it changes nothing: else
-// those that were found to respond meanwhile would be unsure again.
-func (q *hosts[T]) timedOut(began time.Time) {
+// timedOut records that an attempt on a quick host, begun at started, timed out. It does nothing while hosts are
+// still unsure because of an earlier timeout: otherwise hosts that responded since would be unsure again.
+func (q *hosts[T]) timedOut(started time.Time) {
 	if q.ready[unsure].Len() > 0 {
 		return
 	}
-	q.trouble = began.Round(0) // as the times of items are, which come from the database
+	q.trouble = started.Round(0) // comparable with times from the database
 	var next *list.Element
 	for e := q.ready[quick].Front(); e != nil; e = next {
 		next = e.Next()
@@ -163,7 +159,7 @@ func (q *hosts[T]) timedOut(began time.Time) {
 	}
 }
 
-// listOf is the list that a host waits in.
+// listOf returns the class of the list that a host belongs in.
 func (q *hosts[T]) listOf(h *host[T]) class {
 	if h.class == slow {
 		return slow
@@ -180,10 +176,9 @@ func (q *hosts[T]) listOf(h *host[T]) class {
 	return quick
 }
 
-// offer says that an item of the host may be tried: in its turn, or before all others
-// of its class.
+// offer marks a host as ready: at the end of the list of its class, or at the front.
 func (q *hosts[T]) offer(h *host[T], first bool) {
-	// Also if another item of the host responded since: this one may hang by itself, each time.
+	// Even if another item of the host has responded since: this item may hang each time.
 	if h.busy == nil && q.queue.Slow(h.line[0].item) {
 		q.set(h, slow)
 	}
@@ -195,8 +190,7 @@ func (q *hosts[T]) offer(h *host[T], first bool) {
 	}
 }
 
-// next takes the first item of a class that may be tried, and makes its host
-// busy; nil if there is none.
+// next removes the first ready item of a class and marks its host as busy. It returns nil if there is none.
 func (q *hosts[T]) next(c class) *entry[T] {
 	front := q.ready[c].Front()
 	if front == nil {
@@ -213,10 +207,10 @@ func (q *hosts[T]) next(c class) *entry[T] {
 	return h.busy
 }
 
-// again lets an item under way have another attempt, before others.
-func (q *hosts[T]) again(e *entry[T]) { q.offer(e.host, true) }
+// retry makes an item in progress ready for another attempt, before others.
+func (q *hosts[T]) retry(e *entry[T]) { q.offer(e.host, true) }
 
-// done frees the host of an item under way.
+// done ends the item in progress of a host.
 func (q *hosts[T]) done(e *entry[T], now time.Time) {
 	h := e.host
 	h.busy = nil
@@ -228,9 +222,9 @@ func (q *hosts[T]) done(e *entry[T], now time.Time) {
 	q.forget(h)
 }
 
-// drain removes all items that wait.
+// drain removes and returns all waiting items.
 func (q *hosts[T]) drain() (all []*entry[T]) {
-	for _, h := range q.of {
+	for _, h := range q.byName {
 		all = append(all, h.line...)
 		q.count(h, -len(h.line))
 		h.line = nil
@@ -243,10 +237,9 @@ func (q *hosts[T]) drain() (all []*entry[T]) {
 	return all
 }
 
-// all are the items in memory that were claimed under a lease: those that wait and
-// those under way.
+// all returns the items in memory that were claimed under a lease, waiting or in progress.
 func (q *hosts[T]) all(holder lease.ID) (items []T) {
-	for _, h := range q.of {
+	for _, h := range q.byName {
 		for _, e := range h.line {
 			if e.holder == holder {
 				items = append(items, e.item)
@@ -259,9 +252,9 @@ func (q *hosts[T]) all(holder lease.ID) (items []T) {
 	return items
 }
 
-// forget drops a host of which nothing waits or is under way.
+// forget removes a host without items.
 func (q *hosts[T]) forget(h *host[T]) {
 	if len(h.line) == 0 && h.busy == nil {
-		delete(q.of, h.name)
+		delete(q.byName, h.name)
 	}
 }

@@ -52,7 +52,7 @@ type hostsTest struct {
 }
 
 func newHosts(t *testing.T, room int) hostsTest {
-	return hostsTest{t, &hosts[*item]{queue: names{}, room: room, maxPutOff: time.Minute, of: map[string]*host[*item]{}}}
+	return hostsTest{t, &hosts[*item]{queue: names{}, room: room, maxPutOff: time.Minute, byName: map[string]*host[*item]{}}}
 }
 
 func (q hostsTest) put(i *item) {
@@ -87,7 +87,7 @@ func (q hostsTest) end(e *entry[*item], took time.Duration) { q.done(e, e.start.
 
 func (q hostsTest) empty() {
 	q.Helper()
-	if len(q.of)+q.waiting+q.slow+q.busy+q.ready[quick].Len()+q.ready[unsure].Len()+q.ready[slow].Len() != 0 {
+	if len(q.byName)+q.waiting+q.slow+q.busy+q.ready[quick].Len()+q.ready[unsure].Len()+q.ready[slow].Len() != 0 {
 		q.Errorf("something is remembered: %+v", q.hosts)
 	}
 }
@@ -107,7 +107,7 @@ func TestOneItemOfEachHostInTurn(t *testing.T) {
 	q.end(b, time.Second)
 	q.end(a, time.Second)
 	q.take(quick, "b/2")
-	q.again(c) // another attempt comes before others
+	q.retry(c) // another attempt comes before others
 	q.take(quick, "a:81/1")
 	q.end(c, time.Second)
 	a = q.take(quick, "a/2")
@@ -119,7 +119,7 @@ func TestOneItemOfEachHostInTurn(t *testing.T) {
 		t.Errorf("drained %v, %d left", all, q.waiting)
 	}
 	q.end(a, time.Second)
-	q.end(q.of["b"].busy, time.Second)
+	q.end(q.byName["b"].busy, time.Second)
 	q.empty()
 }
 
@@ -174,7 +174,7 @@ func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
 	// One that hangs now is slow, with all that waits for it; one that responds is not.
 	q.note(c.host, slow, noon)
 	q.put(due("c/2", 10))
-	q.again(c)
+	q.retry(c)
 	q.take(slow, "c/1")
 	q.note(c.host, quick, noon)
 	q.end(c, time.Second)

@@ -1,6 +1,6 @@
-// Package dispatch hands claimed items, such as targets to check, to a fixed number
-// of workers: at most one item of each host at a time, and so that hosts that are
-// slow or hang do not delay the others. All queues of the program run on it.
+// Package dispatch sends claimed items, such as targets to check, to a fixed number
+// of workers, with at most one item per host at a time. Hosts that are slow or hang
+// do not delay others. All queues of Linkwatch use it.
 package dispatch
 
 import (
@@ -10,44 +10,43 @@ import (
 	"linkwatch/models/lease"
 )
 
-// Queue is a queue in the database, and what is done with an item of it. T is a
-// claimed item; a pointer, if attempts remember something in it. Try is called by
-// workers; only one other method runs at a time.
+// Queue is a queue in the database, with the work to do for its items. T is a claimed item, or a pointer to one if
+// attempts store state in it. Workers call Try concurrently. Of the other methods only one runs at a time.
 type Queue[T any] interface {
-	// Claim takes up to n items that are due under a lease. wait is how long it is
-	// until the first of the others is due; negative: none is.
+	// Claim claims up to n due items under a lease. wait is the time until the next
+	// item is due; negative if there is none.
 	Claim(ctx context.Context, holder lease.ID, n int) (items []T, wait time.Duration, err error)
-	// Try makes one attempt. If ctx ends meanwhile it returns at once, with Release
-	// unless the item is done all the same.
+	// Try makes one attempt. If ctx ends it returns at once, with Release unless the
+	// item is done.
 	Try(ctx context.Context, item T) Outcome
-	// Finish stores items that are done and frees their claims, in one transaction.
-	// Items whose claim was lost are passed over.
+	// Finish stores finished items and releases their claims in one transaction.
+	// Items whose claim was lost are skipped.
 	Finish(ctx context.Context, items []T) error
-	// Release frees items to be claimed again, each after a time of its own.
+	// Release releases items to be claimed again, each after its own delay.
 	Release(ctx context.Context, items []lease.Released[T]) error
-	// ReleaseOthers frees all that is claimed under a lease, but for the items of keep.
+	// ReleaseOthers releases all items claimed under a lease, except those in keep.
 	ReleaseOthers(ctx context.Context, holder lease.ID, keep []T) error
 
-	Host(item T) string   // the host that is asked, with its port
-	Due(item T) time.Time // items of a host go in this order
+	Host(item T) string   // the host of its requests, with the port
+	Due(item T) time.Time // the order of the items of a host
 	Slow(item T) bool     // whether the host was slow when the item was last tried
 	// Tried is when the item was last tried; zero: never.
 	Tried(item T) time.Time
 }
 
-// Outcome is what an attempt leads to. The zero value is: the item is done.
+// Outcome is the result of an attempt. The zero value means that the item is done.
 type Outcome struct {
 	Step     Step
-	After    time.Duration // of Retry and Release
-	TimedOut bool          // so the host is slow, however soon it was
+	After    time.Duration // the delay of Retry and Release
+	TimedOut bool          // the host counts as slow, however short the attempt was
 }
 
-// Step is what becomes of an item after an attempt.
+// Step is the next step for an item after an attempt.
 type Step int
 
 // The steps.
 const (
 	Finish  Step = iota // it is done
-	Retry               // another attempt after a pause, in which nothing else of its host is tried
-	Release             // it was not tried, and is to be claimed again
+	Retry               // another attempt after a delay, in which no other item of its host is tried
+	Release             // it was not tried and is claimed again
 )

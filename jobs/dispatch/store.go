@@ -10,45 +10,43 @@ import (
 )
 
 const (
-	// Finished items are stored when they are a batch, or this long after the first
-	// of them. A commit costs about as much as some dozen items in it.
+	// Finished items are stored when there are finishBatch of them, or finishAfter
+	// after the first. A commit costs about as much as a few dozen items.
 	finishBatch = 512
 	finishAfter = 100 * time.Millisecond
-	// storeGap is between two calls of the store at least, so that items come in batches.
+	// storeGap is the shortest time between two calls of the store, so that items come in batches.
 	storeGap = 50 * time.Millisecond
-	// storePause is between two tries while the store fails.
+	// storePause is the time between two calls while the store fails.
 	storePause = time.Second
-	// maxClaim is how many items are claimed at once, and minRoom how much room
-	// there must be for it.
+	// maxClaim is the largest number of items in one claim. minRoom is the least room in memory for a claim.
 	maxClaim = 500
 	minRoom  = 64
-	// callTime is for one call of the store. It is not cut short when the program
-	// stops: of a claim that is cancelled as it commits nobody would know.
+	// callTime limits one call of the store. Stopping the program does not cut it short: if a claim is canceled
+	// while it commits, its items are unknown to this instance.
 	callTime = 10 * time.Second
-	// lastTime is for a call after the program's grace has ended, of which a tenth
-	// is left for that.
+	// lastTime limits a call after the grace period. A tenth of that period is reserved for it.
 	lastTime = 300 * time.Millisecond
 )
 
-// storeState is what the loop knows of the store, and has for it.
+// storeState is the state of the calls of the store and their pending items.
 type storeState[T any] struct {
-	busy     bool      // a call is under way
-	calling  int       // items in that call
-	notFirst time.Time // no call before
-	lookAt   time.Time // when items may be due
-	drained  bool      // the last claim found nothing due
-	failing  bool      // the last call failed; its error is logged
-	err      error     // the first error, with Drain
+	busy      bool      // a call is in progress
+	calling   int       // items in that call
+	notBefore time.Time // of the next call
+	pollAt    time.Time // when to claim again
+	drained   bool      // the last claim found nothing due
+	failing   bool      // the last call failed; its error is logged
+	err       error     // the first error, with Drain
 
-	done     []T                 // to be stored
-	doneAt   time.Time           // when the first of them is stored at the latest
-	released []lease.Released[T] // to be freed
-	// After an error nobody knows whether the call was committed: then all that is
-	// claimed is freed, but for what is in memory.
+	done     []T                 // finished items to store
+	doneAt   time.Time           // the latest time to store the first of them
+	released []lease.Released[T] // items to release
+	// uncertain is set after an error, when a call may have been committed or not.
+	// The next call then releases all claims except those of items in memory.
 	uncertain bool
 }
 
-// finished has an item stored.
+// finished adds an item to store.
 func (s *storeState[T]) finished(item T) {
 	if len(s.done) == 0 {
 		s.doneAt = time.Now().Add(finishAfter)
@@ -56,51 +54,50 @@ func (s *storeState[T]) finished(item T) {
 	s.done = append(s.done, item)
 }
 
-// pending is how many items are to be stored or freed.
+// pending is the number of items to store or release.
 func (s *storeState[T]) pending() int { return len(s.done) + len(s.released) }
 
-// startOver is for a lease of which nothing is in memory. What was done under the
-// one before cannot be stored.
+// startOver resets the state for a new lease. Items finished under the lost one cannot be stored.
 func (s *storeState[T]) startOver() {
-	s.done, s.released, s.uncertain, s.lookAt = nil, nil, true, time.Time{}
+	s.done, s.released, s.uncertain, s.pollAt = nil, nil, true, time.Time{}
 }
 
-// call is one visit to the store.
+// call is one call of the store.
 type call[T any] struct {
 	holder    lease.ID
 	finish    []T
 	release   []lease.Released[T]
-	keep      []T // all that is in memory, if the rest of what is claimed is to be freed
+	keep      []T // with keepOnly: the items to keep; all other claims are released
 	keepOnly  bool
-	claim     int // how many items to claim; 0 = none
+	claim     int // the number of items to claim
 	items     []T
 	wait      time.Duration
-	finishErr error // nothing of finish was stored, as far as we know
-	err       error // of the rest
+	finishErr error // probably nothing of finish was stored
+	err       error // of the other steps
 }
 
-// storeDue is when the store is called next, if no call is under way.
+// storeDue is the time of the next call of the store.
 func (d *Dispatcher[T]) storeDue() time.Time {
 	s := &d.store
 	at := time.Time{}
 	switch {
 	case len(s.released) > 0, s.uncertain, len(s.done) >= finishBatch, len(s.done) > 0 && d.ending:
-	case len(s.done) > 0 && d.free() > 0 && s.lookAt.Before(s.doneAt):
-		at = s.lookAt
+	case len(s.done) > 0 && d.free() > 0 && s.pollAt.Before(s.doneAt):
+		at = s.pollAt
 	case len(s.done) > 0:
 		at = s.doneAt
 	case d.free() > 0:
-		at = s.lookAt
+		at = s.pollAt
 	default:
 		return time.Now().Add(pollInterval)
 	}
-	if at.Before(s.notFirst) {
-		return s.notFirst
+	if at.Before(s.notBefore) {
+		return s.notBefore
 	}
 	return at
 }
 
-// free is how many items may be claimed.
+// free is the number of items that may be claimed now.
 func (d *Dispatcher[T]) free() int {
 	s := &d.store
 	room := d.hosts.room - d.hosts.waiting - d.hosts.busy - s.pending() - s.calling
@@ -110,11 +107,11 @@ func (d *Dispatcher[T]) free() int {
 	return min(room, maxClaim)
 }
 
-// callStore begins a call of the store if there is something for it.
+// callStore starts a call of the store if one is due.
 func (d *Dispatcher[T]) callStore(working context.Context, now time.Time) {
 	s := &d.store
-	if d.Drain && d.idle() { // look at once whether that was all
-		s.lookAt = time.Time{}
+	if d.Drain && d.idle() { // find out at once whether the queue is drained
+		s.pollAt = time.Time{}
 	}
 	if s.busy || d.storeDue().After(now) {
 		return
@@ -122,7 +119,7 @@ func (d *Dispatcher[T]) callStore(working context.Context, now time.Time) {
 	c := &call[T]{holder: d.holder, release: s.released, keepOnly: s.uncertain}
 	if s.uncertain {
 		c.keep = append(d.hosts.all(d.holder), s.done...)
-		for _, r := range s.released { // each is released for its time
+		for _, r := range s.released { // these are released with their own delays
 			c.keep = append(c.keep, r.Item)
 		}
 	}
@@ -131,19 +128,19 @@ func (d *Dispatcher[T]) callStore(working context.Context, now time.Time) {
 		s.done = append([]T(nil), s.done[len(c.finish):]...)
 		s.doneAt = now.Add(finishAfter)
 	}
-	if !s.lookAt.After(now) {
+	if !s.pollAt.After(now) {
 		c.claim = d.free()
 	}
 	s.released, s.calling = nil, len(c.finish)
-	s.busy, s.notFirst = true, now.Add(storeGap)
+	s.busy, s.notBefore = true, now.Add(storeGap)
 	d.tasks <- func() func() {
-		d.visit(working, c)
-		return func() { d.visited(working, c) }
+		d.doCall(working, c)
+		return func() { d.applyCall(working, c) }
 	}
 }
 
-// visit makes a call of the store.
-func (d *Dispatcher[T]) visit(working context.Context, c *call[T]) {
+// doCall makes a call of the store.
+func (d *Dispatcher[T]) doCall(working context.Context, c *call[T]) {
 	ctx, cancel := detached(working)
 	defer cancel()
 	if len(c.finish) > 0 {
@@ -160,14 +157,14 @@ func (d *Dispatcher[T]) visit(working context.Context, c *call[T]) {
 	}
 }
 
-// visited takes in what a call brought.
-func (d *Dispatcher[T]) visited(working context.Context, c *call[T]) {
+// applyCall applies the results of a call.
+func (d *Dispatcher[T]) applyCall(working context.Context, c *call[T]) {
 	s := &d.store
 	now := time.Now()
 	s.busy, s.calling = false, 0
 	err := errors.Join(c.finishErr, c.err)
-	if errors.Is(err, lease.ErrLost) { // checkLease will see it
-		s.notFirst = now.Add(storeGap)
+	if errors.Is(err, lease.ErrLost) { // checkLease handles it
+		s.notBefore = now.Add(storeGap)
 		return
 	}
 	if c.holder != d.holder { // lost meanwhile
@@ -178,7 +175,7 @@ func (d *Dispatcher[T]) visited(working context.Context, c *call[T]) {
 		return
 	}
 	if s.failing {
-		d.Log.Info("store works again", "queue", d.Name)
+		d.Log.Info("store recovered", "queue", d.Name)
 	}
 	s.failing = false
 	if c.keepOnly {
@@ -189,23 +186,22 @@ func (d *Dispatcher[T]) visited(working context.Context, c *call[T]) {
 	}
 }
 
-// failed plans another try. A batch that was not stored is kept, unless the
-// program's grace is over.
+// failed schedules another call. A batch that was not stored is kept, unless the grace period is over.
 func (d *Dispatcher[T]) failed(working context.Context, c *call[T], err error, now time.Time) {
 	s := &d.store
-	s.uncertain, s.notFirst, s.lookAt = true, now.Add(storePause), time.Time{}
+	s.uncertain, s.notBefore, s.pollAt = true, now.Add(storePause), time.Time{}
 	s.released = append(c.release, s.released...)
 	over := working.Err() != nil
 	switch {
 	case c.finishErr != nil && over:
-		d.Log.Error("finished work is lost", "queue", d.Name, "error", c.finishErr, "items", len(c.finish))
+		d.Log.Error("finished items lost", "queue", d.Name, "error", c.finishErr, "items", len(c.finish))
 	case c.finishErr != nil:
 		s.done = append(c.finish, s.done...)
 		s.doneAt = now
 	}
-	if over { // the end of the lease frees the rest
+	if over { // the end of the lease releases the rest
 		s.uncertain, s.released = false, nil
-		s.notFirst = now
+		s.notBefore = now
 	}
 	if !s.failing {
 		jobs.LogError(d.Log.With("queue", d.Name), "store failed", err)
@@ -219,30 +215,30 @@ func (d *Dispatcher[T]) failed(working context.Context, c *call[T], err error, n
 	}
 }
 
-// claimed queues what was claimed.
+// claimed adds the claimed items to the queues of their hosts.
 func (d *Dispatcher[T]) claimed(c *call[T], now time.Time) {
 	s := &d.store
 	s.drained = len(c.items) == 0
 	switch {
 	case len(c.items) == c.claim: // there may be more
-		s.lookAt = now
+		s.pollAt = now
 	case c.wait < 0 || c.wait > pollInterval:
-		s.lookAt = now.Add(pollInterval)
+		s.pollAt = now.Add(pollInterval)
 	default:
-		s.lookAt = now.Add(c.wait)
+		s.pollAt = now.Add(c.wait)
 	}
 	for _, item := range c.items {
 		e := &entry[T]{item: item, holder: c.holder}
 		if d.ending {
-			d.giveBack(e, 0)
+			d.requeue(e, 0)
 		} else if out, after := d.hosts.add(e, now); out != nil {
-			d.giveBack(out, after)
+			d.requeue(out, after)
 		}
 	}
 }
 
-// detached is ctx for a call of the store that is not cut short by its end, but soon
-// after it.
+// detached returns a context for a call of the store. It ends lastTime after ctx, and after callTime at the
+// latest.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	stop := context.AfterFunc(ctx, func() {

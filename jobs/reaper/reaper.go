@@ -1,5 +1,5 @@
-// Package reaper is the scheduled job that deletes expired data: the rows of each
-// kind that a system registers. Nothing depends on when it runs: it only frees
+// Package reaper implements the scheduled job that deletes expired data: rows of the
+// kinds that each system registers. Nothing depends on when it runs: it only frees
 // storage.
 package reaper
 
@@ -18,45 +18,43 @@ import (
 	"linkwatch/models/cleanup"
 )
 
-// recordTime is for recording a run whose context has ended.
+// recordTime limits the recording of a run whose context has ended.
 const recordTime = 5 * time.Second
 
 // Options are the settings of the job.
 type Options struct {
-	Interval    time.Duration // between the beginnings of two runs (CLEANUP_INTERVAL)
-	BatchSize   int           // rows that one transaction deletes at most (CLEANUP_BATCH_SIZE)
+	Interval    time.Duration // between the starts of two runs (CLEANUP_INTERVAL)
+	BatchSize   int           // the largest number of rows deleted in one transaction (CLEANUP_BATCH_SIZE)
 	MaxDuration time.Duration // of one run (CLEANUP_MAX_DURATION)
-	LongBatch   time.Duration // transactions that take longer get fewer rows; 0 = they may take any time
+	LongBatch   time.Duration // after a longer transaction the batch size is halved; 0 = never
 }
 
-// Reaper is the job that deletes rows of each kind of the store; kinds that are
-// kept are left alone and get no figures. A run deletes one batch of each kind in
-// turn, each in its own transaction, until nothing is left, so that a kind with
-// millions of rows does not delay the others. No batch begins after MaxDuration,
-// which is no failure: the next run continues. After each batch the reaper rests
-// four times as long as the batch took (rests), so that other writers have at
-// least four fifths of the time. If a kind fails, the run continues with the
-// others, and the next run tries it again.
+// Reaper returns the job that deletes rows of each kind of the store. Kinds that are kept are skipped and have no
+// statistics. A run deletes one batch of each kind in turn, each in its own transaction, until nothing is left. So
+// a kind with millions of rows does not delay the others. No batch starts after MaxDuration. That is no failure:
+// the next run continues. After each batch the reaper rests restFactor times as long as the batch took, which
+// leaves at least four fifths of the time to other writers. If a kind fails, the run continues with the others,
+// and the next run retries it.
 //
-// It fails if reg has a metric of its name.
+// It returns an error if reg has a metric of its name.
 func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer) (jobs.Job, error) {
 	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "linkwatch_cleanup_rows_total", Help: "Rows that the reaper deleted in this process.",
+		Name: "linkwatch_cleanup_rows_total", Help: "Total number of rows deleted by the reaper, by kind.",
 	}, []string{"kind"})
 	if err := reg.Register(rows); err != nil {
-		return jobs.Job{}, fmt.Errorf("registering the metrics of the reaper: %w", err)
+		return jobs.Job{}, fmt.Errorf("register reaper metrics: %w", err)
 	}
 	for _, kind := range store.Kinds() {
 		if kind.Kept == "" {
-			rows.WithLabelValues(kind.Kind) // there with 0 before the first
+			rows.WithLabelValues(kind.Kind) // so that the series exists with value 0
 		}
 	}
 	r := &reaper{store, opts, rows}
 	return jobs.Job{ID: cleanup.Job, Schedule: "@every " + opts.Interval.String(), Run: r.run}, nil
 }
 
-// next is how many rows the batch after one of limit rows gets. A row may take many
-// rows of other tables with it, and other writers wait until all are deleted.
+// next is the number of rows of the batch after one of limit rows. One row may have many dependent rows in other
+// tables, and other writers wait until all are deleted.
 func (o Options) next(limit int, took time.Duration) int {
 	if o.LongBatch > 0 && took > o.LongBatch {
 		return max(limit/2, 1)
@@ -70,24 +68,23 @@ type reaper struct {
 	rows  *prometheus.CounterVec
 }
 
-// task is what one run does about a kind.
+// task is the work of one run for a kind.
 type task struct {
 	cleanup.Run
-	of    cleanup.Kind
-	limit int // rows of the next batch
-	began bool
-	err   error
+	spec    cleanup.Kind
+	limit   int // rows of the next batch
+	started bool
+	err     error
 }
 
-// run is one run of the job.
-func (r *reaper) run(taking, working context.Context) (did string, err error) {
+func (r *reaper) run(taking, working context.Context) (result string, err error) {
 	inTime, cancel := context.WithTimeout(taking, r.opts.MaxDuration)
 	defer cancel()
 	var tasks []*task
 	now := r.store.Now()
 	for _, kind := range r.store.Kinds() {
 		if kind.Kept == "" {
-			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind.Kind}, of: kind, limit: r.opts.BatchSize})
+			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind.Kind}, spec: kind, limit: r.opts.BatchSize})
 		}
 	}
 	left := slices.Clone(tasks)
@@ -99,17 +96,16 @@ func (r *reaper) run(taking, working context.Context) (did string, err error) {
 			left = append(left, t)
 		}
 		if len(left) > 0 {
-			rest(inTime, rests*took)
+			rest(inTime, restFactor*took)
 		}
 	}
 	err = r.finish(working, tasks)
 	return summary(tasks, len(left) > 0, taking.Err() != nil), err
 }
 
-// batch deletes one batch of a kind and tells how long it took, and whether
-// there may be more.
+// batch deletes one batch of a kind. It returns how long that took and whether there may be more rows.
 func (r *reaper) batch(ctx context.Context, t *task) (took time.Duration, more bool) {
-	t.began = true
+	t.started = true
 	start := time.Now()
 	n, err := r.try(ctx, t)
 	took = time.Since(start)
@@ -121,20 +117,21 @@ func (r *reaper) batch(ctx context.Context, t *task) (took time.Duration, more b
 	return took, err == nil && n > 0
 }
 
-// try is one batch. A panic is the failure of its kind.
+// try deletes one batch. A panic becomes an error.
 func (r *reaper) try(ctx context.Context, t *task) (n int64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			n, err = 0, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return r.store.Batch(ctx, t.Kind, t.limit, t.of.Remove)
+	return r.store.Batch(ctx, t.Kind, t.limit, t.spec.Remove)
 }
 
-// rests is how many times as long as a batch took the reaper rests after it.
-const rests = 4
+// restFactor is the length of the rest after a batch, as a multiple of the batch's
+// duration.
+const restFactor = 4
 
-// rest waits, unless ctx ends before.
+// rest waits for d, or until ctx ends.
 func rest(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -144,15 +141,14 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// finish records what was done, also of a run that was given up. (The runner
-// gives the job's lease back only after that: who sees that the run is over
-// sees its figures too.)
+// finish records the results of a run, also if it was interrupted. The runner releases the job only afterward, so
+// that a finished run always has its statistics.
 func (r *reaper) finish(working context.Context, tasks []*task) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), recordTime)
 	defer cancel()
 	var errs []error
 	for _, t := range tasks {
-		if !t.began {
+		if !t.started {
 			continue
 		}
 		if t.err != nil {
@@ -163,12 +159,12 @@ func (r *reaper) finish(working context.Context, tasks []*task) error {
 	return errors.Join(errs...)
 }
 
-// summary is what a run did, for the job's history: "1,000 old notes, 3 drafts".
+// summary describes a run for the job's history: "1,000 old notes, 3 drafts".
 func summary(tasks []*task, more, stopped bool) string {
 	var parts []string
 	for _, t := range tasks {
 		if t.Cleaned > 0 {
-			parts = append(parts, humanize.Comma(t.Cleaned)+" "+t.of.Noun(t.Cleaned))
+			parts = append(parts, humanize.Comma(t.Cleaned)+" "+t.spec.Noun(t.Cleaned))
 		}
 	}
 	did := strings.Join(parts, ", ")
@@ -179,7 +175,7 @@ func summary(tasks []*task, more, stopped bool) string {
 	case more && stopped:
 		did += "; interrupted"
 	case more:
-		did += "; the time was up, the next run goes on"
+		did += "; time limit reached, the next run continues"
 	}
 	return did
 }

@@ -103,7 +103,7 @@ func TestReaper_TimeLimit(t *testing.T) {
 		var b batches
 		f.watch(&b, shortLinks, func() error { time.Sleep(f.opts.MaxDuration); return nil }) // as on a slow disk
 		f.watch(&b, idempotencyKeys, nil)
-		f.run("10 short links; the time was up, the next run goes on")
+		f.run("10 short links; time limit reached, the next run continues")
 		if got := b.String(); got != shortLinks {
 			t.Errorf("batches of %s", got)
 		}
@@ -161,7 +161,7 @@ func TestReaper_StatisticsTracking(t *testing.T) {
 			}
 		}
 		err = testutil.GatherAndCompare(f.reg, strings.NewReader(`
-# HELP linkwatch_cleanup_rows_total Rows that the reaper deleted in this process.
+# HELP linkwatch_cleanup_rows_total Total number of rows deleted by the reaper, by kind.
 # TYPE linkwatch_cleanup_rows_total counter
 linkwatch_cleanup_rows_total{kind="check_results"} 0
 linkwatch_cleanup_rows_total{kind="idempotency_keys"} 3
@@ -179,7 +179,7 @@ linkwatch_cleanup_rows_total{kind="visit_days"} 0
 
 func TestReaper_StatisticsSurviveARestart(t *testing.T) {
 	each(t, func(f fixture) {
-		for i := range 3 { // each time by a program that was started anew
+		for i := range 3 { // each time by a restarted program
 			f.ended(12)
 			f.another().run("12 short links")
 			if got := f.of(shortLinks); got.Cleaned != int64(12*(i+1)) || got.SuccessfulRuns != int64(i+1) {

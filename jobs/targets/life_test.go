@@ -188,7 +188,7 @@ func TestResultsWaitForTheStore(t *testing.T) {
 		if rs := w.recorded(2); !rs[1].CheckedAt.After(rs[0].CheckedAt.Time) {
 			w.Errorf("both started at %v", rs[0].CheckedAt)
 		}
-		modelstest.Eventually(w, "it is well", func() bool { return strings.Contains(w.log.String(), "store works again") })
+		modelstest.Eventually(w, "it is well", func() bool { return strings.Contains(w.log.String(), "store recovered") })
 		if n := strings.Count(w.log.String(), "store failed"); n != 1 {
 			w.Errorf("logged %d times:\n%s", n, w.log)
 		}

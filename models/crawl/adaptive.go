@@ -6,12 +6,11 @@ import (
 	"linkwatch/models"
 )
 
-// maxAdapted is the longest interval that Adapt makes of a shorter one.
+// maxAdapted is the longest interval to which Adapt extends a shorter one.
 const maxAdapted = models.Day
 
-// Adapt returns how long to wait before the next run of a job whose source did not
-// change in its last runs: baseline × 2^unchanged, at most 24 hours. A longer baseline
-// stays as it is.
+// Adapt returns the interval of a job whose source did not change in its last crawls: baseline × 2^unchanged, at most 24
+// hours. A longer baseline is returned as it is.
 func Adapt(baseline time.Duration, unchanged int) time.Duration {
 	return max(baseline, doubled(baseline, unchanged, maxAdapted))
 }

@@ -12,14 +12,13 @@ import (
 	"linkwatch/models"
 )
 
-// BodyHash is the SHA-256 of a page's HTML. The archive stores each body once, under
-// its hash.
+// BodyHash is the SHA-256 of a page's HTML. The archive stores each body once, under its hash.
 type BodyHash [sha256.Size]byte
 
-// String is the hash in hexadecimal, in lower case.
+// String returns the hash in lower-case hexadecimal.
 func (h BodyHash) String() string { return hex.EncodeToString(h[:]) }
 
-// ParseBodyHash reads what String returns.
+// ParseBodyHash parses the output of String.
 func ParseBodyHash(s string) (h BodyHash, ok bool) {
 	if len(s) != 2*len(h) {
 		return h, false
@@ -28,23 +27,23 @@ func ParseBodyHash(s string) (h BodyHash, ok bool) {
 	return h, err == nil && n == len(h) && h.String() == s
 }
 
-// BodyPlace is where the archive has a body: a part of an object, which may have many.
+// BodyPlace is the location of a body in the archive: a range of bytes in an object.
 type BodyPlace struct {
 	Key    string // of the object
 	Start  int64  // in bytes
 	Length int64  // in bytes, compressed; 0 = to the end of the object
 }
 
-// Copy is a copy of a page in the archive.
+// Copy is an archived copy of a page.
 type Copy struct {
 	Hash      BodyHash
 	Place     BodyPlace   // of its body
-	Bytes     int         // of its body
-	CreatedAt models.Time // when the page was first fetched so
-	FetchedAt models.Time // when it was last fetched so
+	Bytes     int         // size of its body
+	CreatedAt models.Time // first fetched with this body
+	FetchedAt models.Time // last fetched with this body
 }
 
-// HasBodies tells which of some bodies the archive has.
+// HasBodies reports which of the bodies the archive has.
 func (s *Store) HasBodies(ctx context.Context, hashes ...BodyHash) (has map[BodyHash]bool, err error) {
 	rows := models.NewRows("hash bytes")
 	for _, h := range hashes {
@@ -57,7 +56,7 @@ func (s *Store) HasBodies(ctx context.Context, hashes ...BodyHash) (has map[Body
 	var found [][]byte
 	err = rows.Raw(s.db.Read(ctx), "SELECT b.hash FROM {rows} AS r CROSS JOIN archived_bodies AS b WHERE b.hash = r.hash AND b.pack_seq IS NOT NULL").Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for bodies in the archive: %w", err)
+		return nil, fmt.Errorf("find bodies in the archive: %w", err)
 	}
 	for _, h := range found {
 		has[BodyHash(h)] = true
@@ -65,11 +64,10 @@ func (s *Store) HasBodies(ctx context.Context, hashes ...BodyHash) (has map[Body
 	return has, nil
 }
 
-// selectCopies reads copies (a) whose bodies the archive has.
+// selectCopies selects copies (a) whose bodies are in the archive.
 const selectCopies = `SELECT a.hash, a.size_bytes, a.created_at, a.fetched_at, k.key, b.start_bytes, b.length_bytes
 	FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash JOIN archive_packs AS k ON k.seq = b.pack_seq`
 
-// copyRow is a copy as it is stored.
 type copyRow struct {
 	Hash        []byte
 	SizeBytes   int
@@ -84,16 +82,16 @@ func (r copyRow) copy() Copy {
 	return Copy{BodyHash(r.Hash), BodyPlace{r.Key, r.StartBytes, r.LengthBytes}, r.SizeBytes, r.CreatedAt, r.FetchedAt}
 }
 
-// Copies are up to limit copies of a page, the one fetched last first.
+// Copies returns up to limit copies of a page, the most recently fetched first.
 func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	h := hashOf(p.URL)
 	var rows []copyRow
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "a.source_seq")
+	visible, args := ofVisibleSource(tx, "a.source_seq")
 	err := tx.Raw(selectCopies+`
-		WHERE a.source_seq = ? AND a.url_hash = ? AND `+seen+` ORDER BY a.fetched_at DESC LIMIT ?`, with([]any{p.SourceSeq, h[:]}, with(args, limit)...)...).Scan(&rows).Error
+		WHERE a.source_seq = ? AND a.url_hash = ? AND `+visible+` ORDER BY a.fetched_at DESC LIMIT ?`, joinArgs([]any{p.SourceSeq, h[:]}, joinArgs(args, limit)...)...).Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading archived copies: %w", err)
+		return nil, fmt.Errorf("load archived copies: %w", err)
 	}
 	copies := make([]Copy, len(rows))
 	for i, r := range rows {
@@ -102,7 +100,7 @@ func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	return copies, nil
 }
 
-// Archived tells of each of up to a few hundred pages whether it has a copy.
+// Archived reports which pages have a copy. It accepts up to a few hundred pages.
 func (s *Store) Archived(ctx context.Context, pages ...Page) (map[int64]bool, error) {
 	rows := models.NewRows("seq bigint, source_seq bigint, url_hash bytes")
 	for _, p := range pages {
@@ -117,7 +115,7 @@ func (s *Store) Archived(ctx context.Context, pages ...Page) (map[int64]bool, er
 	err := rows.Raw(s.db.Read(ctx), `SELECT r.seq FROM {rows} AS r WHERE EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
 		WHERE a.source_seq = r.source_seq AND a.url_hash = r.url_hash)`).Scan(&seqs).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for archived copies: %w", err)
+		return nil, fmt.Errorf("find archived copies: %w", err)
 	}
 	for _, seq := range seqs {
 		archived[seq] = true
@@ -125,11 +123,10 @@ func (s *Store) Archived(ctx context.Context, pages ...Page) (map[int64]bool, er
 	return archived, nil
 }
 
-// errNoCopy answers for a copy that is not there, or not any more.
 var errNoCopy = models.NotFound("archived copy")
 
-// ArchivedCopy is the copy of a page with a hash as BodyHash.String returns it;
-// CodeNotFound if the page or the copy is not there.
+// ArchivedCopy returns the copy of a page by the hash that BodyHash.String returns. The error is CodeNotFound if the page or
+// the copy does not exist.
 func (s *Store) ArchivedCopy(ctx context.Context, pageID, hash string) (Copy, error) {
 	h, ok := ParseBodyHash(hash)
 	at, seq, err := models.ParseTimedID(models.KindCrawled, pageID)
@@ -138,9 +135,9 @@ func (s *Store) ArchivedCopy(ctx context.Context, pageID, hash string) (Copy, er
 	}
 	var page Page
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = tx.Raw(`SELECT p.url, p.source_seq FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq
-		WHERE p.seq = ? AND p.created_at = ? AND p.deleted_at IS NULL AND s.deleted_at IS NULL AND `+seen, with([]any{seq, at}, args...)...).Take(&page).Error
+		WHERE p.seq = ? AND p.created_at = ? AND p.deleted_at IS NULL AND s.deleted_at IS NULL AND `+visible, joinArgs([]any{seq, at}, args...)...).Take(&page).Error
 	var row copyRow
 	if err == nil {
 		u := hashOf(page.URL)
@@ -151,7 +148,7 @@ func (s *Store) ArchivedCopy(ctx context.Context, pageID, hash string) (Copy, er
 		return Copy{}, errNoCopy
 	}
 	if err != nil {
-		return Copy{}, fmt.Errorf("loading an archived copy: %w", err)
+		return Copy{}, fmt.Errorf("load archived copy: %w", err)
 	}
 	return row.copy(), nil
 }

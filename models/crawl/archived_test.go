@@ -18,10 +18,10 @@ const archiveRetention = 30 * 24 * time.Hour
 
 func bodyHash(s string) crawl.BodyHash { return sha256.Sum256([]byte(s)) }
 
-// bodyBytes is what each body takes in a pack.
+// bodyBytes is the size of each body in a pack.
 const bodyBytes = 100
 
-// pack reserves a pack that has some bodies.
+// pack reserves a pack with bodies.
 func (w *world) pack(bodies ...string) crawl.StoredPack {
 	w.Helper()
 	w.packs++
@@ -34,12 +34,12 @@ func (w *world) pack(bodies ...string) crawl.StoredPack {
 	return p
 }
 
-// newCopy is a copy of a page that is fetched now.
+// newCopy returns a copy of a page that is fetched now.
 func (w *world) newCopy(p crawl.Page, body string) crawl.NewCopy {
 	return crawl.NewCopy{Source: p.SourceSeq, URL: p.URL, Hash: bodyHash(body), Bytes: len(body), At: w.Now()}
 }
 
-// archive stores a page, in a pack of its own unless its body is there.
+// archive stores a copy of a page, in a new pack unless the archive has its body.
 func (w *world) archive(p crawl.Page, body string) {
 	w.Helper()
 	w.archiveAll(p, body)
@@ -61,7 +61,7 @@ func (w *world) archiveAll(p crawl.Page, bodies ...string) (pack crawl.StoredPac
 	return pack
 }
 
-// crawledPages crawls a site of a start page and its links, and returns its pages.
+// crawledPages crawls a start page and its links, and returns the pages.
 func (w *world) crawledPages(url string, links ...string) []crawl.Page {
 	w.Helper()
 	w.job(url, 0)
@@ -92,7 +92,7 @@ func (w *world) copies(p crawl.Page) []string {
 	return hashes
 }
 
-// reapArchive runs the reaper over archived copies until nothing is left, two at a time.
+// reapArchive reaps archived copies in batches of two until none is left to delete.
 func (w *world) reapArchive() (n int64) {
 	w.Helper()
 	for {
@@ -104,8 +104,7 @@ func (w *world) reapArchive() (n int64) {
 	}
 }
 
-// due takes the packs that are due: those that are to be deleted, and those that are to
-// be moved.
+// due claims the due packs: those to delete and those to move.
 func (w *world) due() (deleting, moving []int64) {
 	w.Helper()
 	packs, err := w.DuePacks(w.Context(), 100)
@@ -166,7 +165,7 @@ func TestCopiesOfAPage(t *testing.T) {
 				t.Errorf("%v: %v", c, err)
 			}
 		}
-		// A body that the archive does not have is not offered until it is stored again.
+		// A lost body is not listed until it is stored again.
 		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
 		if got := w.copies(page); len(got) != 1 || got[0] != short("two") {
 			t.Errorf("a lost body: %v", got)
@@ -181,7 +180,7 @@ func TestCopiesOfAPage(t *testing.T) {
 		if got := w.copies(page); len(got) != 2 || !w.has("one") {
 			t.Errorf("stored again: %v", got)
 		}
-		// What was found of the place where it was says nothing about the place where it is.
+		// A result about the old location does not affect the new location.
 		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
 		w.ok(w.BodiesLost(t.Context(), "no such key", bodyHash("one")))
 		if !w.has("one") {
@@ -190,14 +189,14 @@ func TestCopiesOfAPage(t *testing.T) {
 	})
 }
 
-// A body goes with the last page that names it, and a pack with its last body.
+// TestArchiveRetention checks that a body is deleted with its last copy, and a pack with its last body.
 func TestArchiveRetention(t *testing.T) {
 	each(t, func(w *world) {
 		pages := w.crawledPages("http://a.test/", "http://a.test/b")
 		pack := w.archiveAll(pages[0], "old", "older")
 		w.archive(pages[1], "shared")
 		w.clock.Advance(archiveRetention - time.Minute)
-		w.archive(pages[0], "shared") // its pack has no body that is not elsewhere
+		w.archive(pages[0], "shared") // all its bodies are also in other packs
 		if n := w.reapArchive(); n != 0 {
 			t.Fatalf("%d copies were deleted early", n)
 		}
@@ -219,13 +218,13 @@ func TestArchiveRetention(t *testing.T) {
 		if again, _ := w.due(); len(again) != 0 {
 			t.Errorf("another instance deletes it too: %v", again)
 		}
-		// While it is deleted, no body can be in it.
+		// While it is being deleted, no body can be added to it.
 		lost, err := w.RecordCopies(t.Context(), pack, w.newCopy(pages[0], "old"))
 		w.ok(err)
 		if len(lost) != 1 || len(w.copies(pages[0])) != 1 || w.has("old") {
 			t.Errorf("a pack that is being deleted: %v", lost)
 		}
-		// The one who deletes it dies: it is taken again.
+		// If the instance that deletes it dies, another claims it again.
 		w.clock.Advance(6 * time.Minute)
 		if again, _ := w.due(); len(again) != 1 {
 			t.Errorf("taken again: %v", again)
@@ -243,7 +242,7 @@ func TestArchiveRetention(t *testing.T) {
 	})
 }
 
-// A pack whose bodies were never recorded is deleted, as after a crash.
+// TestPacksThatWereOnlyReserved checks that a pack whose bodies were never recorded is deleted, as after a crash.
 func TestPacksThatWereOnlyReserved(t *testing.T) {
 	each(t, func(w *world) {
 		pack := w.pack("a")
@@ -258,7 +257,7 @@ func TestPacksThatWereOnlyReserved(t *testing.T) {
 	})
 }
 
-// A pack of which less than half is used is due, and is empty when its bodies have moved.
+// TestMoveBodies checks that a pack of which less than half is used is due, and is empty after its bodies have moved.
 func TestMoveBodies(t *testing.T) {
 	each(t, func(w *world) {
 		page := w.crawledPages("http://a.test/")[0]
@@ -283,7 +282,7 @@ func TestMoveBodies(t *testing.T) {
 		if len(bodies) != 1 || bodies[0] != pack.Bodies[3] {
 			t.Fatalf("left in it: %v", bodies)
 		}
-		// One who was slow moves the same, and moves nothing.
+		// A slower instance that moves the same bodies changes nothing.
 		to, late := w.pack("four"), w.pack("four")
 		w.ok(w.MoveBodies(t.Context(), to, pack.Seq))
 		w.ok(w.MoveBodies(t.Context(), late, pack.Seq))
@@ -303,7 +302,7 @@ func TestMoveBodies(t *testing.T) {
 	})
 }
 
-// Bodies do not move to a pack that was reserved so long ago that its object is being deleted.
+// TestMoveBodiesTooLate checks that bodies do not move to a pack that was reserved too long ago and is being deleted.
 func TestMoveBodiesTooLate(t *testing.T) {
 	each(t, func(w *world) {
 		page := w.crawledPages("http://a.test/")[0]
@@ -322,7 +321,7 @@ func TestMoveBodiesTooLate(t *testing.T) {
 	})
 }
 
-// The copies of a page go with it.
+// TestCopiesOfADeletedPage checks that the copies of a page are deleted with it.
 func TestCopiesOfADeletedPage(t *testing.T) {
 	each(t, func(w *world) {
 		page := w.crawledPages("http://a.test/")[0]
@@ -357,8 +356,8 @@ func TestParseBodyHash(t *testing.T) {
 	}
 }
 
-// A page keeps its newest copies. A body that was found lost is not taken for stored
-// because an instance remembers that it was.
+// TestCopiesAreBoundedAndReal checks that a page keeps only its newest copies, and that a lost body does not count as stored
+// because an instance has it cached.
 func TestCopiesAreBoundedAndReal(t *testing.T) {
 	each(t, func(w *world) {
 		page := w.crawledPages("http://a.test/")[0]

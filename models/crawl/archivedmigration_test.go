@@ -8,8 +8,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Copies of before there were packs are packs of one body after the migration, and are
-// as they were after the way back.
+// TestMigrationToPacks checks that older copies become packs of one body, and that the down migration restores them.
 func TestMigrationToPacks(t *testing.T) {
 	each(t, func(w *world) {
 		page := w.crawledPages("http://a.test/")[0]
@@ -36,7 +35,7 @@ func TestMigrationToPacks(t *testing.T) {
 					SELECT source_seq, url_hash, ?, 4, 1, 1 FROM crawled_pages`, h[:])
 			}
 		}
-		for range 2 { // the second time with what was migrated
+		for range 2 { // the second time with migrated data
 			w.ok(w.db.Migrate())
 			all, err := w.Copies(t.Context(), page, 10)
 			w.ok(err)

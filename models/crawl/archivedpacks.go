@@ -10,21 +10,19 @@ import (
 	"linkwatch/models"
 )
 
-// sweepAgainAfter is how long an instance has for packs that it took. Then any instance
-// takes them: an object that is deleted twice does no harm, nor do bodies that are moved
-// twice.
-const sweepAgainAfter = 5 * time.Minute
+// sweepTimeout is how long an instance has to sweep the packs that it claimed. After that any instance can claim them:
+// deleting an object or moving a body twice does no harm.
+const sweepTimeout = 5 * time.Minute
 
 // DuePack is a pack of which less than half is used.
 type DuePack struct {
 	Seq      int64
 	Key      string // of its object
-	Deleting bool   // none of it is used, and none can be: its object is to be deleted
+	Deleting bool   // the pack is empty and stays empty: delete its object
 }
 
-// DuePacks takes up to limit packs of which less than half is used. The caller moves
-// their bodies to another pack and calls MoveBodies, or deletes their objects and calls
-// PacksDeleted; if it does not, they are taken again after some minutes.
+// DuePacks claims up to limit packs of which less than half is used. The caller moves their bodies to another pack and calls
+// MoveBodies, or deletes their objects and calls PacksDeleted. Otherwise they are due again after some minutes.
 func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err error) {
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -34,15 +32,15 @@ func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err e
 		}
 		return tx.Raw(`UPDATE archive_packs SET due_at = ?, deleting = NOT EXISTS (SELECT 1 FROM archived_bodies AS b WHERE b.pack_seq = archive_packs.seq)
 			WHERE seq IN (SELECT k.seq FROM archive_packs AS k WHERE k.due_at <= ? ORDER BY k.due_at LIMIT ?)
-			RETURNING seq, key, deleting`, now.Add(sweepAgainAfter), now, limit).Scan(&packs).Error
+			RETURNING seq, key, deleting`, now.Add(sweepTimeout), now, limit).Scan(&packs).Error
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for packs of the archive to sweep: %w", err)
+		return nil, fmt.Errorf("claim packs to sweep: %w", err)
 	}
 	return packs, nil
 }
 
-// BodiesOf are the bodies that are in a pack.
+// BodiesOf returns the bodies in a pack.
 func (s *Store) BodiesOf(ctx context.Context, pack int64) ([]PackedBody, error) {
 	var found []struct {
 		Hash                    []byte
@@ -50,7 +48,7 @@ func (s *Store) BodiesOf(ctx context.Context, pack int64) ([]PackedBody, error) 
 	}
 	err := s.db.Read(ctx).Raw("SELECT hash, start_bytes, length_bytes FROM archived_bodies WHERE pack_seq = ?", pack).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the bodies of a pack: %w", err)
+		return nil, fmt.Errorf("load bodies of pack: %w", err)
 	}
 	bodies := make([]PackedBody, len(found))
 	for i, f := range found {
@@ -59,8 +57,7 @@ func (s *Store) BodiesOf(ctx context.Context, pack int64) ([]PackedBody, error) 
 	return bodies, nil
 }
 
-// MoveBodies notes that bodies of some packs are in a new one. Those that have left
-// their pack since are not moved.
+// MoveBodies records that bodies moved from other packs to a new one. It skips bodies that have left their pack meanwhile.
 func (s *Store) MoveBodies(ctx context.Context, to StoredPack, from ...int64) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockArchive); err != nil {
@@ -72,28 +69,27 @@ func (s *Store) MoveBodies(ctx context.Context, to StoredPack, from ...int64) er
 		if err != nil {
 			return err
 		}
-		return s.settle(tx, append([]int64{to.Seq}, from...)...)
+		return s.updateDueTimes(tx, append([]int64{to.Seq}, from...)...)
 	})
 	if err != nil {
-		return fmt.Errorf("moving archived bodies: %w", err)
+		return fmt.Errorf("move archived bodies: %w", err)
 	}
 	return nil
 }
 
-// PacksDeleted forgets packs that DuePacks gave to delete, and whose objects are deleted.
+// PacksDeleted deletes the rows of packs from DuePacks whose objects are deleted.
 func (s *Store) PacksDeleted(ctx context.Context, packs ...int64) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return models.RowsOf("seq bigint", packs).Exec(tx, "DELETE FROM archive_packs WHERE seq IN (SELECT seq FROM {rows} AS r) AND deleting").Error
 	})
 	if err != nil {
-		return fmt.Errorf("forgetting deleted packs: %w", err)
+		return fmt.Errorf("delete rows of deleted packs: %w", err)
 	}
 	return nil
 }
 
-// BodiesLost notes that the object of a key does not have bodies that should be in it,
-// or has them damaged. Their copies are not listed until a page with such a body is
-// fetched again, which stores it again. Bodies that are elsewhere now are not lost.
+// BodiesLost records that the object with a key lacks bodies or has them damaged. Their copies are not listed until a page
+// with such a body is fetched and stored again. Bodies that have moved to another object are not lost.
 func (s *Store) BodiesLost(ctx context.Context, key string, hashes ...BodyHash) error {
 	rows := models.NewRows("hash bytes")
 	for _, h := range hashes {
@@ -110,10 +106,10 @@ func (s *Store) BodiesLost(ctx context.Context, key string, hashes ...BodyHash) 
 		if err := rows.Exec(tx, "UPDATE archived_bodies SET pack_seq = NULL WHERE hash IN (SELECT hash FROM {rows} AS r) AND pack_seq = ?", packs[0]).Error; err != nil {
 			return err
 		}
-		return s.settle(tx, packs...)
+		return s.updateDueTimes(tx, packs...)
 	})
 	if err != nil {
-		return fmt.Errorf("noting lost bodies: %w", err)
+		return fmt.Errorf("record lost bodies: %w", err)
 	}
 	return nil
 }

@@ -8,15 +8,14 @@ import (
 	"linkwatch/models"
 )
 
-// ReapArchive deletes up to limit records of copies that no fetch has found for
-// Options.ArchiveRetention. Packs that are no longer used then wait for DuePacks: the
-// archive may be away, and a transaction must not wait for it.
+// ReapArchive deletes up to limit records of copies that no fetch has seen for Options.ArchiveRetention. The sweep deletes
+// unused packs later: the archive may be unavailable, and a transaction must not wait for it.
 func (s *Store) ReapArchive(tx *gorm.DB, limit int) (int64, error) {
-	return s.dropCopies(tx, limit, "ORDER BY a.fetched_at", "a.fetched_at < ?", s.clock.Now().Add(-s.opts.ArchiveRetention))
+	return s.deleteCopies(tx, limit, "ORDER BY a.fetched_at", "a.fetched_at < ?", s.clock.Now().Add(-s.opts.ArchiveRetention))
 }
 
-// dropCopies deletes up to limit records of copies (a), in an order.
-func (s *Store) dropCopies(tx *gorm.DB, limit int, order, where string, args ...any) (int64, error) {
+// deleteCopies deletes the first limit records of copies (a) in an order.
+func (s *Store) deleteCopies(tx *gorm.DB, limit int, order, where string, args ...any) (int64, error) {
 	if err := s.db.OneAtATime(tx, lockArchive); err != nil {
 		return 0, err
 	}
@@ -24,13 +23,13 @@ func (s *Store) dropCopies(tx *gorm.DB, limit int, order, where string, args ...
 	if err := tx.Raw("SELECT a.seq FROM archived_pages AS a WHERE "+where+" "+order+" LIMIT ?", append(slices.Clone(args), limit)...).Scan(&seqs).Error; err != nil {
 		return 0, err
 	}
-	// A crawl may have found one again meanwhile, so the condition stands twice.
-	return s.dropped(tx, models.RowsOf("seq bigint", seqs), "a.seq IN (SELECT seq FROM {rows} AS r) AND "+where, args...)
+	// The condition is repeated: a crawl may have seen one of the copies meanwhile.
+	return s.deleteCopiesWhere(tx, models.RowsOf("seq bigint", seqs), "a.seq IN (SELECT seq FROM {rows} AS r) AND "+where, args...)
 }
 
-// dropped deletes the records of copies (a) that a condition on rows finds, and the
-// bodies that no other page has. The caller holds lockArchive.
-func (s *Store) dropped(tx *gorm.DB, rows *models.Rows, which string, args ...any) (int64, error) {
+// deleteCopiesWhere deletes the records of copies (a) that match a condition on rows, and the bodies that no other page has. The
+// caller holds lockArchive.
+func (s *Store) deleteCopiesWhere(tx *gorm.DB, rows *models.Rows, which string, args ...any) (int64, error) {
 	if rows.Len() == 0 {
 		return 0, nil
 	}
@@ -42,12 +41,12 @@ func (s *Store) dropped(tx *gorm.DB, rows *models.Rows, which string, args ...an
 	for _, h := range gone {
 		hashes.Add(h)
 	}
-	var packs []int64 // 0 = that of a body that was lost
+	var packs []int64 // 0 = a body that was lost
 	err := hashes.Raw(tx, `DELETE FROM archived_bodies WHERE hash IN (SELECT hash FROM {rows} AS r)
 		AND NOT EXISTS (SELECT 1 FROM archived_pages AS a WHERE a.hash = archived_bodies.hash) RETURNING coalesce(pack_seq, 0)`).Scan(&packs).Error
 	if err != nil {
 		return 0, err
 	}
 	slices.Sort(packs)
-	return int64(len(gone)), s.settle(tx, slices.Compact(packs)...)
+	return int64(len(gone)), s.updateDueTimes(tx, slices.Compact(packs)...)
 }

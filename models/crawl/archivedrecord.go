@@ -13,51 +13,49 @@ import (
 // NewCopy is a copy of a page whose body is in the archive.
 type NewCopy struct {
 	Source int64
-	URL    string // of the page, as its row has it
+	URL    string // of the page, as in its row
 	Hash   BodyHash
 	Bytes  int
 	At     models.Time // when it was fetched
 }
 
-// StoredPack is a pack that was reserved, and whose object was then stored.
+// StoredPack is a reserved pack whose object has been stored.
 type StoredPack struct {
 	Seq    int64 // as ReservePack returned it
 	Bodies []PackedBody
 }
 
-// PackedBody is where a pack has a body.
+// PackedBody is the location of a body in a pack.
 type PackedBody struct {
 	Hash          BodyHash
 	Start, Length int64 // in bytes
 }
 
-// lockArchive is held by transactions that change which bodies are named, and where
-// they are.
+// lockArchive is held by transactions that change which bodies have records, and where they are.
 const lockArchive models.LockKey = 7_110_913_005
 
-// unusedFor is how long a pack is kept that no body is known to be in. To store it and
-// then record its bodies takes minutes at most.
-const unusedFor = time.Hour
+// unusedPackAge is how long a pack without recorded bodies is kept. Storing a pack and recording its bodies takes minutes at
+// most.
+const unusedPackAge = time.Hour
 
-// ReservePack announces a pack of so many bytes that is about to be stored under a key
-// that no other has. It is deleted later if no body is recorded to be in it.
+// ReservePack reserves a pack of this size before its object is stored. The key must be unique. The pack is deleted later
+// unless a body is recorded in it.
 func (s *Store) ReservePack(ctx context.Context, key string, bytes int) (seq int64, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Raw("INSERT INTO archive_packs (key, size_bytes, deleting, due_at) VALUES (?, ?, false, ?) RETURNING seq", key, bytes, s.clock.Now().Add(unusedFor)).Scan(&seq).Error
+		return tx.Raw("INSERT INTO archive_packs (key, size_bytes, deleting, due_at) VALUES (?, ?, false, ?) RETURNING seq", key, bytes, s.clock.Now().Add(unusedPackAge)).Scan(&seq).Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("reserving a pack of the archive: %w", err)
+		return 0, fmt.Errorf("reserve pack: %w", err)
 	}
 	return seq, nil
 }
 
-// KeepCopies is how many copies of a page are kept, those that were fetched last.
+// KeepCopies is the number of copies kept per page: the most recently fetched ones.
 const KeepCopies = 20
 
-// RecordCopies records a pack and the copies whose bodies are in it or were in the
-// archive before, each table by one statement. A body that is in the archive twice
-// stays where it was. lost are the bodies that the archive does not have, or not any
-// more: their copies are not recorded. A zero pack has no bodies.
+// RecordCopies records a pack, and copies whose bodies are in it or already in the archive. It writes each table with one
+// statement. A body that was already in the archive stays where it was. lost are the bodies that the archive does not have;
+// their copies are not recorded. The zero pack has no bodies.
 func (s *Store) RecordCopies(ctx context.Context, pack StoredPack, copies ...NewCopy) (lost []BodyHash, err error) {
 	type key struct {
 		page pageKey
@@ -91,15 +89,15 @@ func (s *Store) RecordCopies(ctx context.Context, pack StoredPack, copies ...New
 		if err != nil {
 			return err
 		}
-		// One of each page that has too many, until none has: as a rule none does.
+		// Each pass deletes one copy of each page that has too many. Usually none has.
 		for n := int64(1); n > 0 && err == nil; {
-			n, err = s.dropped(tx, rows, `a.seq IN (SELECT (SELECT o.seq FROM archived_pages AS o WHERE o.source_seq = r.source_seq AND o.url_hash = r.url_hash
+			n, err = s.deleteCopiesWhere(tx, rows, `a.seq IN (SELECT (SELECT o.seq FROM archived_pages AS o WHERE o.source_seq = r.source_seq AND o.url_hash = r.url_hash
 				ORDER BY o.fetched_at DESC, o.seq DESC LIMIT 1 OFFSET ?) FROM {rows} AS r)`, KeepCopies)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("recording archived copies: %w", err)
+		return nil, fmt.Errorf("record archived copies: %w", err)
 	}
 	named := make(map[BodyHash]bool, len(recorded))
 	for _, h := range recorded {
@@ -114,13 +112,12 @@ func (s *Store) RecordCopies(ctx context.Context, pack StoredPack, copies ...New
 	return lost, nil
 }
 
-// recordPack records where the bodies of a pack are, but for those that the archive
-// has elsewhere.
+// recordPack records the locations of the bodies of a pack, except bodies that the archive already has.
 func (s *Store) recordPack(tx *gorm.DB, pack StoredPack) error {
 	if len(pack.Bodies) == 0 {
 		return nil
 	}
-	// A pack that is being deleted has been stored too late.
+	// A pack that is being deleted was stored too late.
 	err := pack.rows().Exec(tx, `INSERT INTO archived_bodies (hash, pack_seq, start_bytes, length_bytes)
 		SELECT r.hash, k.seq, r.start_bytes, r.length_bytes FROM {rows} AS r CROSS JOIN archive_packs AS k WHERE k.seq = ? AND NOT k.deleting
 		ON CONFLICT (hash) DO UPDATE SET pack_seq = excluded.pack_seq, start_bytes = excluded.start_bytes, length_bytes = excluded.length_bytes
@@ -128,7 +125,7 @@ func (s *Store) recordPack(tx *gorm.DB, pack StoredPack) error {
 	if err != nil {
 		return err
 	}
-	return s.settle(tx, pack.Seq)
+	return s.updateDueTimes(tx, pack.Seq)
 }
 
 func (p StoredPack) rows() *models.Rows {
@@ -139,14 +136,13 @@ func (p StoredPack) rows() *models.Rows {
 	return rows
 }
 
-// readersHave is how long an object stays after its bodies have left it: who has read
-// where a body is may still read it.
-const readersHave = 5 * time.Minute
+// readGracePeriod is how long an object stays after its last body has left it, because a reader may still have the old location.
+const readGracePeriod = 5 * time.Minute
 
-// settle decides about packs whose bodies have changed. Those of which less than half
-// is used are due, in some minutes or when they were before. The others are not.
-func (s *Store) settle(tx *gorm.DB, packs ...int64) error {
+// updateDueTimes updates when packs are due after their bodies have changed. If less than half of a pack is used, it is due in
+// some minutes, or at its earlier due time. Otherwise it is not due.
+func (s *Store) updateDueTimes(tx *gorm.DB, packs ...int64) error {
 	return models.RowsOf("seq bigint", packs).Exec(tx, `UPDATE archive_packs SET due_at = CASE
 			WHEN 2 * (SELECT coalesce(sum(b.length_bytes), -1) FROM archived_bodies AS b WHERE b.pack_seq = archive_packs.seq) < size_bytes THEN coalesce(due_at, ?) END
-		WHERE seq IN (SELECT seq FROM {rows} AS r) AND NOT deleting`, s.clock.Now().Add(readersHave)).Error
+		WHERE seq IN (SELECT seq FROM {rows} AS r) AND NOT deleting`, s.clock.Now().Add(readGracePeriod)).Error
 }

@@ -8,8 +8,8 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// What a request changes is recorded, once for a batch, without what is the same. Background
-// work is not.
+// TestAuditOfCrawls checks that changes by requests are recorded, once per batch and without unchanged values. Changes by
+// background jobs are not.
 func TestAuditOfCrawls(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.as("bob")
@@ -19,7 +19,7 @@ func TestAuditOfCrawls(t *testing.T) {
 			w.ok(err)
 			_, err = w.EditSource(ctx, src.ID, crawl.SourceEdit{Name: &name})
 			w.ok(err)
-			_, err = w.EditSource(ctx, src.ID, crawl.SourceEdit{Name: &name}) // as it is
+			_, err = w.EditSource(ctx, src.ID, crawl.SourceEdit{Name: &name}) // unchanged
 			w.ok(err)
 			j, err := w.AddJob(ctx, crawl.NewJob{SourceID: src.ID, Interval: crawl.Interval{Count: 1, Type: crawl.Days}})
 			w.ok(err)

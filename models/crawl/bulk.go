@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/audit"
 )
 
-// DeleteEntry removes an entry from the frontier: CodeNotFound if there is none. It
-// is fetched once more at most, if that has begun.
+// DeleteEntry deletes an entry of the frontier. The error is CodeNotFound if there is none. A fetch that has already started
+// is completed.
 func (s *Store) DeleteEntry(ctx context.Context, id string) error {
 	n, err := s.DeleteEntries(ctx, id)
 	if err == nil && n == 0 {
@@ -20,15 +20,15 @@ func (s *Store) DeleteEntry(ctx context.Context, id string) error {
 	return err
 }
 
-// DeleteEntries removes up to MaxBulk entries from the frontier, and says how many.
-// Unknown ids are passed over. An entry is fetched once more at most, if that has begun.
+// DeleteEntries deletes up to MaxBulk entries of the frontier and returns their number. It skips unknown ids. Fetches that
+// have already started are completed.
 func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err error) {
-	rows, err := timedRows(models.KindFrontier, ids)
+	rows, err := rowsOfIDs(models.KindFrontier, ids)
 	if err != nil {
 		return 0, err
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays right
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays correct
 			return err
 		}
 		var gone []struct {
@@ -36,9 +36,9 @@ func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err er
 			Status        EntryStatus
 			CreatedAt     models.Time
 		}
-		seen, args := models.Visible(tx, "s")
+		visible, args := models.Visible(tx, "s")
 		err := rows.Raw(tx, `DELETE FROM frontier WHERE seq IN (SELECT r.seq FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
-			WHERE f.seq = r.seq AND f.created_at = r.created_at AND s.seq = f.source_seq AND s.deleted_at IS NULL AND `+seen+`) RETURNING seq, crawl_seq, status, created_at`, args...).Scan(&gone).Error
+			WHERE f.seq = r.seq AND f.created_at = r.created_at AND s.seq = f.source_seq AND s.deleted_at IS NULL AND `+visible+`) RETURNING seq, crawl_seq, status, created_at`, args...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
@@ -57,51 +57,50 @@ func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err er
 			WHERE job_executions.crawl_seq = r.crawl_seq AND job_executions.status = 'running'`).Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("deleting entries of the frontier: %w", err)
+		return 0, fmt.Errorf("delete frontier entries: %w", err)
 	}
 	return n, nil
 }
 
-// RetryEntries makes up to MaxBulk failed entries of the frontier pending again, as if
-// they had not been tried, and says how many. It passes over those that have not failed
-// and those that would not be fetched: of crawls that do not run, and of sources that
-// are disabled or deleted.
+// RetryEntries makes up to MaxBulk failed entries of the frontier pending again with no attempts, and returns their number.
+// It skips entries that have not failed, and those that would not be fetched because their crawl is not running, or their
+// source is disabled or deleted.
 func (s *Store) RetryEntries(ctx context.Context, ids ...string) (n int, err error) {
-	rows, err := timedRows(models.KindFrontier, ids)
+	rows, err := rowsOfIDs(models.KindFrontier, ids)
 	if err != nil {
 		return 0, err
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays right, and no host is reaped
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays correct and no host is reaped
 			return err
 		}
 		n, err = s.retry(tx, rows)
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("retrying entries of the frontier: %w", err)
+		return 0, fmt.Errorf("retry frontier entries: %w", err)
 	}
 	if n > 0 {
-		ring(s.urls)
+		signal(s.urls)
 	}
 	return n, nil
 }
 
-// retry is RetryEntries in a transaction that holds lockRecord.
+// retry implements RetryEntries in a transaction that holds lockRecord.
 func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 	var failed []struct {
 		Seq       int64
 		URL       string
 		CreatedAt models.Time
 	}
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = wanted.Raw(tx, `SELECT f.seq, f.url, f.created_at FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
-		WHERE f.seq = r.seq AND f.created_at = r.created_at AND f.status = 'failed' AND s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL AND `+seen+`
+		WHERE f.seq = r.seq AND f.created_at = r.created_at AND f.status = 'failed' AND s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL AND `+visible+`
 			AND (f.crawl_seq = 0 OR EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = f.crawl_seq AND e.status = 'running'))`, args...).Scan(&failed).Error
 	if err != nil || len(failed) == 0 {
 		return 0, err
 	}
-	// The row of a host may have been reaped since: it is made again.
+	// The host may have been reaped since: insert it again.
 	hosts, rows, ids := map[string]bool{}, models.NewRows("seq bigint, host text"), make([]string, len(failed))
 	for i, f := range failed {
 		ids[i] = EntryRow{Seq: f.Seq, CreatedAt: f.CreatedAt}.ID()
@@ -123,7 +122,7 @@ func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 		due[a.HostSeq] = true
 		queued[a.CrawlSeq]++
 	}
-	// An entry that failed in an interrupted execution of its crawl is counted there.
+	// An entry that failed in an interrupted execution of its crawl is counted in that execution.
 	err = perCrawl(queued).Exec(tx, `UPDATE job_executions SET queued = queued + r.n, failed = CASE WHEN failed > r.n THEN failed - r.n ELSE 0 END
 		FROM {rows} AS r WHERE job_executions.crawl_seq = r.crawl_seq AND job_executions.status = 'running'`).Error
 	if err != nil {
@@ -135,8 +134,7 @@ func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 	return len(again), s.wakeHosts(tx, due)
 }
 
-// audit records that something was done to things of a kind, by their ids: one entry for
-// all of them.
+// audit records one entry about all objects of a kind that were changed.
 func (s *Store) audit(tx *gorm.DB, kind, verb string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -146,8 +144,7 @@ func (s *Store) audit(tx *gorm.DB, kind, verb string, ids []string) error {
 	return audit.Add(tx, s.clock.Now(), c)
 }
 
-// perCrawl are the rows of a number for each crawl, without entries that were added by
-// hand.
+// perCrawl returns rows of a crawl and its number, without entries that were added manually.
 func perCrawl(of map[int64]int) *models.Rows {
 	rows := models.NewRows("crawl_seq bigint, n bigint")
 	for crawl, n := range of {
@@ -158,7 +155,7 @@ func perCrawl(of map[int64]int) *models.Rows {
 	return rows
 }
 
-// auditRestore records that n things of a kind were restored.
+// auditRestore records that n objects of a kind were restored.
 func (s *Store) auditRestore(tx *gorm.DB, kind string, n int) error {
 	if n == 0 {
 		return nil

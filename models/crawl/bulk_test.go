@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// entries are the ids of the entries that a filter lets through.
+// entries returns the ids of the entries that match a filter.
 func (w *world) entries(f crawl.EntryFilter) (ids []string) {
 	w.Helper()
 	list, err := w.Frontier(w.Context(), f, models.Cursor{}, 100)
@@ -21,7 +21,7 @@ func (w *world) entries(f crawl.EntryFilter) (ids []string) {
 	return ids
 }
 
-// canRetry fails unless so many entries are said to be retried.
+// canRetry checks the number of entries that can be retried.
 func (w *world) canRetry(want int) {
 	w.Helper()
 	list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 100)
@@ -37,7 +37,7 @@ func (w *world) canRetry(want int) {
 	}
 }
 
-// failures begins a crawl of which all pages but the first fail.
+// failures starts a crawl in which all pages but the first fail.
 func (w *world) failures(paths ...string) crawl.Execution {
 	w.Helper()
 	w.job("http://a.example/", 0)
@@ -86,7 +86,7 @@ func TestFiltersOfTheFrontier(t *testing.T) {
 	})
 }
 
-// What is deleted at once is counted at once, so that the crawl can end.
+// TestDeleteEntries checks that deleted entries are counted at once, so that the crawl can end.
 func TestDeleteEntries(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -116,7 +116,7 @@ func TestDeleteEntries(t *testing.T) {
 	})
 }
 
-// Failed entries of a crawl that runs are fetched again, and counted once.
+// TestRetryEntries checks that failed entries of a running crawl are fetched again and counted once.
 func TestRetryEntries(t *testing.T) {
 	each(t, func(w *world) {
 		e := w.failures("http://a.example/1", "http://a.example/2", "http://a.example/3")
@@ -146,7 +146,7 @@ func TestRetryEntries(t *testing.T) {
 	})
 }
 
-// The row of a host may be reaped while entries of it that failed are kept.
+// TestRetryOfAnEntryWhoseHostWasReaped checks that failed entries can be retried after their host was reaped.
 func TestRetryOfAnEntryWhoseHostWasReaped(t *testing.T) {
 	each(t, func(w *world) {
 		w.failures("http://b.example/")
@@ -160,7 +160,7 @@ func TestRetryOfAnEntryWhoseHostWasReaped(t *testing.T) {
 	})
 }
 
-// An entry that was added by hand is retried while its source is enabled.
+// TestRetryOfAnEntryThatWasAddedByHand checks that a manual entry is retried while its source is enabled.
 func TestRetryOfAnEntryThatWasAddedByHand(t *testing.T) {
 	each(t, func(w *world) {
 		_, _, err := w.AddEntry(w.Context(), "http://a.example/by-hand", "")

@@ -9,42 +9,41 @@ import (
 	"linkwatch/models"
 )
 
-// Changes tells one reader what happens to the jobs that the actor of Next sees. It is for one goroutine.
+// Changes reports changes of the jobs that the actor of Next can see. It is not safe for concurrent use.
 type Changes struct {
-	s     *Store
-	since models.Time           // what changed before was told
-	told  map[int64]models.Time // what changed after that and was told, by job
-	runs  map[int64]models.Time // the progress of executions that was told
-	ended map[int64]models.Time // executions that ended after since, and of which that was told
+	s        *Store
+	since    models.Time           // earlier changes were reported
+	reported map[int64]models.Time // reported changes after since, by job
+	runs     map[int64]models.Time // last reported progress, by execution
+	ended    map[int64]models.Time // executions that ended after since and were reported
 }
 
 const (
-	// changesOverlap is how long a transaction may take to commit after it took its time.
-	changesOverlap = 5 * time.Second
-	maxChanges     = 500    // jobs of one query
-	manyChanges    = 10_000 // jobs of one call, about
+	// changesOverlap is the maximum time between the timestamp of a transaction and its commit.
+	changesOverlap    = 5 * time.Second
+	maxChanges        = 500    // jobs per query
+	maxChangesPerCall = 10_000 // approximate number of jobs per call
 )
 
-// NewChanges tells of what happens from now on.
+// NewChanges returns a Changes that reports changes from now on.
 func (s *Store) NewChanges() *Changes {
-	return &Changes{s: s, since: s.clock.Now(), told: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
+	return &Changes{s: s, since: s.clock.Now(), reported: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
 }
 
-// Next returns the jobs that have changed since it was called last, and the
-// executions that made progress or ended. Of those of a job that began and ended
-// between two calls it returns the newest.
+// Next returns the jobs that changed since the previous call, and the executions that progressed or ended. If several
+// executions of a job started and ended between two calls, it returns the newest.
 func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
 	tx := c.s.db.Read(ctx)
 	var js []Job
-	seen, args := ofVisibleSource(tx, "j.source_seq")
+	visible, args := ofVisibleSource(tx, "j.source_seq")
 	for at, seq := c.since, int64(0); ; {
 		var some []Job
-		err = tx.Raw("SELECT j.* FROM jobs AS j WHERE (j.updated_at, j.seq) > (?, ?) AND "+seen+" ORDER BY j.updated_at, j.seq LIMIT ?", with([]any{at, seq}, with(args, maxChanges)...)...).Scan(&some).Error
+		err = tx.Raw("SELECT j.* FROM jobs AS j WHERE (j.updated_at, j.seq) > (?, ?) AND "+visible+" ORDER BY j.updated_at, j.seq LIMIT ?", joinArgs([]any{at, seq}, joinArgs(args, maxChanges)...)...).Scan(&some).Error
 		if err != nil {
-			return nil, nil, fmt.Errorf("looking for changed jobs: %w", err)
+			return nil, nil, fmt.Errorf("find changed jobs: %w", err)
 		}
 		js = append(js, some...)
-		if len(some) < maxChanges || len(js) > manyChanges {
+		if len(some) < maxChanges || len(js) > maxChangesPerCall {
 			break
 		}
 		last := some[len(some)-1]
@@ -52,33 +51,33 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	}
 	now := c.s.clock.Now()
 	upTo := now.Add(-changesOverlap)
-	if len(js) > manyChanges && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
+	if len(js) > maxChangesPerCall && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
 		upTo = js[len(js)-1].UpdatedAt
 	}
 	newest := models.NewRows("job_seq bigint, number bigint")
 	for _, j := range js {
-		if c.told[j.Seq] != j.UpdatedAt {
-			c.told[j.Seq] = j.UpdatedAt
+		if c.reported[j.Seq] != j.UpdatedAt {
+			c.reported[j.Seq] = j.UpdatedAt
 			changed = append(changed, j)
 			newest.Add(j.Seq, j.Executions)
 		}
 	}
-	// Those that run, and those that ran when they were told of last.
+	// Executions that are running, and those that were running at the previous call.
 	var running []int64
-	err = tx.Raw("SELECT seq FROM job_executions WHERE status = 'running' ORDER BY crawl_seq LIMIT ?", manyChanges).Scan(&running).Error
+	err = tx.Raw("SELECT seq FROM job_executions WHERE status = 'running' ORDER BY crawl_seq LIMIT ?", maxChangesPerCall).Scan(&running).Error
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for running crawls: %w", err)
+		return nil, nil, fmt.Errorf("find running crawls: %w", err)
 	}
 	rows := models.RowsOf("seq bigint", running)
 	for seq := range c.runs {
 		rows.Add(seq)
 	}
-	// And those that ended meanwhile, of which nothing may have been told.
+	// Executions that ended since, even if they were never reported.
 	var ended []int64
 	err = newest.Raw(tx, `SELECT e.seq FROM {rows} AS r CROSS JOIN job_executions AS e
 		WHERE e.job_seq = r.job_seq AND e.execution_number = r.number AND e.completed_at > ?`, c.since).Scan(&ended).Error
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for crawls that ended: %w", err)
+		return nil, nil, fmt.Errorf("find crawls that ended: %w", err)
 	}
 	for _, seq := range ended {
 		if _, told := c.ended[seq]; !told {
@@ -87,9 +86,9 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	}
 	var es []Execution
 	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-		WHERE e.seq IN (SELECT seq FROM {rows} AS r) AND `+seen+` ORDER BY e.seq`, args...).Scan(&es).Error
+		WHERE e.seq IN (SELECT seq FROM {rows} AS r) AND `+visible+` ORDER BY e.seq`, args...).Scan(&es).Error
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for the progress of crawls: %w", err)
+		return nil, nil, fmt.Errorf("find progress of crawls: %w", err)
 	}
 	runs := map[int64]models.Time{}
 	for _, e := range es {
@@ -105,7 +104,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	c.runs = runs
 	if upTo.After(c.since.Time) {
 		c.since = upTo
-		for _, told := range []map[int64]models.Time{c.told, c.ended} {
+		for _, told := range []map[int64]models.Time{c.reported, c.ended} {
 			maps.DeleteFunc(told, func(_ int64, at models.Time) bool { return !at.After(upTo.Time) })
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// A reader is told once of each change of a job, of progress, and of the end of an
-// execution.
+// TestChanges checks that each change of a job, progress and the end of an execution are reported once.
 func TestChanges(t *testing.T) {
 	each(t, func(w *world) {
 		changes := w.NewChanges()
@@ -48,8 +47,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// The end of an execution is told also if it began after the call before, once, and
-// not again with a later change of its job.
+// TestChangesOfAQuickExecution checks that the end of an execution that started after the previous call is reported once,
+// and not again with a later change of its job.
 func TestChangesOfAQuickExecution(t *testing.T) {
 	each(t, func(w *world) {
 		early := w.job("http://early.example/", 24*time.Hour)

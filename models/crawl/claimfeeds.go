@@ -12,11 +12,11 @@ import (
 	"linkwatch/models/lease"
 )
 
-// DueFeed is a feed that an instance has claimed to poll it.
+// DueFeed is a feed that an instance has claimed for a poll.
 type DueFeed struct {
 	Seq          int64
 	URL          string
-	ETag         string `gorm:"column:etag"` // as it was read last; "" = none
+	ETag         string `gorm:"column:etag"` // of the last full read; "" = none
 	LastModified string
 	LastPolledAt models.Time
 	ReadAt       models.Time // when it was last read in full
@@ -27,51 +27,50 @@ type DueFeed struct {
 	ClaimedBy    lease.ID
 }
 
-// fullRead is after how long a feed is read in full though it may not have changed, so
-// that the reaper does not forget its entries.
-const fullRead = keepFeedEntry / 2
+// fullReadInterval is the maximum time between two full reads of a feed, even if it is unchanged. It keeps the reaper from deleting
+// its entries.
+const fullReadInterval = keepFeedEntry / 2
 
-// Validators are what a conditional request for the feed sends.
+// Validators returns the validators of a conditional request for the feed, or "" if the feed must be read in full.
 func (f DueFeed) Validators(now models.Time) (etag, lastModified string) {
-	if f.ReadAt.Before(now.Add(-fullRead).Time) {
+	if f.ReadAt.Before(now.Add(-fullReadInterval).Time) {
 		return "", ""
 	}
 	return f.ETag, f.LastModified
 }
 
-// polled is the condition of feeds that may be polled.
-const polled = "claimed_by IS NULL AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = feeds.source_seq AND s.enabled AND s.deleted_at IS NULL)"
+// claimableFeeds is the condition for feeds that can be claimed.
+const claimableFeeds = "claimed_by IS NULL AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = feeds.source_seq AND s.enabled AND s.deleted_at IS NULL)"
 
-// ClaimFeeds takes up to n feeds of enabled sources that are due, the one that has
-// waited longest first. next is when the first of the others is due; zero: none is.
-// Errors include lease.ErrLost.
+// ClaimFeeds claims up to n due feeds of enabled sources, the longest overdue first. next is when the next of the other
+// feeds is due, or zero if there is none. Errors include lease.ErrLost.
 func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds []DueFeed, next models.Time, err error) {
 	now := s.clock.Now()
 	next, err = lease.Claim(ctx, s.db, holder, now, firstFeed, func(tx *gorm.DB) error {
 		feeds = nil
 		// MATERIALIZED as in other claims.
 		return tx.Raw(`WITH due AS MATERIALIZED (
-				SELECT seq FROM feeds WHERE next_poll_at <= ? AND `+polled+` ORDER BY next_poll_at LIMIT ?`+s.db.SkipLocked()+`)
+				SELECT seq FROM feeds WHERE next_poll_at <= ? AND `+claimableFeeds+` ORDER BY next_poll_at LIMIT ?`+s.db.SkipLocked()+`)
 			UPDATE feeds SET claimed_by = ? WHERE seq IN (SELECT seq FROM due)
 			RETURNING *, (SELECT rate_limit_ms FROM sources AS s WHERE s.seq = source_seq) AS rate_limit_ms`, now, n, holder).Scan(&feeds).Error
 	})
 	if err != nil {
-		return nil, models.Time{}, fmt.Errorf("claiming feeds to poll: %w", err)
+		return nil, models.Time{}, fmt.Errorf("claim feeds: %w", err)
 	}
 	slices.SortFunc(feeds, func(a, b DueFeed) int { return a.NextPollAt.Compare(b.NextPollAt.Time) })
 	return feeds, next, nil
 }
 
 func firstFeed(tx *gorm.DB) (next models.Time, err error) {
-	err = tx.Raw("SELECT next_poll_at FROM feeds WHERE next_poll_at IS NOT NULL AND " + polled + " ORDER BY next_poll_at LIMIT 1").Scan(&next).Error
+	err = tx.Raw("SELECT next_poll_at FROM feeds WHERE next_poll_at IS NOT NULL AND " + claimableFeeds + " ORDER BY next_poll_at LIMIT 1").Scan(&next).Error
 	if err != nil {
-		return next, fmt.Errorf("looking for the next feed to poll: %w", err)
+		return next, fmt.Errorf("find next feed to poll: %w", err)
 	}
 	return next, nil
 }
 
-// ReleaseOtherFeeds frees the feeds that an instance has claimed, but for those of
-// keep. It is for after a claim of which it is not known whether it was committed.
+// ReleaseOtherFeeds releases all feeds that an instance has claimed, except keep. Call it after a claim that may or may not
+// have been committed.
 func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []DueFeed) error {
 	rows := models.NewRows("seq bigint")
 	for _, f := range keep {
@@ -82,15 +81,14 @@ func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []D
 			Scan(new(int)).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing forgotten feeds: %w", err)
+		return fmt.Errorf("release other feeds: %w", err)
 	}
 	return nil
 }
 
-// HoldHost claims the host of a URL, so that only its holder sends requests there until
-// RecordPolls or ReleaseFeeds frees it. ok is false if another one has claimed it. wait
-// is how long the host still rests: if it is longer than most, the host is not claimed.
-// Errors include lease.ErrLost.
+// HoldHost claims the host of a URL, so that only the holder sends requests to it until RecordPolls or ReleaseFeeds. ok is
+// false if another instance has claimed it. wait is the rest of the host's pause. If wait is longer than most, the host is
+// not claimed. Errors include lease.ErrLost.
 func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most time.Duration) (h Host, wait time.Duration, ok bool, err error) {
 	host := models.HostPort(url)
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -114,12 +112,12 @@ func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most 
 			return nil
 		}
 		ok = true
-		// If this instance dies, others keep the pause that it might have owed.
+		// If this instance dies, other instances still keep the pause.
 		return tx.Raw("UPDATE crawl_hosts SET claimed_by = ?, claim = claim + 1, next_at = ? WHERE seq = ? RETURNING *",
 			holder, at.Add(TurnTime), free[0].Seq).Scan(&h).Error
 	})
 	if err != nil {
-		return Host{}, 0, false, fmt.Errorf("claiming the host of a feed: %w", err)
+		return Host{}, 0, false, fmt.Errorf("claim host of feed: %w", err)
 	}
 	return h, wait, ok, nil
 }
@@ -131,14 +129,14 @@ type ReleasedFeed struct {
 	After time.Duration
 }
 
-// ReleaseFeeds frees feeds with their hosts, each to be claimed again after a time.
-// Those that are no longer claimed as they were are passed over.
+// ReleaseFeeds releases feeds and their hosts. Each feed can be claimed again after its delay. It skips feeds whose claim
+// was lost.
 func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 	var turns []*Turn
 	rows := models.NewRows("seq bigint, claimed_by text, next_poll_at bigint")
 	now := s.clock.Now()
 	for _, f := range back {
-		turns = append(turns, turnsOf(f.Hosts)...)
+		turns = append(turns, emptyTurns(f.Hosts)...)
 		rows.Add(f.Seq, f.ClaimedBy, now.Add(f.After))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -157,14 +155,14 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 			WHERE feeds.seq = r.seq AND feeds.claimed_by = r.claimed_by`).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing claimed feeds: %w", err)
+		return fmt.Errorf("release claimed feeds: %w", err)
 	}
-	ring(s.urls) // for the hosts that were freed
+	signal(s.urls) // for the hosts that were released
 	return nil
 }
 
-// turnsOf are turns without results, by which hosts are freed.
-func turnsOf(hosts []Host) []*Turn {
+// emptyTurns returns turns without results, to release the hosts.
+func emptyTurns(hosts []Host) []*Turn {
 	turns := make([]*Turn, len(hosts))
 	for i, h := range hosts {
 		turns[i] = &Turn{Host: h}

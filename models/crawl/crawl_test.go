@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// A crawl fetches each page once, counts it once, and ends when nothing is left.
+// TestCrawl checks that a crawl fetches and counts each page once, and ends when the frontier is empty.
 func TestCrawl(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)
@@ -46,8 +46,7 @@ func TestCrawl(t *testing.T) {
 	})
 }
 
-// A crawl that is interrupted goes on where it was, in a new execution, and counts no
-// page twice.
+// TestInterruptedCrawlGoesOn checks that an interrupted crawl continues in a new execution and counts no page twice.
 func TestInterruptedCrawlGoesOn(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 24*time.Hour)
@@ -56,11 +55,11 @@ func TestInterruptedCrawlGoesOn(t *testing.T) {
 		turn := w.turn()
 		turn.Add(fetched(turn, w.Now(), "http://a.example/1", "http://a.example/2"))
 		w.ok(w.Record(w.Context(), turn))
-		turn = w.turn() // two entries are being fetched as the instance stops
+		turn = w.turn() // two entries are being fetched when the instance stops
 		turn.Add(fetched(turn, w.Now(), "http://a.example/3"))
 		err := w.EndExecution(w.Context(), first, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true})
 		w.ok(err)
-		w.ok(w.Record(w.Context(), turn)) // another instance stores its turn later
+		w.ok(w.Record(w.Context(), turn)) // its results are stored after another instance took over
 		if got := w.get(j); got.Status != crawl.Scheduled || got.NextRunAt != w.Now() || got.CurrentRetryCount != 0 {
 			t.Errorf("released: %+v", got)
 		}
@@ -87,7 +86,7 @@ func TestInterruptedCrawlGoesOn(t *testing.T) {
 	})
 }
 
-// Cancelling ends the execution at once; what is left of its frontier is closed.
+// TestCancel checks that cancelling ends the execution at once, and that its open entries are closed.
 func TestCancel(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)
@@ -124,7 +123,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// A redirect moves its entry to the URL that it leads to, unless the crawl has that.
+// TestRedirect checks that a redirect moves its entry to the target URL, unless the crawl already has that.
 func TestRedirect(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -159,7 +158,7 @@ func TestRedirect(t *testing.T) {
 	})
 }
 
-// A turn whose claim was lost stores nothing.
+// TestLostClaim checks that a turn whose claim was lost stores nothing.
 func TestLostClaim(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -181,8 +180,8 @@ func TestLostClaim(t *testing.T) {
 	})
 }
 
-// The lock of a dead instance, and one without progress, are cleared; one whose host
-// asked for a pause is not.
+// TestStaleLocks checks that locks of dead instances and locks without progress are cleared, but not while the host asked us
+// to wait.
 func TestStaleLocks(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)

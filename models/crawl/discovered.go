@@ -11,24 +11,22 @@ import (
 	"linkwatch/models"
 )
 
-// MaxBulk is how many discovered links, or entries of the frontier, one bulk action
-// changes.
+// MaxBulk is the maximum number of discovered links, pages or frontier entries in one bulk action.
 const MaxBulk = 100
 
-// DiscoveredFilter narrows a list of discovered links down; the zero value is all.
+// DiscoveredFilter selects discovered links. The zero value selects all.
 type DiscoveredFilter struct {
 	SourceID string
-	Host     string // of the URL, whole; without a port, those with any port
-	Text     string // a part of the URL or of the text of the link
+	Host     string // host of the URL, exact; without a port it matches any port
+	Text     string // part of the URL or of the link's text
 }
 
-// check bounds the filter.
 func (f DiscoveredFilter) check() error {
 	return errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.host", f.Host), models.CheckFilter("query.q", f.Text))
 }
 
-// hostOf is a host that was typed, as URLs hold it: "Bücher.example:8080" is
-// "xn--bcher-kva.example:8080". One that is none stays as it is: no URL has it.
+// hostOf returns a host as URLs contain it: "xn--bcher-kva.example:8080" for "Bücher.example:8080". An invalid host is
+// returned unchanged and matches no URL.
 func hostOf(typed string) string {
 	u, err := models.ParseURL("host", "http://"+typed)
 	if err != nil || strings.ContainsAny(typed, `/\?#@`) {
@@ -37,16 +35,14 @@ func hostOf(typed string) string {
 	return models.HostPort(u.Canonical)
 }
 
-// discovered reads discovered links.
 func discovered(tx *gorm.DB) *gorm.DB {
-	seen, args := models.Visible(tx, "sources")
+	visible, args := models.Visible(tx, "sources")
 	return tx.Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
-		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL").Where(seen, args...)
+		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL").Where(visible, args...)
 }
 
-// DiscoveredLinks is a page of the links that lead out of the allowed domains, the
-// oldest first. limit is as models.NewLimit made it. A host or a text is compared with
-// each link, so a search that finds little reads all of them.
+// DiscoveredLinks returns one page of links to hosts outside the allowed domains, the oldest first. limit comes from
+// models.NewLimit. A filter by host or text scans all links.
 func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after models.Cursor, limit int) (models.Slice[Discovered], error) {
 	var page models.Slice[Discovered]
 	if err := f.check(); err != nil {
@@ -55,7 +51,7 @@ func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after m
 	q := discovered(s.db.Read(ctx))
 	if f.SourceID != "" {
 		if !isID(models.KindSource, f.SourceID) {
-			return page, nil // there is no such source
+			return page, nil // no such source
 		}
 		q = q.Where("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
 	}
@@ -77,14 +73,14 @@ func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after m
 		q = q.Where("discovered_links.seq > ?", seq)
 	}
 	if err := q.Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading discovered links: %w", err)
+		return page, fmt.Errorf("load discovered links: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(d Discovered) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
 }
 
-// timedRows are the rows of ids of a kind, to join. What is no such id is left out;
-// more than MaxBulk are CodeInvalid ("id").
-func timedRows(kind models.Kind, ids []string) (*models.Rows, error) {
+// rowsOfIDs returns rows of the ids of a kind, to join. It skips invalid ids. The error is CodeInvalid ("id") for more than
+// MaxBulk.
+func rowsOfIDs(kind models.Kind, ids []string) (*models.Rows, error) {
 	if len(ids) > MaxBulk {
 		return nil, models.Invalid("id", "must be at most %d ids", MaxBulk)
 	}
@@ -97,34 +93,32 @@ func timedRows(kind models.Kind, ids []string) (*models.Rows, error) {
 	return rows, nil
 }
 
-// DiscoveredByID returns up to MaxBulk discovered links, the oldest first. Unknown ids
-// are passed over.
+// DiscoveredByID returns up to MaxBulk discovered links, the oldest first. It skips unknown ids.
 func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Discovered, err error) {
-	rows, err := timedRows(models.KindDiscovered, ids)
+	rows, err := rowsOfIDs(models.KindDiscovered, ids)
 	if err != nil {
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = rows.Raw(tx, `SELECT d.*, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
-		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY d.seq`, args...).Scan(&found).Error
+		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL AND `+visible+` ORDER BY d.seq`, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading discovered links: %w", err)
+		return nil, fmt.Errorf("load discovered links: %w", err)
 	}
 	return found, nil
 }
 
-// Deletion is what one call deleted. Those of one microsecond are restored together.
+// Deletion is the result of one call that deletes rows. Its time identifies the rows when they are restored.
 type Deletion struct {
 	At models.Time
-	N  int // how many links or pages
+	N  int // number of links or pages
 }
 
-// DeleteDiscovered deletes up to MaxBulk discovered links; unknown ids are passed over.
-// They can be restored for KeepDeleted. One comes back too when a crawl finds it again
-// (another instance may remember it for a while).
+// DeleteDiscovered deletes up to MaxBulk discovered links and skips unknown ids. They can be restored for KeepDeleted. A
+// crawl that finds a link again also restores it. Other instances may still have the link cached, which delays this.
 func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, error) {
-	rows, err := timedRows(models.KindDiscovered, ids)
+	rows, err := rowsOfIDs(models.KindDiscovered, ids)
 	if err != nil {
 		return Deletion{}, err
 	}
@@ -132,13 +126,13 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 	var gone []Discovered
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		gone = nil
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // a crawl may find them again now
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that a crawl can find them again
 			return err
 		}
-		seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
+		visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
 		err := rows.Raw(tx, `UPDATE discovered_links SET deleted_at = ? FROM {rows} AS r
-			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at IS NULL AND `+seen+`
-			RETURNING discovered_links.seq, discovered_links.source_seq, discovered_links.url, discovered_links.created_at`, with([]any{d.At}, args...)...).Scan(&gone).Error
+			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at IS NULL AND `+visible+`
+			RETURNING discovered_links.seq, discovered_links.source_seq, discovered_links.url, discovered_links.created_at`, joinArgs([]any{d.At}, args...)...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
@@ -149,7 +143,7 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 		return s.audit(tx, "discovered_link", "delete", deleted)
 	})
 	if err != nil {
-		return Deletion{}, fmt.Errorf("deleting discovered links: %w", err)
+		return Deletion{}, fmt.Errorf("delete discovered links: %w", err)
 	}
 	for _, g := range gone {
 		s.seen.Invalidate(entryKey{-g.SourceSeq, hashOf(g.URL)})
@@ -158,31 +152,31 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 	return d, nil
 }
 
-// DeletedAt is the deletion of a time, with the links that can still be restored.
+// DeletedAt returns the deletion of a time, with the number of links that can still be restored.
 func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error) {
 	d := Deletion{At: at}
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
-	err := tx.Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ? AND "+seen, with([]any{at}, args...)...).Scan(&d.N).Error
+	visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
+	err := tx.Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ? AND "+visible, joinArgs([]any{at}, args...)...).Scan(&d.N).Error
 	if err != nil {
-		return d, fmt.Errorf("counting deleted links: %w", err)
+		return d, fmt.Errorf("count deleted links: %w", err)
 	}
 	return d, nil
 }
 
-// RestoreDiscovered restores the links that were deleted at a time, and says how many.
+// RestoreDiscovered restores the links that were deleted at a time, and returns their number.
 func (s *Store) RestoreDiscovered(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // as in DeleteDiscovered
 			return err
 		}
-		seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
-		res := tx.Exec("UPDATE discovered_links SET deleted_at = NULL WHERE deleted_at = ? AND "+seen, with([]any{at}, args...)...)
+		visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
+		res := tx.Exec("UPDATE discovered_links SET deleted_at = NULL WHERE deleted_at = ? AND "+visible, joinArgs([]any{at}, args...)...)
 		n = int(res.RowsAffected)
 		return errors.Join(res.Error, s.auditRestore(tx, "discovered_link", n))
 	})
 	if err != nil {
-		return 0, fmt.Errorf("restoring discovered links: %w", err)
+		return 0, fmt.Errorf("restore discovered links: %w", err)
 	}
 	return n, nil
 }

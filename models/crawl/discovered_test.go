@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// discover stores links as the start page of a crawl has them, and returns their ids.
+// discover stores links of the start page of a crawl, and returns their ids.
 func (w *world) discover(urls ...string) (ids []string) {
 	w.Helper()
 	w.job("http://a.example/", 0)
@@ -73,7 +73,7 @@ func TestFiltersOfDiscoveredLinks(t *testing.T) {
 	})
 }
 
-// Links that were deleted at once are restored at once, until the reaper deletes them.
+// TestDeletedLinksAreRestored checks that links deleted together are restored together, until the reaper deletes them.
 func TestDeletedLinksAreRestored(t *testing.T) {
 	each(t, func(w *world) {
 		ids := w.discover("http://x.example/1", "http://x.example/2", "http://x.example/3")
@@ -130,7 +130,8 @@ func TestDeletedLinksAreRestored(t *testing.T) {
 	})
 }
 
-// A crawl that finds a deleted link again, even twice, brings it back under its id.
+// TestDeletedLinkThatIsFoundAgain checks that a crawl that finds a deleted link again, even twice, restores it with the same
+// id.
 func TestDeletedLinkThatIsFoundAgain(t *testing.T) {
 	each(t, func(w *world) {
 		ids := w.discover("http://x.example/1")

@@ -10,20 +10,20 @@ import (
 	"linkwatch/models"
 )
 
-// waiting are the jobs that wait for their time: those of the index jobs_due.
-const waiting = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
+// scheduledJobs is the condition for jobs with a next run, as in the index jobs_due.
+const scheduledJobs = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
 
-// load is how many jobs run in each slot of the next day. and is a further condition.
-func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
+// slotLoad counts the jobs in each slot of the next day. and is an additional condition.
+func (s *Store) slotLoad(tx *gorm.DB, and string, args ...any) (*Load, error) {
 	var rows []struct {
 		Slot, Every int64
 		N           int
 	}
 	const us = int64(time.Second / time.Microsecond)
-	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+waiting+` AND next_run_at < ? AND `+and+` GROUP BY 1, 2`,
-		with([]any{SlotLength.Microseconds(), s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
+	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+scheduledJobs+` AND next_run_at < ? AND `+and+` GROUP BY 1, 2`,
+		joinArgs([]any{SlotLength.Microseconds(), s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting the jobs of slots: %w", err)
+		return nil, fmt.Errorf("count jobs per slot: %w", err)
 	}
 	load := NewLoad(s.clock.Now().Time)
 	for _, r := range rows {
@@ -32,25 +32,24 @@ func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
 	return load, nil
 }
 
-// Distribution is how many jobs that the caller sees run in each slot of the next day, and how even that
-// is, see Load.Score.
+// Distribution returns the number of visible jobs in each slot of the next day, and how even it is (Load.Score).
 func (s *Store) Distribution(ctx context.Context) (slots []Slot, score float64, err error) {
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	load, err := s.load(tx, seen, args...)
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	load, err := s.slotLoad(tx, visible, args...)
 	if err != nil {
 		return nil, 0, err
 	}
 	return load.Slots(), load.Score(), nil
 }
 
-// Plan is a rebalance: the moves, and how even the schedule is before and after.
+// Plan is a rebalance: its moves, and the scores of the schedule before and after.
 type Plan struct {
 	Moves         []Move
 	Before, After float64
 }
 
-// Preview is what Rebalance would do now. It knows only of jobs that the caller sees.
+// Preview returns the plan that Rebalance would apply now, for the jobs that the caller can see.
 func (s *Store) Preview(ctx context.Context) (Plan, error) { return s.plan(s.db.Read(ctx)) }
 
 func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
@@ -61,10 +60,10 @@ func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
 		Every     int64
 		MovedAt   models.Time
 	}
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+waiting+" AND "+seen+" ORDER BY seq", args...).Scan(&rows).Error
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+scheduledJobs+" AND "+visible+" ORDER BY seq", args...).Scan(&rows).Error
 	if err != nil {
-		return p, fmt.Errorf("loading the schedule: %w", err)
+		return p, fmt.Errorf("load schedule: %w", err)
 	}
 	jobs := make([]Planned, len(rows))
 	for i, r := range rows {
@@ -74,8 +73,7 @@ func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
 	return p, nil
 }
 
-// Rebalance moves jobs out of slots that have too many, by the rules of the function
-// Rebalance.
+// Rebalance moves jobs out of overfull slots, by the rules of the function Rebalance.
 func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if p, err = s.plan(tx); err != nil {
@@ -94,24 +92,24 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was`, now, now).Error
 	})
 	if err != nil {
-		return Plan{}, fmt.Errorf("rebalancing the schedule: %w", err)
+		return Plan{}, fmt.Errorf("rebalance schedule: %w", err)
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return p, nil
 }
 
-// Metrics are figures of the scheduler on all instances together.
+// Metrics are figures of the scheduler on all instances.
 type Metrics struct {
 	Jobs              map[Status]int
-	Executions        JobStats // since the database was made
+	Executions        JobStats // since the database was created
 	StaleLocksCleared int64
 	LastPollAt        models.Time // by any instance
 	Score             float64
 	At                models.Time // when they were collected
 }
 
-// Collect counts what the metrics show. Its cost grows with the jobs, so it is called
-// each 30 s and not for each request.
+// Collect counts the figures of the metrics. Its cost grows with the number of jobs, so callers run it every 30 s and not
+// per request.
 func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
 	tx := s.db.Read(ctx)
 	for _, read := range []func() error{
@@ -133,14 +131,14 @@ func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
 		},
 	} {
 		if err := read(); err != nil {
-			return m, fmt.Errorf("collecting the metrics of the scheduler: %w", err)
+			return m, fmt.Errorf("collect scheduler metrics: %w", err)
 		}
 	}
 	m.At = s.clock.Now()
 	return m, nil
 }
 
-// NotePoll stores when jobs were looked for last.
+// NotePoll records the time of the latest poll for due jobs.
 func (s *Store) NotePoll(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE scheduler_totals SET last_poll_at = ?", s.clock.Now()).Error

@@ -9,10 +9,10 @@ import (
 	"linkwatch/models"
 )
 
-// Document is a page as a search engine gets it.
+// Document is a page as it is sent to the search engine.
 type Document struct {
 	Seq         int64
-	Version     int64  // of the page's content: it grows with each change, and is not negative
+	Version     int64  // of the page's content: not negative, increases with each change
 	ID          string // of the page
 	SourceID    string
 	SourceName  string
@@ -24,27 +24,26 @@ type Document struct {
 	Language    string
 	ContentHash string
 	OpenGraph   OpenGraph
-	JSONLD      string // normalized: a JSON array; "" = the page has none
+	JSONLD      string // a JSON array; "" = none
 	Headings    []string
 	WordCount   int
 	StatusCode  int
 	FetchedAt   models.Time
 	ChangedAt   models.Time
-	PublishedAt models.Time // zero: the page does not say
-	ModifiedAt  models.Time // zero: the page does not say
+	PublishedAt models.Time // zero: unknown
+	ModifiedAt  models.Time // zero: unknown
 	Gone        bool        // the search engine must delete it
 }
 
-// SentDocument is a document that need not be sent again until its page changes. A
-// page whose content has another Version meanwhile still has to be sent.
+// SentDocument is a document that need not be sent again until its page changes. A page whose content has another Version by
+// now is still to be sent.
 type SentDocument struct {
 	Seq     int64
 	Version int64
-	Error   string // why the search engine refused the document for good; "" = it is stored or deleted
+	Error   string // why the search engine refused the document; "" = it was stored or deleted
 }
 
-// Unsent are up to limit documents that the search engine is behind with, of pages after
-// one of a seq, in the order of their seqs.
+// Unsent returns up to limit documents that the search engine does not have yet, of pages after a seq, ordered by seq.
 func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document, error) {
 	var pages []struct {
 		Page
@@ -56,13 +55,13 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 		FROM (SELECT * FROM crawled_pages WHERE unsent AND seq > ? ORDER BY seq LIMIT ?) AS due JOIN sources AS s ON s.seq = due.source_seq
 		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version ORDER BY due.seq`, after, limit).Scan(&pages).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading documents to send: %w", err)
+		return nil, fmt.Errorf("load documents to send: %w", err)
 	}
 	docs := make([]Document, len(pages))
 	for i, p := range pages {
 		text, err := p.VersionText.Unpack()
 		if err != nil {
-			text = "" // the rest of the page is still worth sending
+			text = "" // the other fields of the page are still useful
 		}
 		docs[i] = Document{
 			Seq: p.Seq, Version: p.Revision, ID: p.ID(), SourceID: p.SourceID, SourceName: p.SourceName, URL: p.URL, Title: p.Title,
@@ -74,8 +73,7 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 	return docs, nil
 }
 
-// Sent notes which documents the search engine has, or refused. One whose page has
-// changed meanwhile still has to be sent.
+// Sent marks documents as stored or refused by the search engine. A page that has changed meanwhile is still to be sent.
 func (s *Store) Sent(ctx context.Context, done []SentDocument) error {
 	rows := models.NewRows("seq bigint, revision bigint")
 	for _, d := range done {
@@ -86,7 +84,7 @@ func (s *Store) Sent(ctx context.Context, done []SentDocument) error {
 			WHERE crawled_pages.seq = r.seq AND crawled_pages.revision = r.revision`).Error
 	})
 	if err != nil {
-		return fmt.Errorf("noting sent documents: %w", err)
+		return fmt.Errorf("mark documents as sent: %w", err)
 	}
 	return nil
 }

@@ -12,11 +12,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// EntryRow is an entry of the frontier as lists show it.
+// EntryRow is an entry of the frontier in lists.
 type EntryRow struct {
 	Seq         int64
 	SourceID    string
-	ExecutionID string // the newest execution of its crawl; "" = it was added by hand
+	ExecutionID string // the newest execution of its crawl; "" = added manually
 	URL         string
 	Depth       int
 	Status      EntryStatus
@@ -24,26 +24,26 @@ type EntryRow struct {
 	LastError   string // "" = none
 	CreatedAt   models.Time
 	UpdatedAt   models.Time
-	CanRetry    bool // RetryEntries takes it
+	CanRetry    bool // RetryEntries accepts it
 }
 
-// ID is the id of the entry.
+// ID returns the public id of the entry.
 func (e EntryRow) ID() string { return models.TimedID(models.KindFrontier, e.CreatedAt, e.Seq) }
 
-// EntryFilter narrows a list of the frontier down; the zero value is all.
+// EntryFilter selects entries of the frontier. The zero value selects all.
 type EntryFilter struct {
 	SourceID    string
 	ExecutionID string
 	Status      EntryStatus
-	Host        string // whole; without a port, those with any port
-	Text        string // a part of the URL
+	Host        string // exact; without a port it matches any port
+	Text        string // part of the URL
 }
 
-// entryRows reads the entries that the actor of tx sees. An entry that is open though its crawl has ended has
-// failed: it is closed when its host is looked at next.
+// entryRows selects the entries that the actor of tx can see. An open entry of a crawl that has ended counts as failed. It
+// is closed when its host is next claimed.
 func entryRows(tx *gorm.DB) (sql string, args []any) {
-	seen, args := models.Visible(tx, "s")
-	return selectEntries + seen, args
+	visible, args := models.Visible(tx, "s")
+	return selectEntries + visible, args
 }
 
 const selectEntries = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS execution_id, f.url, f.depth, f.attempts, f.created_at, f.updated_at,
@@ -56,8 +56,7 @@ const selectEntries = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS ex
 
 const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.status, '') <> 'running' AND coalesce(j.crawl_seq, 0) <> f.crawl_seq`
 
-// Frontier is a page of the frontier, the oldest entry first. limit is as
-// models.NewLimit made it.
+// Frontier returns one page of the frontier, the oldest entry first. limit comes from models.NewLimit.
 func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor, limit int) (models.Slice[EntryRow], error) {
 	var page models.Slice[EntryRow]
 	err := errors.Join(
@@ -72,7 +71,7 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	add := func(where string, arg ...any) { sql, args = sql+" AND "+where, append(args, arg...) }
 	if f.SourceID != "" && !isID(models.KindSource, f.SourceID) ||
 		f.ExecutionID != "" && !isID(models.KindExecution, f.ExecutionID) {
-		return page, nil // there is none of that id
+		return page, nil // no such source or job
 	}
 	if f.SourceID != "" {
 		add("f.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
@@ -103,12 +102,12 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	}
 	err = tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
 	if err != nil {
-		return page, fmt.Errorf("loading the frontier: %w", err)
+		return page, fmt.Errorf("load frontier: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(e EntryRow) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} }), nil
 }
 
-// Entry is the entry of an id; CodeNotFound if there is none.
+// Entry returns an entry by id. The error is CodeNotFound if there is none.
 func (s *Store) Entry(ctx context.Context, id string) (EntryRow, error) {
 	return entry(s.db.Read(ctx), id)
 }
@@ -121,7 +120,7 @@ func entry(tx *gorm.DB, id string) (e EntryRow, err error) {
 	var found []EntryRow
 	sql, args := entryRows(tx)
 	if err := tx.Raw(sql+" AND f.seq = ? AND f.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
-		return e, fmt.Errorf("loading an entry of the frontier: %w", err)
+		return e, fmt.Errorf("load frontier entry: %w", err)
 	}
 	if len(found) == 0 {
 		return e, models.NotFound("frontier entry")
@@ -129,11 +128,10 @@ func entry(tx *gorm.DB, id string) (e EntryRow, err error) {
 	return found[0], nil
 }
 
-// AddEntry puts a URL into the frontier by hand. It is fetched once, by the settings
-// of its source, and its links are not followed. sourceID may be "": then it is a
-// source of the URL's host, which is made if there is none. If the URL waits already,
-// that entry is returned and created is false. Errors are CodeInvalid ("url",
-// "source_id") and CodeConflict if the source is disabled.
+// AddEntry adds a URL to the frontier manually. It is fetched once with the settings of its source, and its links are not
+// followed. If sourceID is "", the source is one of the URL's host, and is created if there is none. If the URL is already
+// waiting, that entry is returned and created is false. Errors are CodeInvalid ("url", "source_id"), and CodeConflict if the
+// source is disabled.
 func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow, created bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if _, err := models.ParseURL("url", url); err != nil {
@@ -152,11 +150,11 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		case err != nil:
 			return err
 		case !src.AllowedDomains.allow(u.Host, src.Host):
-			return models.Invalid("url", "is not in the allowed domains of its source")
+			return models.Invalid("url", "is outside the allowed domains of its source; add its host to them first")
 		case !src.Enabled:
 			return models.Conflict("The source is disabled. Enable it first.")
 		}
-		n, err := s.enqueueByHand(tx, src, []string{normal})
+		n, err := s.enqueueManual(tx, src, []string{normal})
 		if err != nil {
 			return err
 		}
@@ -168,7 +166,7 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 			return err
 		}
 		if len(found) == 0 {
-			return errors.New("the entry that was added is not there")
+			return errors.New("added frontier entry not found")
 		}
 		if e = found[0]; !created {
 			return nil
@@ -179,13 +177,13 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		})
 	})
 	if err == nil {
-		ring(s.urls)
+		signal(s.urls)
 	}
 	return e, created, err
 }
 
-// scope is within what a URL of the source that was added by hand waits once: all shared
-// sources are one scope (0), each private source is one of its own.
+// scope returns the scope in which a manually added URL waits only once. All shared sources are one scope (0). Each private
+// source is a scope.
 func (s Source) scope() int64 {
 	if s.Private() {
 		return s.Seq
@@ -193,16 +191,16 @@ func (s Source) scope() int64 {
 	return 0
 }
 
-// enqueueByHand puts URLs, as Normalize gave them, into the frontier to be fetched once, and says how many did not wait
-// already.
-func (s *Store) enqueueByHand(tx *gorm.DB, src Source, urls []string) (added int, err error) {
+// enqueueManual adds normalized URLs to the frontier, to be fetched once. It returns the number of URLs that were not
+// already waiting.
+func (s *Store) enqueueManual(tx *gorm.DB, src Source, urls []string) (added int, err error) {
 	rows, found := models.NewRows("url_hash bytes"), make([]Found, len(urls))
 	for i, url := range urls {
 		h := hashOf(url)
 		rows.Add(h[:])
 		found[i] = Found{Source: src.Seq, URL: url}
 	}
-	// One that is finished, or that is not fetched any more, makes room for the new one.
+	// A finished entry, or one that is no longer fetched, is replaced.
 	err = rows.Exec(tx, `DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash IN (SELECT url_hash FROM {rows} AS r) AND scope_seq = ? AND (status IN ('done', 'failed')
 		OR source_seq IN (SELECT seq FROM sources WHERE deleted_at IS NOT NULL OR NOT enabled))`, src.scope()).Error
 	if err != nil {

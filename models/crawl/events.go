@@ -9,13 +9,13 @@ import (
 	"linkwatch/models/event"
 )
 
-// The kinds of events of crawls.
+// Kinds of crawl events.
 const (
 	EventFailed  event.Kind = "job.failed"
 	EventChanged event.Kind = "page.changed"
 )
 
-// Events are the kinds of events of crawls.
+// Events returns the kinds of crawl events.
 func Events() []event.Type {
 	return []event.Type{
 		{
@@ -23,13 +23,12 @@ func Events() []event.Type {
 			Did: "failed", DidMany: "failed", Over: "completed again", Default: true,
 		},
 		{
-			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed or the page is gone.", Subject: "page", Noun: "page",
+			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed, or that the page is gone.", Subject: "page", Noun: "page",
 			Did: "changed", DidMany: "changed", Once: true,
 		},
 	}
 }
 
-// event is an event of the job.
 func (j Job) event(p event.Phase, now models.Time) event.Event {
 	name, url, host := j.URL, "", ""
 	if u, err := models.ParseURL("url", j.URL); err == nil {
@@ -40,22 +39,22 @@ func (j Job) event(p event.Phase, now models.Time) event.Event {
 	}
 }
 
-// closeFailed tells that nothing more is known of jobs whose last execution failed: they are deleted.
+// closeFailed closes the failure events of jobs that are being deleted.
 func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var js []Job
 	if err := tx.Where("last_error <> '' AND "+where, args...).Find(&js).Error; err != nil {
-		return fmt.Errorf("loading failed jobs: %w", err)
+		return fmt.Errorf("load failed jobs: %w", err)
 	}
-	all := make([]told, len(js))
+	all := make([]sourceEvent, len(js))
 	for i, j := range js {
-		all[i] = told{j.SourceSeq, j.event(event.Closed, now)}
+		all[i] = sourceEvent{j.SourceSeq, j.event(event.Closed, now)}
 	}
-	return tell(tx, all...)
+	return storeEvents(tx, all...)
 }
 
-// changes tells of pages whose text is another one, and of pages that are gone.
+// changes stores events about pages whose text changed or that are gone.
 func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) error {
-	var events []told
+	var events []sourceEvent
 	for k, v := range all {
 		if v.change != PageChanged && v.change != PageGone {
 			continue
@@ -68,21 +67,21 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 			e.Name = v.URL
 		}
 		if v.change == PageGone {
-			e.Detail = fmt.Sprintf("it is gone (status %d)", v.StatusCode)
+			e.Detail = fmt.Sprintf("page is gone (status %d)", v.StatusCode)
 		}
-		events = append(events, told{k.source, e})
+		events = append(events, sourceEvent{k.source, e})
 	}
-	return tell(b.tx, events...)
+	return storeEvents(b.tx, events...)
 }
 
-// told is an event of a source.
-type told struct {
+// sourceEvent is an event of a source.
+type sourceEvent struct {
 	sourceSeq int64
 	event     event.Event
 }
 
-// tell stores events. Those of private sources are for their owners.
-func tell(tx *gorm.DB, all ...told) error {
+// storeEvents stores events. Those of private sources are visible to their owners only.
+func storeEvents(tx *gorm.DB, all ...sourceEvent) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -96,7 +95,7 @@ func tell(tx *gorm.DB, all ...told) error {
 	}
 	err := rows.Raw(tx, "SELECT seq, private_to FROM sources WHERE seq IN (SELECT seq FROM {rows} AS r) AND private_to <> ''").Scan(&private).Error
 	if err != nil {
-		return fmt.Errorf("looking for private sources: %w", err)
+		return fmt.Errorf("find private sources: %w", err)
 	}
 	owners := map[int64]string{}
 	for _, s := range private {

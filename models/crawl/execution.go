@@ -11,7 +11,7 @@ import (
 	"linkwatch/models"
 )
 
-// ExecutionStatus says how an execution goes.
+// ExecutionStatus is the status of an execution.
 type ExecutionStatus string
 
 // The statuses of an execution.
@@ -29,33 +29,33 @@ type Execution struct {
 	JobSeq          int64
 	ExecutionNumber int
 	Status          ExecutionStatus
-	LockToken       string // of the job when it began
+	LockToken       string // of the job when the execution started
 	CrawlSeq        int64  // its own Seq, or that of the interrupted execution that it continues
 	URL             string // of the start page
 	StartedAt       models.Time
-	CompletedAt     models.Time // zero: it is running
-	ProgressAt      models.Time // when something was last stored for it
+	CompletedAt     models.Time // zero: still running
+	ProgressAt      models.Time // when results were last stored
 	RetryAttempt    int
-	ItemsCrawled    int    // pages, each counted once
-	ItemsIndexed    int    // those of them that may be searched for
-	Queued          int    // entries of the frontier that are not finished
+	ItemsCrawled    int    // distinct pages
+	ItemsIndexed    int    // crawled pages that search can find
+	Queued          int    // open frontier entries
 	Fetched         int    // entries that are done
 	Failed          int    // entries that failed
 	ErrorMessage    string // "" = none
-	StackTrace      string // of a panic; "" = there was none
-	CPUTimeUS       int64  // spent on reading its pages
-	MemoryPeakMB    int64  // the most that the program had in use meanwhile, on the instance that held the job
+	StackTrace      string // of a panic; "" = none
+	CPUTimeUS       int64  // CPU time for parsing its pages, in microseconds
+	MemoryPeakMB    int64  // peak memory of the process on the instance that ran the job, in MiB
 	StartHash       string // of the start page's text; "" = not fetched
-	StartError      string // why the start page could not be crawled; "" = it could, or was not fetched yet
+	StartError      string // why the start page could not be crawled; "" = crawled, or not fetched yet
 	LogLines        int
 	LogBytes        int
 	Metadata        Metadata
-	HasFrontier     bool   // its crawl may have entries in the frontier
-	PagesNew        int    // pages that the source did not have, or that were gone
-	PagesChanged    int    // pages whose text is another one
-	PagesGone       int    // pages that were removed, or that no page links to any more
+	HasFrontier     bool   // the frontier may have entries of its crawl
+	PagesNew        int    // pages that were new or had been gone
+	PagesChanged    int    // pages whose text changed
+	PagesGone       int    // pages that were removed or are no longer linked
 	BrokenLinks     int    // links to URLs that could not be fetched
-	ReportedPage    *int64 // the last page that its report has read; nil = the report is complete, or there is none
+	ReportedPage    *int64 // last page that its report has read; nil = the report is complete, or there is none
 
 	JobID string `gorm:"->"`
 }
@@ -63,7 +63,7 @@ type Execution struct {
 // TableName implements schema.Tabler.
 func (Execution) TableName() string { return "job_executions" }
 
-// Duration is how long the execution took, or has taken by now.
+// Duration returns how long the execution took, or has taken until now.
 func (e Execution) Duration(now models.Time) time.Duration {
 	if e.CompletedAt.IsZero() {
 		return max(0, now.Sub(e.StartedAt.Time))
@@ -71,15 +71,15 @@ func (e Execution) Duration(now models.Time) time.Duration {
 	return max(0, e.CompletedAt.Sub(e.StartedAt.Time))
 }
 
-// Known is how many URLs the crawl knows by now.
+// Known returns the number of URLs that the crawl has found so far.
 func (e Execution) Known() int { return e.Queued + e.Fetched + e.Failed }
 
 func executions(tx *gorm.DB) *gorm.DB {
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	return tx.Model(&Execution{}).Select("job_executions.*, jobs.id AS job_id").Joins("JOIN jobs ON jobs.seq = job_executions.job_seq").Where(seen, args...)
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	return tx.Model(&Execution{}).Select("job_executions.*, jobs.id AS job_id").Joins("JOIN jobs ON jobs.seq = job_executions.job_seq").Where(visible, args...)
 }
 
-// Execution is the execution of an id; CodeNotFound if there is none.
+// Execution returns an execution by id. The error is CodeNotFound if there is none.
 func (s *Store) Execution(ctx context.Context, id string) (e Execution, err error) {
 	if models.CheckID(models.KindExecution, id) != nil {
 		return e, models.NotFound("execution")
@@ -89,13 +89,12 @@ func (s *Store) Execution(ctx context.Context, id string) (e Execution, err erro
 		return e, models.NotFound("execution")
 	}
 	if err != nil {
-		return e, fmt.Errorf("loading an execution: %w", err)
+		return e, fmt.Errorf("load execution: %w", err)
 	}
 	return e, nil
 }
 
-// Executions is a page of the executions of a job, the newest first. limit is as
-// models.NewLimit made it.
+// Executions returns one page of the executions of a job, the newest first. limit comes from models.NewLimit.
 func (s *Store) Executions(ctx context.Context, j Job, after models.Cursor, limit int) (models.Slice[Execution], error) {
 	var page models.Slice[Execution]
 	q := executions(s.db.Read(ctx)).Where("job_executions.job_seq = ?", j.Seq)
@@ -106,12 +105,12 @@ func (s *Store) Executions(ctx context.Context, j Job, after models.Cursor, limi
 		q = q.Where("(job_executions.started_at, job_executions.id) < (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("job_executions.started_at DESC, job_executions.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading executions: %w", err)
+		return page, fmt.Errorf("load executions: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(e Execution) models.Cursor { return models.Cursor{CreatedAt: e.StartedAt, ID: e.ID} }), nil
 }
 
-// LastExecution is the newest execution of a job; ok is false if there is none.
+// LastExecution returns the newest execution of a job. ok is false if there is none.
 func (s *Store) LastExecution(ctx context.Context, j Job) (e Execution, ok bool, err error) {
 	page, err := s.Executions(ctx, j, models.Cursor{}, 1)
 	if err != nil || len(page.Items) == 0 {
@@ -120,15 +119,15 @@ func (s *Store) LastExecution(ctx context.Context, j Job) (e Execution, ok bool,
 	return page.Items[0], true, nil
 }
 
-// JobStats are the figures of a job over the executions that are kept.
+// JobStats are statistics of a job over its stored executions.
 type JobStats struct {
 	Total, Completed, Failed int
 	ItemsCrawled             int64
-	AverageDuration          time.Duration // of those that completed
+	AverageDuration          time.Duration // of completed executions
 }
 
-// SuccessRate is completed ÷ (completed + failed); ok is false if there is neither.
-// Interrupted and cancelled executions say nothing about the site.
+// SuccessRate returns completed ÷ (completed + failed). ok is false if both are 0. Interrupted and cancelled executions do
+// not count because they say nothing about the site.
 func (s JobStats) SuccessRate() (rate float64, ok bool) {
 	if s.Completed+s.Failed == 0 {
 		return 0, false
@@ -139,7 +138,7 @@ func (s JobStats) SuccessRate() (rate float64, ok bool) {
 // Interrupted is the error of an execution whose instance stopped or lost its lock.
 const Interrupted = "instance stopped"
 
-// Stats are the figures of a job.
+// Stats returns the statistics of a job.
 func (s *Store) Stats(ctx context.Context, j Job) (JobStats, error) {
 	return s.stats(s.db.Read(ctx), "job_seq = ?", j.Seq)
 }
@@ -156,7 +155,7 @@ func (s *Store) stats(tx *gorm.DB, where string, args ...any) (st JobStats, err 
 			CAST(coalesce(avg(CASE WHEN status = 'completed' THEN completed_at - started_at END), 0) AS BIGINT) AS duration_us
 		FROM job_executions WHERE `+where, append([]any{Interrupted}, args...)...).Scan(&row).Error
 	if err != nil {
-		return st, fmt.Errorf("counting executions: %w", err)
+		return st, fmt.Errorf("count executions: %w", err)
 	}
 	return JobStats{row.Total, row.Completed, row.Failed, row.ItemsCrawled, time.Duration(row.DurationUS) * time.Microsecond}, nil
 }

@@ -13,31 +13,32 @@ import (
 	"linkwatch/models"
 )
 
-// MaxFacts is how many URLs one FactsOf looks up.
+// MaxFacts is the maximum number of URLs for FactsOf.
 const MaxFacts = 500
 
-// PageFacts is what crawls know of a URL. What an entry of the frontier says of it is known until the entry is deleted:
-// KeepFrontier after the end of its crawl, or after the fetch if it was added by hand.
+// PageFacts are the results of crawls for a URL. Results from a frontier entry are available until the entry is deleted:
+// KeepFrontier after the end of its crawl, or after the fetch if it was added manually.
 type PageFacts struct {
-	SourceID       string      // of the site; "" = it is not crawled
-	PageID         string      // "" = no crawl has stored the page
-	FetchedAt      models.Time // when it was last fetched, or tried; zero: never
-	StatusCode     int         // of that; 0 = no response, or not known
+	SourceID       string      // of the site; "" = not crawled
+	PageID         string      // "" = the page is not stored
+	FetchedAt      models.Time // last fetch or attempt; zero: never
+	StatusCode     int         // of that fetch; 0 = no response, or unknown
 	NoIndex        bool        // by a meta tag or a header
-	Canonical      string      // URL that the page names as its canonical one; "" = none, or not known
-	OtherCanonical bool        // the page names the URL of another page
-	Words          int         // of its main text; -1 = not known
-	Robots         bool        // robots.txt disallows it
+	Canonical      string      // canonical URL of the page; "" = none, or unknown
+	OtherCanonical bool        // the canonical URL is another page
+	Words          int         // in its main text; -1 = unknown
+	Robots         bool        // disallowed by robots.txt
 	Redirects      bool        // to another page
-	RedirectsTo    string      // "" = not known
+	RedirectsTo    string      // "" = unknown
 	Unlinked       bool        // the last crawl of its site found no link to it
-	Error          string      // why it could not be fetched; "" = it could
+	Error          string      // why it could not be fetched; "" = fetched
 }
 
-// FactsOf returns what crawls of sources that are shared or the caller's own know of up to MaxFacts URLs, by the URL as it is given. Those of which they know nothing are
-// missing. The newest answer counts, whether a crawl came to the URL or it was added by hand. A URL stands for its page with
-// and without a slash at the end, so a canonical URL will do; if crawls know both, the given one counts, unless it only
-// redirects to the other. The number of queries does not depend on that of URLs. More URLs are CodeInvalid ("urls").
+// FactsOf returns the crawl results of up to MaxFacts URLs, by URL as given. It uses sources that are shared or the caller's
+// own, and omits URLs without results. The latest result counts, whether it comes from a crawl or a manual entry.
+//
+// A URL matches its page with and without a trailing slash. If crawls have found both, the given form counts, unless it only
+// redirects to the other. The number of queries is constant. The error is CodeInvalid ("urls") for too many URLs.
 func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFacts, error) {
 	if len(urls) > MaxFacts {
 		return nil, models.Invalid("urls", "must be at most %d URLs", MaxFacts)
@@ -56,7 +57,7 @@ func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFact
 			break
 		}
 		if err := step(); err != nil {
-			return nil, fmt.Errorf("looking up what crawls know of URLs: %w", err)
+			return nil, fmt.Errorf("look up crawl results of URLs: %w", err)
 		}
 	}
 	facts := make(map[string]PageFacts, len(l.asked))
@@ -68,26 +69,26 @@ func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFact
 	return facts, nil
 }
 
-// lookup is one FactsOf. A slot is a form of a URL that was asked for: 2i and 2i+1 are those of the URL i.
+// lookup is one call of FactsOf. A slot is one form of a requested URL: slots 2i and 2i+1 belong to URL i.
 type lookup struct {
 	tx      *gorm.DB
-	since   models.Time // the frontier of crawls that ended before may be deleted
-	asked   []asked
+	since   models.Time // the frontier of crawls that ended earlier may be deleted
+	asked   []requestedURL
 	ids     map[int64]string   // of sources
-	pages   map[int]pageFound  // by slot, the newest
-	entries map[int]entryFound // by slot, the newest with an answer
-	linked  map[int]bool       // slots of which the last crawls have an entry
+	pages   map[int]pageFound  // the newest, by slot
+	entries map[int]entryFound // the newest with a result, by slot
+	linked  map[int]bool       // slots with an entry in the last crawls
 }
 
-// asked is a URL that was asked for.
-type asked struct {
+// requestedURL is a requested URL.
+type requestedURL struct {
 	given, canonical, host string
-	forms                  []string    // as Normalize gives them: as it was given, and with or without a slash at the end
-	sources                []int64     // that crawl its host
-	crawls                 []lastCrawl // of these
+	forms                  []string    // normalized: as given, and with or without a trailing slash
+	sources                []int64     // sources that crawl its host
+	crawls                 []lastCrawl // of these sources
 }
 
-func newAsked(given string) (a asked, ok bool) {
+func newAsked(given string) (a requestedURL, ok bool) {
 	normal, ok := Normalize(given)
 	if !ok {
 		return a, false
@@ -96,7 +97,7 @@ func newAsked(given string) (a asked, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	a = asked{given: given, canonical: u.Canonical, host: u.Host, forms: []string{normal}}
+	a = requestedURL{given: given, canonical: u.Canonical, host: u.Host, forms: []string{normal}}
 	path, query, hasQuery := strings.Cut(normal, "?")
 	other := path + "/"
 	if strings.HasSuffix(path, "/") {
@@ -111,21 +112,21 @@ func newAsked(given string) (a asked, ok bool) {
 	return a, true
 }
 
-// same reports whether a URL is of the page that was asked for.
-func (a asked) same(url string) bool {
+// isSamePage reports whether a URL belongs to the requested page.
+func (a requestedURL) isSamePage(url string) bool {
 	u, err := models.ParseURL("url", url)
 	return err == nil && u.Canonical == a.canonical
 }
 
 const (
-	maxParents      = 5    // domains above a host whose sources may crawl it
-	maxFactSources  = 1000 // that are looked at
-	maxFactJobs     = 1000 // whose last crawls are
-	maxFactCrawls   = 20   // in which one URL is looked for
+	maxParents      = 5    // parent domains whose sources may crawl a host
+	maxFactSources  = 1000 // sources to consider
+	maxFactJobs     = 1000 // jobs whose last crawls are considered
+	maxFactCrawls   = 20   // crawls to search for one URL
 	lastCrawlsOfJob = 2    // one may be running
 )
 
-// hostsAbove are the hosts whose sources may crawl a host: itself, with and without www., and the domains above.
+// hostsAbove returns the hosts whose sources may crawl a host: the host with and without www., and its parent domains.
 func hostsAbove(host string) []string {
 	bare := strings.TrimPrefix(host, "www.")
 	hosts := []string{bare, "www." + bare}
@@ -139,7 +140,7 @@ func hostsAbove(host string) []string {
 	return hosts
 }
 
-// findSources finds the sources that crawl the hosts, at most maxSources for each.
+// findSources loads the sources that crawl the hosts, at most maxSources per host.
 func (l *lookup) findSources() error {
 	rows, seen := models.NewRows("host text"), map[string]bool{}
 	for _, a := range l.asked {
@@ -153,7 +154,7 @@ func (l *lookup) findSources() error {
 	var found []Source
 	own, args := models.OwnScope(l.tx, "s")
 	err := rows.Raw(l.tx, `SELECT s.seq, s.id, s.host, s.allowed_domains FROM {rows} AS r CROSS JOIN sources AS s
-		WHERE s.host = r.host AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at, s.seq LIMIT ?`, with(args, maxFactSources)...).Scan(&found).Error
+		WHERE s.host = r.host AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at, s.seq LIMIT ?`, joinArgs(args, maxFactSources)...).Scan(&found).Error
 	l.ids = make(map[int64]string, len(found))
 	by := map[string][]int64{} // by host
 	for _, s := range found {
@@ -179,12 +180,12 @@ func (l *lookup) findSources() error {
 type pageFound struct {
 	Slot int
 	Page
-	GoneStatus *int // with which it went, 0 = no page links to it; nil = it is there
+	GoneStatus *int // status when it was removed, 0 = no page links to it; nil = not gone
 }
 
 func (l *lookup) findPages() error {
 	rows := models.NewRows("slot bigint, source_seq bigint, url_hash bytes")
-	l.each(func(slot int, url string, a asked) {
+	l.eachForm(func(slot int, url string, a requestedURL) {
 		h := hashOf(url)
 		for _, source := range a.sources {
 			rows.Add(slot, source, h[:])
@@ -204,8 +205,8 @@ func (l *lookup) findPages() error {
 	return err
 }
 
-// each calls do with each form of each URL that a source crawls.
-func (l *lookup) each(do func(slot int, url string, a asked)) {
+// eachForm calls do for each form of each URL that a source crawls.
+func (l *lookup) eachForm(do func(slot int, url string, a requestedURL)) {
 	for i, a := range l.asked {
 		for j, url := range a.forms {
 			if len(a.sources) > 0 {
@@ -218,10 +219,10 @@ func (l *lookup) each(do func(slot int, url string, a asked)) {
 // lastCrawl is one of the last crawls of a source.
 type lastCrawl struct {
 	JobSeq, SourceSeq, CrawlSeq int64
-	Whole                       bool // it is over, and its frontier is there
+	Whole                       bool // completed, and its frontier is still stored
 }
 
-// findCrawls finds the last crawls of the jobs of the sources: back to one that saw all that is linked.
+// findCrawls loads the last crawls of the jobs of the sources, back to the newest complete one.
 func (l *lookup) findCrawls() error {
 	rows := models.NewRows("seq bigint")
 	for seq := range l.ids {
@@ -249,14 +250,14 @@ func (l *lookup) findCrawls() error {
 	return err
 }
 
-// byHand is the crawl_seq of entries that were added by hand.
-const byHand = 0
+// manualCrawl is the crawl_seq of entries that were added manually.
+const manualCrawl = 0
 
-// eachCrawl calls do with each form of each URL, and each crawl_seq under which the frontier may have it: those of the last
-// crawls of its sources, and byHand.
+// eachCrawl calls do for each form of each URL and each crawl_seq under which the frontier may have it: the last crawls of
+// its sources, and manualCrawl.
 func (l *lookup) eachCrawl(do func(slot int, url string, crawl int64)) {
-	l.each(func(slot int, url string, a asked) {
-		do(slot, url, byHand)
+	l.eachForm(func(slot int, url string, a requestedURL) {
+		do(slot, url, manualCrawl)
 		for _, c := range a.crawls {
 			do(slot, url, c.CrawlSeq)
 		}
@@ -273,10 +274,10 @@ type entryFound struct {
 	Status              EntryStatus
 	LastError           string
 	UpdatedAt           models.Time
-	moved               bool // to URL
+	moved               bool // redirected to URL
 }
 
-// answered reports whether the URL was tried: without an error, the entry must be done.
+// answered reports whether the URL was tried. Without an error, the entry must be done.
 func (e entryFound) answered() bool {
 	return e.moved || e.Status == EntryDone || e.LastError != "" && e.LastError != ReasonEnded
 }
@@ -294,7 +295,7 @@ func (l *lookup) findEntries() error {
 	return err
 }
 
-// findRedirected finds the entries of URLs that redirected to others.
+// findRedirected loads the entries of URLs that redirected to other URLs.
 func (l *lookup) findRedirected() error {
 	rows := models.NewRows("slot bigint, crawl_seq bigint, url text")
 	l.eachCrawl(func(slot int, url string, crawl int64) { rows.Add(slot, crawl, url) })
@@ -308,12 +309,12 @@ func (l *lookup) findRedirected() error {
 	return err
 }
 
-// add keeps the newest answers, and notes which URLs the last crawls have. Entries by hand count only for the sources that
-// crawl the URL.
+// add keeps the newest results and records which URLs the last crawls have. Manual entries count only for sources that crawl
+// the URL.
 func (l *lookup) add(found []entryFound) {
 	for _, e := range found {
 		switch {
-		case e.CrawlSeq != byHand:
+		case e.CrawlSeq != manualCrawl:
 			l.linked[e.Slot] = true
 		case !slices.Contains(l.asked[e.Slot/2].sources, e.SourceSeq):
 			continue
@@ -327,15 +328,15 @@ func (l *lookup) add(found []entryFound) {
 	}
 }
 
-// facts is what is known of the URL i. Without a SourceID it is nothing.
+// facts returns the facts of URL i. An empty SourceID means that there are none.
 func (l *lookup) facts(i int) PageFacts {
 	a := l.asked[i]
 	f, other := l.form(a, 2*i), l.form(a, 2*i+1)
 	to := cmp.Or(f.RedirectsTo, f.Canonical)
 	switch away := f.Redirects || f.OtherCanonical; {
-	case f.FetchedAt.IsZero(), away && (to == "" || a.same(to)) && !other.FetchedAt.IsZero() && !other.Redirects && !other.OtherCanonical:
+	case f.FetchedAt.IsZero(), away && (to == "" || a.isSamePage(to)) && !other.FetchedAt.IsZero() && !other.Redirects && !other.OtherCanonical:
 		f = other
-	case away && a.same(to): // to the other form
+	case away && a.isSamePage(to): // to the other form
 		f.Redirects, f.RedirectsTo, f.OtherCanonical = false, "", false
 	}
 	if whole := slices.IndexFunc(a.crawls, func(c lastCrawl) bool { return c.Whole }); whole >= 0 && !l.linked[2*i] && !l.linked[2*i+1] {
@@ -344,22 +345,22 @@ func (l *lookup) facts(i int) PageFacts {
 	return f
 }
 
-// form is what is known of a form of a URL.
-func (l *lookup) form(a asked, slot int) PageFacts {
+// form returns the facts of one form of a URL.
+func (l *lookup) form(a requestedURL, slot int) PageFacts {
 	f := PageFacts{Words: -1}
 	if p, ok := l.pages[slot]; ok {
-		p.tell(&f, a)
+		p.applyTo(&f, a)
 		f.SourceID, f.PageID = l.ids[p.SourceSeq], p.ID()
 	}
 	if e, ok := l.entries[slot]; ok && !e.UpdatedAt.Before(f.FetchedAt.Time) {
-		e.tell(&f)
+		e.applyTo(&f)
 		f.SourceID = cmp.Or(f.SourceID, l.ids[e.SourceSeq])
 	}
 	return f
 }
 
-// tell notes what is stored of a page.
-func (p pageFound) tell(f *PageFacts, a asked) {
+// applyTo copies the facts of a stored page to f.
+func (p pageFound) applyTo(f *PageFacts, a requestedURL) {
 	f.FetchedAt, f.StatusCode = p.FetchedAt, p.StatusCode
 	went := p.GoneStatus != nil && !p.GoneAt.Before(p.FetchedAt.Time) // it was not fetched since
 	if f.Unlinked = went && *p.GoneStatus == 0; went && !f.Unlinked {
@@ -369,20 +370,21 @@ func (p pageFound) tell(f *PageFacts, a asked) {
 	case f.StatusCode >= http.StatusBadRequest:
 	case f.StatusCode >= http.StatusMultipleChoices:
 		f.Redirects = true
-	case went && !f.Unlinked: // the rest of the row is as it was before
+	case went && !f.Unlinked: // the other columns are from before the removal
 		f.Canonical, f.OtherCanonical = p.Canonical, true
 	default:
 		f.NoIndex, f.Canonical = p.NoIndex, p.Canonical
-		f.OtherCanonical = p.Canonical != "" && !a.same(p.Canonical)
+		f.OtherCanonical = p.Canonical != "" && !a.isSamePage(p.Canonical)
 		if strings.Contains(p.ContentType, "html") {
 			f.Words = p.WordCount
 		}
 	}
 }
 
-// tell notes what became of an entry that was tried after the page was stored. One by hand does not say that a page links to it.
-func (e entryFound) tell(f *PageFacts) {
-	now := PageFacts{SourceID: f.SourceID, PageID: f.PageID, FetchedAt: e.UpdatedAt, Words: -1, Unlinked: f.Unlinked && e.CrawlSeq == byHand}
+// applyTo copies the result of an entry that is newer than the stored page to f. A manual entry does not mean that a page links
+// to the URL.
+func (e entryFound) applyTo(f *PageFacts) {
+	now := PageFacts{SourceID: f.SourceID, PageID: f.PageID, FetchedAt: e.UpdatedAt, Words: -1, Unlinked: f.Unlinked && e.CrawlSeq == manualCrawl}
 	switch {
 	case e.moved:
 		now.Redirects, now.RedirectsTo = true, e.URL

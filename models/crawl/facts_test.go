@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// facts are those of a path of http://a.example, without the ids and the time.
+// facts formats the facts of a path of http://a.example, without ids and times.
 func (w *world) facts(path string) string {
 	w.Helper()
 	url := "http://a.example" + path
@@ -42,7 +42,7 @@ func (w *world) facts(path string) string {
 	return said
 }
 
-// want compares the facts of paths.
+// wantFacts compares the facts of paths.
 func (w *world) wantFacts(when string, want map[string]string) {
 	w.Helper()
 	for path, said := range want {
@@ -52,8 +52,8 @@ func (w *world) wantFacts(when string, want map[string]string) {
 	}
 }
 
-// crawlPages runs a job of http://a.example/ once, whose start page links to all paths. What becomes of each is up to
-// its change, which gets the result of a page of 300 words.
+// crawlPages runs a job of http://a.example/ once. Its start page links to all paths. The result of each path is a page of
+// 300 words that its function in changes modifies.
 func (w *world) crawlPages(j crawl.Job, changes map[string]func(*crawl.Result)) {
 	w.Helper()
 	j = w.get(j)
@@ -72,7 +72,7 @@ func (w *world) crawlPages(j crawl.Job, changes map[string]func(*crawl.Result)) 
 	w.clock.Advance(time.Minute)
 }
 
-// fetchAll fetches what the frontier has, as crawlPages says. Each page links to links.
+// fetchAll fetches all entries with results as in crawlPages. Each page links to links.
 func (w *world) fetchAll(changes map[string]func(*crawl.Result), links ...string) {
 	w.Helper()
 	for {
@@ -118,7 +118,7 @@ func names(path string) func(*crawl.Result) {
 	return func(r *crawl.Result) { r.Page.Canonical = "http://a.example" + path }
 }
 
-// insteadOf is a page that is another one's, within the allowed domains.
+// insteadOf sets another page within the allowed domains as canonical.
 func insteadOf(path string) func(*crawl.Result) {
 	return func(r *crawl.Result) {
 		r.Page, r.Moved, r.Reason, r.Canonical = nil, 200, crawl.ReasonCanonical, "http://a.example"+path
@@ -164,7 +164,7 @@ func TestFactsOfPages(t *testing.T) {
 			"/404":          "404 words=-1", "/503": "503 words=-1", "/302": "302 words=-1 redirects",
 			"/new-nowhere": "0 words=-1 unlinked",
 		})
-		// Two redirects to /plain and /target, which the crawl has: one is a duplicate, the other may come first.
+		// Two redirects to /plain and /target, which the crawl has. One is a duplicate, and the other may come first.
 		for path, want := range map[string]string{"/away": "redirects", "/new-moved": "redirects"} {
 			if got := w.facts(path); !strings.Contains(got, want) {
 				w.Errorf("%s: got %q", path, got)
@@ -198,7 +198,7 @@ func TestFactsOfPages(t *testing.T) {
 	})
 }
 
-// A report notes pages to which no page links any more. That is known for as long as the page is.
+// TestFactsOfPagesThatNoPageLinksTo checks that unlinked pages, which reports find, are known as long as the page is stored.
 func TestFactsOfPagesThatNoPageLinksTo(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -212,7 +212,7 @@ func TestFactsOfPagesThatNoPageLinksTo(t *testing.T) {
 	})
 }
 
-// The page that was fetched last counts, of those of all sources that crawl the host.
+// TestFactsOfSeveralSources checks that the most recently fetched page of all sources of a host counts.
 func TestFactsOfSeveralSources(t *testing.T) {
 	each(t, func(w *world) {
 		old := w.job("http://a.example/", 0)
@@ -246,7 +246,7 @@ func TestFactsOfSeveralSources(t *testing.T) {
 	})
 }
 
-// A crawl that is under way, or that failed, does not say that a page has no links.
+// TestPagesThatACrawlMayStillFind checks that a running or failed crawl does not make pages unlinked.
 func TestPagesThatACrawlMayStillFind(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)

@@ -19,7 +19,7 @@ func (w *world) n(sql string, args ...any) (n int64) {
 	return n
 }
 
-// An entry that a user deletes while it is fetched counts once.
+// TestEntryThatIsDeletedWhileItIsFetched checks that an entry deleted during its fetch counts once.
 func TestEntryThatIsDeletedWhileItIsFetched(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -41,8 +41,8 @@ func TestEntryThatIsDeletedWhileItIsFetched(t *testing.T) {
 	})
 }
 
-// A paused interrupted crawl with thousands of open entries keeps no other crawl from
-// its host.
+// TestInterruptedCrawlKeepsNoOtherFromItsHost checks that a paused, interrupted crawl with thousands of open entries does
+// not block other crawls of its host.
 func TestInterruptedCrawlKeepsNoOtherFromItsHost(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.job("http://a.example/", 0)
@@ -74,7 +74,7 @@ func TestInterruptedCrawlKeepsNoOtherFromItsHost(t *testing.T) {
 	})
 }
 
-// Of two crawls of one host the one that has to wait is not stale.
+// TestCrawlBehindAnotherIsNotStale checks that the waiting one of two crawls of a host is not stale.
 func TestCrawlBehindAnotherIsNotStale(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -111,7 +111,8 @@ func TestCrawlBehindAnotherIsNotStale(t *testing.T) {
 	})
 }
 
-// A deleted job whose crawl was interrupted is reaped, and keeps no others from it.
+// TestInterruptedCrawlOfADeletedJobIsReaped checks that a deleted job with an interrupted crawl is reaped, and does not
+// block the reaping of others.
 func TestInterruptedCrawlOfADeletedJobIsReaped(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.job("http://a.example/", 0)
@@ -159,11 +160,11 @@ func TestInterruptedCrawlOfADeletedJobIsReaped(t *testing.T) {
 	})
 }
 
-// A host is not reaped while a crawl adds a URL of it.
+// TestHostIsNotReapedWhileURLsAreAdded checks that a host is not reaped while a crawl adds one of its URLs.
 func TestHostIsNotReapedWhileURLsAreAdded(t *testing.T) {
 	each(t, func(w *world) {
 		if w.db.Engine != models.Postgres {
-			return // which has one writer
+			return // SQLite has one writer
 		}
 		w.job("http://a.example/", 7*24*time.Hour)
 		w.clock.Advance(8 * 24 * time.Hour)
@@ -181,7 +182,7 @@ func TestHostIsNotReapedWhileURLsAreAdded(t *testing.T) {
 				}
 				done <- err
 			}()
-			time.Sleep(200 * time.Millisecond) // in which Begin would see the host, if it did not wait
+			time.Sleep(200 * time.Millisecond) // without the lock, Begin would see the host in this time
 			return err
 		}))
 		w.ok(<-done)
@@ -199,7 +200,7 @@ func (w *world) crawlAll2() {
 	w.ok(w.Record(w.Context(), tn))
 }
 
-// A start page that redirects to itself fails its execution.
+// TestStartPageThatRedirectsToItself checks that a start page that redirects to itself fails its execution.
 func TestStartPageThatRedirectsToItself(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -217,7 +218,7 @@ func TestStartPageThatRedirectsToItself(t *testing.T) {
 	})
 }
 
-// A discovered link that was deleted comes back when it is found again.
+// TestDeletedDiscoveredLinkComesBack checks that a deleted discovered link is restored when a crawl finds it again.
 func TestDeletedDiscoveredLinkComesBack(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -242,7 +243,7 @@ func TestDeletedDiscoveredLinkComesBack(t *testing.T) {
 	})
 }
 
-// Transactions that fail do not count towards the limit of a path pattern.
+// TestFailedTransactionsCountNoPattern checks that failed transactions do not count towards the limit of a path pattern.
 func TestFailedTransactionsCountNoPattern(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -253,7 +254,7 @@ func TestFailedTransactionsCountNoPattern(t *testing.T) {
 			links = append(links, fmt.Sprintf("http://a.example/p/%d", i))
 		}
 		r := fetched(tn, w.Now(), links...)
-		r.Page.StatusCode = 5000 // any error of the database
+		r.Page.StatusCode = 5000 // any database error
 		tn.Add(r)
 		for range 6 {
 			if err := w.Record(w.Context(), tn); err == nil {
@@ -268,7 +269,7 @@ func TestFailedTransactionsCountNoPattern(t *testing.T) {
 	})
 }
 
-// No batch of lines makes the log larger than its limit.
+// TestLogHasALimit checks that no batch of lines makes the log larger than its limit.
 func TestLogHasALimit(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -286,7 +287,7 @@ func TestLogHasALimit(t *testing.T) {
 	})
 }
 
-// A URL that waits for a deleted source can be added again.
+// TestEntryOfADeletedSourceMakesRoom checks that a URL that waits for a deleted source can be added again.
 func TestEntryOfADeletedSourceMakesRoom(t *testing.T) {
 	each(t, func(w *world) {
 		_, _, err := w.AddEntry(w.Context(), "http://a.example/x", "")
@@ -301,8 +302,7 @@ func TestEntryOfADeletedSourceMakesRoom(t *testing.T) {
 	})
 }
 
-// Enabling a source plans its jobs in their phase: runs that were missed are not made
-// up for.
+// TestMissedRunsAreNotMadeUpFor checks that enabling a source plans its jobs in phase, without runs for the missed ones.
 func TestMissedRunsAreNotMadeUpFor(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)

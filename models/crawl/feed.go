@@ -13,10 +13,10 @@ import (
 
 // Limits of feeds.
 const (
-	MaxFeeds       = 100  // of a source
-	MaxFoundFeeds  = 20   // of a source, beyond which crawls add none
-	MaxFeedEntries = 500  // that are taken from a feed at a time, the first of it
-	maxSeenEntries = 2000 // of a feed that are remembered
+	MaxFeeds       = 100  // per source
+	MaxFoundFeeds  = 20   // per source; above it crawls add none
+	MaxFeedEntries = 500  // read from a feed at a time, starting with the first
+	maxSeenEntries = 2000 // remembered per feed
 	feedTitle      = 200  // runes
 )
 
@@ -28,34 +28,33 @@ type Feed struct {
 	Title        string // "" = unknown
 	CreatedAt    models.Time
 	LastPolledAt models.Time // zero: never
-	NextPollAt   models.Time // zero: it is not polled any more, since its server said that it is gone
-	Failures     int         // polls that failed in a row
+	NextPollAt   models.Time // zero: not polled, because its server reported it as gone
+	Failures     int         // consecutive failed polls
 	LastError    string      // of the last poll; "" = none
-	EntriesFound int         // entries that were new
+	EntriesFound int         // new entries
 
 	SourceID      string `gorm:"->"`
 	SourceName    string `gorm:"->"`
-	SourceEnabled bool   `gorm:"->"` // else it is not polled
+	SourceEnabled bool   `gorm:"->"` // if not, the feed is not polled
 }
 
-// ID is the id of the feed.
+// ID returns the public id of the feed.
 func (f Feed) ID() string { return models.TimedID(models.KindFeed, f.CreatedAt, f.Seq) }
 
-// feedRows reads the feeds that the actor of tx sees.
+// feedRows selects the feeds that the actor of tx can see.
 func feedRows(tx *gorm.DB) (sql string, args []any) {
-	seen, args := models.Visible(tx, "s")
-	return selectFeeds + seen, args
+	visible, args := models.Visible(tx, "s")
+	return selectFeeds + visible, args
 }
 
 const selectFeeds = `SELECT f.seq, f.source_seq, f.url, f.title, f.created_at, f.last_polled_at, f.next_poll_at, f.failures, f.last_error, f.entries_found,
 		s.id AS source_id, s.name AS source_name, s.enabled AS source_enabled
 	FROM feeds AS f JOIN sources AS s ON s.seq = f.source_seq WHERE s.deleted_at IS NULL AND `
 
-// subject is the feed as the audit log names it.
 func (f Feed) subject() audit.Subject { return audit.Subject{Kind: "feed", ID: f.ID(), Name: f.URL} }
 
-// Feeds is a page of the feeds, the oldest first. sourceID "" = of all sources. limit
-// is as models.NewLimit made it.
+// Feeds returns one page of feeds, the oldest first. An empty sourceID selects all sources. limit comes from
+// models.NewLimit.
 func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor, limit int) (models.Slice[Feed], error) {
 	var page models.Slice[Feed]
 	if err := models.CheckFilter("query.source_id", sourceID); err != nil {
@@ -65,7 +64,7 @@ func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor,
 	sql, args := feedRows(tx)
 	if sourceID != "" {
 		if !isID(models.KindSource, sourceID) {
-			return page, nil // there is no such source
+			return page, nil // no such source
 		}
 		sql, args = sql+" AND f.source_seq = (SELECT seq FROM sources WHERE id = ?)", append(args, sourceID)
 	}
@@ -77,12 +76,12 @@ func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor,
 		sql, args = sql+" AND f.seq > ?", append(args, seq)
 	}
 	if err := tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading feeds: %w", err)
+		return page, fmt.Errorf("load feeds: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(f Feed) models.Cursor { return models.Cursor{CreatedAt: f.CreatedAt, ID: f.ID()} }), nil
 }
 
-// Feed is the feed of an id; CodeNotFound if there is none.
+// Feed returns a feed by id. The error is CodeNotFound if there is none.
 func (s *Store) Feed(ctx context.Context, id string) (Feed, error) { return feed(s.db.Read(ctx), id) }
 
 func feed(tx *gorm.DB, id string) (f Feed, err error) {
@@ -93,7 +92,7 @@ func feed(tx *gorm.DB, id string) (f Feed, err error) {
 	var found []Feed
 	sql, args := feedRows(tx)
 	if err := tx.Raw(sql+" AND f.seq = ? AND f.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
-		return f, fmt.Errorf("loading a feed: %w", err)
+		return f, fmt.Errorf("load feed: %w", err)
 	}
 	if len(found) == 0 {
 		return f, models.NotFound("feed")
@@ -101,13 +100,12 @@ func feed(tx *gorm.DB, id string) (f Feed, err error) {
 	return found[0], nil
 }
 
-// AddFeed adds a feed, which is polled within moments. It may be on any host.
-// sourceID may be "": then it is a source of the URL's host, which is made if there is
-// none. If the source has the feed, that one is returned and created is false. Errors
-// are CodeInvalid ("url", "source_id") and CodeConflict if the source has MaxFeeds.
+// AddFeed adds a feed, which is polled within moments. It may be on any host. If sourceID is "", the source is one of the
+// URL's host, and is created if there is none. If the source already has the feed, that one is returned and created is
+// false. Errors are CodeInvalid ("url", "source_id"), and CodeConflict if the source has MaxFeeds.
 func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, created bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that the number of feeds stays bounded
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that the number of feeds stays within the limit
 			return err
 		}
 		if _, err := models.ParseURL("url", url); err != nil {
@@ -147,7 +145,7 @@ func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, crea
 			}
 		}
 		if len(found) == 0 {
-			return errors.New("the feed that was added is not there")
+			return errors.New("added feed not found")
 		}
 		if f = found[0]; !created {
 			return nil
@@ -157,11 +155,11 @@ func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, crea
 	return f, created, err
 }
 
-// DeleteFeed deletes a feed, and what is known of its entries: CodeNotFound if there
-// is none. A crawl may find it again.
+// DeleteFeed deletes a feed and the records of its entries. The error is CodeNotFound if there is none. A crawl may find the
+// feed again.
 func (s *Store) DeleteFeed(ctx context.Context, id string) error {
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // no poll is stored meanwhile
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that no poll is recorded meanwhile
 			return err
 		}
 		f, err := feed(tx, id)
@@ -169,14 +167,14 @@ func (s *Store) DeleteFeed(ctx context.Context, id string) error {
 			return err
 		}
 		if err := tx.Exec("DELETE FROM feeds WHERE seq = ?", f.Seq).Error; err != nil {
-			return fmt.Errorf("deleting a feed: %w", err)
+			return fmt.Errorf("delete feed: %w", err)
 		}
 		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "feed.delete", Subject: f.subject()})
 	})
 }
 
-// PollFeed makes a feed due now, also one that was not polled any more: CodeNotFound
-// if there is none, CodeConflict if its source is disabled.
+// PollFeed makes a feed due now, even one that was reported as gone. The error is CodeNotFound if there is none, and
+// CodeConflict if its source is disabled.
 func (s *Store) PollFeed(ctx context.Context, id string) error {
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		f, err := feed(tx, id)
@@ -187,7 +185,7 @@ func (s *Store) PollFeed(ctx context.Context, id string) error {
 			return models.Conflict("The source is disabled. Enable it first.")
 		}
 		if err := tx.Exec("UPDATE feeds SET next_poll_at = ? WHERE seq = ?", s.clock.Now(), f.Seq).Error; err != nil {
-			return fmt.Errorf("making a feed due: %w", err)
+			return fmt.Errorf("make feed due: %w", err)
 		}
 		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "feed.poll", Subject: f.subject()})
 	})

@@ -25,7 +25,7 @@ func (w *world) feed(url string) crawl.Feed {
 	return f
 }
 
-// again is a feed as it is now.
+// again loads a feed again.
 func (w *world) again(f crawl.Feed) crawl.Feed {
 	w.Helper()
 	f, err := w.Feed(w.Context(), f.ID())
@@ -33,7 +33,7 @@ func (w *world) again(f crawl.Feed) crawl.Feed {
 	return f
 }
 
-// claimFeeds claims all that are due.
+// claimFeeds claims all due feeds.
 func (w *world) claimFeeds() []crawl.DueFeed {
 	w.Helper()
 	feeds, _, err := w.ClaimFeeds(w.Context(), w.me, 100)
@@ -41,7 +41,7 @@ func (w *world) claimFeeds() []crawl.DueFeed {
 	return feeds
 }
 
-// poll stores that the feed that is due was read with some entries; change changes it.
+// poll records that the only due feed was read with these entries. change can modify the poll.
 func (w *world) poll(change func(*crawl.Poll), entries ...string) int {
 	w.Helper()
 	due := w.claimFeeds()
@@ -57,7 +57,7 @@ func (w *world) poll(change func(*crawl.Poll), entries ...string) int {
 	return n
 }
 
-// queued are the URLs in the frontier with their status.
+// queued returns the URLs in the frontier with their status.
 func (w *world) queued() map[string]crawl.EntryStatus {
 	w.Helper()
 	list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, models.MaxLimit)

@@ -8,22 +8,21 @@ import (
 	"linkwatch/models"
 )
 
-// figuresFor is how long the figures of one account count, as Collect is called that often.
-const figuresFor = 30 * time.Second
+// figuresTTL is how long the figures of an account are cached, the same as the interval of Collect.
+const figuresTTL = 30 * time.Second
 
-// maxFigures is how many accounts the store remembers figures of.
+// maxFigures is the maximum number of accounts in the cache.
 const maxFigures = 1000
 
-// FiguresOf returns the figures of the scheduler that the caller may see. For admins they
-// are all, as Collect returned them. Others see their own: jobs and load of what they see,
-// and of its executions those that are kept.
+// FiguresOf returns the figures of the scheduler that the caller can see. For admins they are all. For others they cover the
+// jobs and the load that they can see, and the stored executions of these jobs.
 func (s *Store) FiguresOf(ctx context.Context, all Metrics) (m Metrics, err error) {
 	tx := s.db.Read(ctx)
 	if seesAll(tx) {
 		return all, nil
 	}
 	name := models.Owner(ctx)
-	if m, ok := s.figures.GetIfPresent(name); ok && s.clock.Now().Sub(m.At.Time) < figuresFor {
+	if m, ok := s.figures.GetIfPresent(name); ok && s.clock.Now().Sub(m.At.Time) < figuresTTL {
 		return m, nil
 	}
 	m = Metrics{StaleLocksCleared: all.StaleLocksCleared, LastPollAt: all.LastPollAt}
@@ -31,11 +30,11 @@ func (s *Store) FiguresOf(ctx context.Context, all Metrics) (m Metrics, err erro
 		_, m.Score, err = s.Distribution(ctx)
 	}
 	if err == nil {
-		seen, args := ofVisibleSource(tx, "j.source_seq")
-		m.Executions, err = s.stats(tx, "job_seq IN (SELECT j.seq FROM jobs AS j WHERE "+seen+")", args...)
+		visible, args := ofVisibleSource(tx, "j.source_seq")
+		m.Executions, err = s.stats(tx, "job_seq IN (SELECT j.seq FROM jobs AS j WHERE "+visible+")", args...)
 	}
 	if err != nil {
-		return Metrics{}, fmt.Errorf("collecting the figures of an account: %w", err)
+		return Metrics{}, fmt.Errorf("collect scheduler metrics of an account: %w", err)
 	}
 	m.Executions.Total = m.Executions.Completed + m.Executions.Failed
 	m.At = s.clock.Now()

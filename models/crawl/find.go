@@ -8,29 +8,29 @@ import (
 	"linkwatch/models"
 )
 
-// Find returns up to limit jobs for the search over everything, the newest first: of the
-// newest models.NewestSearched those whose URL, or the name or URL of whose source, has a
-// text, and of all those of sources whose host begins with it. CodeInvalid ("query.q").
+// Find returns up to limit jobs for the global search, the newest first. It searches the newest models.NewestSearched jobs
+// by their URL and the name and URL of their source, and all jobs by the beginning of the host of their source. The error is
+// CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, err error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
 	of, who := ofVisibleSource(tx, "jobs.source_seq")
-	seen, whose := models.Visible(tx, "sources")
+	visible, whose := models.Visible(tx, "sources")
 	newest := `SELECT seq FROM (SELECT seq, url, source_seq FROM jobs WHERE deleted_at IS NULL AND ` + of + ` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
 		WHERE lower(url) LIKE ? ESCAPE '\' OR (SELECT search_text FROM sources WHERE sources.seq = source_seq) LIKE ? ESCAPE '\' LIMIT ?`
-	hosts := `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND ` + seen + ` AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
+	hosts := `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND ` + visible + ` AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
 		CROSS JOIN jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL LIMIT ?`
 	like := "%" + models.EscapeLike(models.Fold(text)) + "%"
-	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, with(who, models.NewestSearched, like, like, limit)
+	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, joinArgs(who, models.NewestSearched, like, like, limit)
 	for _, span := range models.HostSpans(text) {
-		some, args = append(some, "SELECT seq FROM ("+hosts+") AS of_hosts"), append(args, with(whose, span.From, span.Till, limit, limit)...)
+		some, args = append(some, "SELECT seq FROM ("+hosts+") AS of_hosts"), append(args, joinArgs(whose, span.From, span.Till, limit, limit)...)
 	}
 	err = jobs(tx).Where("jobs.seq IN ("+strings.Join(some, " UNION ")+")", args...).
 		Order("jobs.created_at DESC, jobs.id DESC").Limit(limit).Find(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for jobs: %w", err)
+		return nil, fmt.Errorf("find jobs: %w", err)
 	}
 	return found, nil
 }

@@ -11,7 +11,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// The newest jobs are found by any part of their URL or of the name of their source, all by the beginning of the host.
+// TestFindJobs checks that the newest jobs are found by any part of their URL or source name, and all jobs by the beginning
+// of their host.
 func TestFindJobs(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("https://www.shop.test/Deep/Page", 0)

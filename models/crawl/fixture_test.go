@@ -11,14 +11,14 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// world is a store by a clock that stands still until it is moved.
+// world is a store with a clock that only moves when a test advances it.
 type world struct {
 	*testing.T
 	*crawl.Store
 	db    *models.DB
 	clock *modelstest.Clock
 	me    lease.ID
-	packs int // of the archive, for their keys
+	packs int // number of packs so far, for their keys
 }
 
 const staleAfter = 5 * time.Minute
@@ -35,7 +35,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	return &world{T: t, Store: crawl.NewStore(db, clock.Now, crawl.Options{StaleAfter: staleAfter, ArchiveRetention: archiveRetention, FeedInterval: every}), db: db, clock: clock, me: modelstest.Lease(t, db, "i_me")}
 }
 
-// ok fails the test for an error.
+// ok fails the test on an error.
 func (w *world) ok(err error) {
 	w.Helper()
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// job adds a job; interval nil = once.
+// job adds a job; every nil = once.
 func (w *world) job(url string, every time.Duration) crawl.Job {
 	w.Helper()
 	n := crawl.NewJob{URL: url, AdaptiveScheduling: true, Interval: crawl.Interval{Type: crawl.Minutes}}
@@ -64,7 +64,7 @@ func (w *world) get(j crawl.Job) crawl.Job {
 	return j
 }
 
-// begin begins the one job that is due.
+// begin starts the only due job.
 func (w *world) begin() crawl.Execution {
 	w.Helper()
 	seqs, _, err := w.Due(w.Context(), 10)
@@ -80,7 +80,7 @@ func (w *world) begin() crawl.Execution {
 	return e
 }
 
-// turn claims the only host that is due, with its next entries.
+// turn claims the only due host and loads its next entries.
 func (w *world) turn() *crawl.Turn {
 	w.Helper()
 	hosts, _, err := w.ClaimHosts(w.Context(), w.me, 1, 0)
@@ -95,7 +95,7 @@ func (w *world) turn() *crawl.Turn {
 	return t
 }
 
-// fetched is a result of the next entry of a turn: a page that links to some paths.
+// fetched returns a result of the next entry of a turn: a page with links to paths.
 func fetched(t *crawl.Turn, now models.Time, links ...string) crawl.Result {
 	e := t.Left[0]
 	t.Left = t.Left[1:]
@@ -109,8 +109,7 @@ func fetched(t *crawl.Turn, now models.Time, links ...string) crawl.Result {
 	return r
 }
 
-// crawlAll fetches what the frontier has until nothing is left. Each page links to
-// the ones that links returns.
+// crawlAll fetches entries until the frontier is empty. links returns the links of each page.
 func (w *world) crawlAll(links func(url string) []string) {
 	w.Helper()
 	for range 100 {
@@ -133,7 +132,7 @@ func (w *world) crawlAll(links func(url string) []string) {
 	w.Fatal("the crawl does not end")
 }
 
-// kill ends the lease of this instance, as another one does when it is dead.
+// kill ends the lease of this instance, as another instance does when this one is dead.
 func (w *world) kill() {
 	w.Helper()
 	modelstest.Exec(w.T, w.db, "DELETE FROM instances WHERE id = ?", w.me)

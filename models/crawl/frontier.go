@@ -11,21 +11,21 @@ import (
 	"linkwatch/models"
 )
 
-// EntryStatus says what has become of a URL of the frontier.
+// EntryStatus is the status of a URL in the frontier.
 type EntryStatus string
 
 // The statuses of an entry.
 const (
 	EntryPending  EntryStatus = "pending"
-	EntryFetching EntryStatus = "fetching" // one of the next that the instance fetches which has claimed its host
+	EntryFetching EntryStatus = "fetching" // loaded by the instance that has claimed its host
 	EntryDone     EntryStatus = "done"
 	EntryFailed   EntryStatus = "failed"
 )
 
-// EntryStatuses are all of them.
+// EntryStatuses lists all statuses of an entry.
 var EntryStatuses = []EntryStatus{EntryPending, EntryFetching, EntryDone, EntryFailed}
 
-// hash tells URLs apart: the first 16 bytes of SHA-256.
+// hash identifies a URL: the first 16 bytes of its SHA-256.
 type hash [16]byte
 
 func hashOf(url string) hash {
@@ -33,28 +33,27 @@ func hashOf(url string) hash {
 	return hash(sum[:16])
 }
 
-// entryKey is a URL of a crawl. With the negative key of a source it is a link that
-// was discovered there.
+// entryKey identifies a URL of a crawl. With the negative key of a source it identifies a discovered link of that source.
 type entryKey struct {
 	crawl int64
 	hash  hash
 }
 
-// patternKey is a path pattern of a crawl.
+// patternKey identifies a path pattern of a crawl.
 type patternKey struct {
 	crawl int64
 	hash  hash
 }
 
-// Found is a URL for the frontier, as Normalize gave it.
+// Found is a normalized URL to add to the frontier.
 type Found struct {
 	Crawl, Source int64
 	URL           string
 	Depth         int
-	Reason        string // why it is not to be fetched; "" = it is
+	Reason        string // why it must not be fetched; "" = it will be fetched
 }
 
-// Reasons why a URL is not fetched, or not any more.
+// Reasons why a URL is not fetched.
 const (
 	ReasonRedirects = "too_many_redirects"
 	ReasonDuplicate = "redirects to a URL of this crawl"
@@ -62,20 +61,20 @@ const (
 	ReasonOutside   = "redirects out of the allowed domains"
 	ReasonEnded     = "the crawl has ended"
 	ReasonCanonical = "canonical is another URL"
-	ReasonRobots    = "disallowed by robots.txt" // as outbound.Robots says it
+	ReasonRobots    = "disallowed by robots.txt" // the same text as in outbound.Robots
 )
 
-// added is an entry that enqueue stored.
-type added struct {
+// newEntry is an entry that enqueue inserted.
+type newEntry struct {
 	CrawlSeq int64
 	HostSeq  int64
 	URLHash  []byte
 	Status   EntryStatus
 }
 
-// enqueue puts URLs into the frontier, unless their crawl has them, and makes their
-// hosts due. It returns the entries that it added. Meanwhile no host is reaped.
-func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []added, err error) {
+// enqueue adds URLs to the frontier unless their crawl already has them, and makes their hosts due. It returns the new
+// entries. No host may be reaped meanwhile.
+func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []newEntry, err error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -93,12 +92,12 @@ func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []added, err error) {
 		return nil, err
 	}
 	now := s.clock.Now()
-	// CROSS JOIN: SQLite keeps to this order then, and looks up each host.
+	// With CROSS JOIN, SQLite keeps this order and looks up each host.
 	err = rows.Raw(tx, `INSERT INTO frontier (crawl_seq, source_seq, scope_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
 		SELECT r.crawl_seq, r.source_seq, CASE WHEN r.crawl_seq = 0 THEN coalesce((SELECT s.seq FROM sources AS s WHERE s.seq = r.source_seq AND s.private_to <> ''), 0) ELSE 0 END, h.seq, r.url, r.url_hash, r.depth, CASE r.last_error WHEN '' THEN 'pending' ELSE 'failed' END, 0, 0, r.last_error, ?, ?
 		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE h.host = r.host ORDER BY r.n ON CONFLICT DO NOTHING RETURNING crawl_seq, host_seq, url_hash, status`, now, now).Scan(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("storing URLs in the frontier: %w", err)
+		return nil, fmt.Errorf("store frontier entries: %w", err)
 	}
 	due := map[int64]bool{}
 	for _, e := range all {
@@ -109,7 +108,7 @@ func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []added, err error) {
 	return all, s.wakeHosts(tx, due)
 }
 
-// Enqueue puts URLs into the frontier of an execution.
+// Enqueue adds URLs to the frontier of an execution.
 func (s *Store) Enqueue(ctx context.Context, e Execution, found []Found) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		all, err := s.enqueue(tx, found)
@@ -125,31 +124,30 @@ func (s *Store) Enqueue(ctx context.Context, e Execution, found []Found) error {
 		return tx.Exec("UPDATE job_executions SET queued = queued + ?, failed = failed + ? WHERE seq = ?", queued, len(all)-queued, e.Seq).Error
 	})
 	if err != nil {
-		return fmt.Errorf("adding URLs to a crawl: %w", err)
+		return fmt.Errorf("add URLs to the frontier: %w", err)
 	}
-	ring(s.urls)
+	signal(s.urls)
 	return nil
 }
 
-// addHosts makes hosts known.
+// addHosts inserts the hosts that are new.
 func (s *Store) addHosts(tx *gorm.DB, hosts map[string]bool) error {
 	rows := models.NewRows("host text")
 	for host := range hosts {
 		rows.Add(host)
 	}
-	// WHERE NOT EXISTS: PostgreSQL would use up numbers for those that exist.
+	// Without WHERE NOT EXISTS, PostgreSQL would use up sequence numbers for existing hosts.
 	err := rows.Exec(tx, `INSERT INTO crawl_hosts (host, claim, delay_ms, failures, slow)
 		SELECT r.host, 0, 0, 0, false FROM {rows} AS r WHERE NOT EXISTS (SELECT 1 FROM crawl_hosts AS h WHERE h.host = r.host) ORDER BY r.host
 		ON CONFLICT DO NOTHING`).Error
 	if err != nil {
-		return fmt.Errorf("storing hosts to crawl: %w", err)
+		return fmt.Errorf("store hosts: %w", err)
 	}
 	return nil
 }
 
-// wakeHosts makes hosts due that were not. It changes all of them, since one that is
-// due may be found to have nothing left in a transaction that runs now: it waits for
-// that, and then sees.
+// wakeHosts makes idle hosts due. It updates all rows, even of due hosts: a concurrent transaction may be making a host idle.
+// The update waits for that transaction and then makes the host due again.
 func (s *Store) wakeHosts(tx *gorm.DB, due map[int64]bool) error {
 	rows := models.NewRows("seq bigint")
 	for seq := range due {
@@ -157,7 +155,7 @@ func (s *Store) wakeHosts(tx *gorm.DB, due map[int64]bool) error {
 	}
 	err := rows.Exec(tx, `UPDATE crawl_hosts SET next_at = CASE WHEN next_at IS NULL THEN ? ELSE next_at END WHERE seq IN (SELECT seq FROM {rows} AS r)`, s.clock.Now()).Error
 	if err != nil {
-		return fmt.Errorf("making hosts due: %w", err)
+		return fmt.Errorf("make hosts due: %w", err)
 	}
 	return nil
 }

@@ -10,28 +10,28 @@ import (
 	"linkwatch/models"
 )
 
-// Versions are the versions of a page that are kept, the newest first, without their texts.
+// Versions returns the stored versions of a page, the newest first, without their texts.
 func (s *Store) Versions(ctx context.Context, p Page) (all []Version, err error) {
 	err = s.db.Read(ctx).Omit("text").Where("page_seq = ?", p.Seq).Order("version DESC").Limit(KeepVersions).Find(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading versions of a page: %w", err)
+		return nil, fmt.Errorf("load page versions: %w", err)
 	}
 	return all, nil
 }
 
-// VersionOf is a version of a page with its text; CodeNotFound if it is not kept.
+// VersionOf returns a version of a page with its text. The error is CodeNotFound if it is not stored.
 func (s *Store) VersionOf(ctx context.Context, p Page, number int) (v Version, err error) {
 	err = s.db.Read(ctx).Where("page_seq = ? AND version = ?", p.Seq, number).Take(&v).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return v, models.NotFound("version")
 	}
 	if err != nil {
-		return v, fmt.Errorf("loading a version of a page: %w", err)
+		return v, fmt.Errorf("load page version: %w", err)
 	}
 	return v, nil
 }
 
-// PageChange is what an execution found new about a page.
+// PageChange is a change of a page that an execution found.
 type PageChange struct {
 	Seq           int64 // of the version
 	Version       int
@@ -44,22 +44,22 @@ type PageChange struct {
 	SourceID      string
 }
 
-// PageID is the id of the page.
+// PageID returns the id of the page.
 func (c PageChange) PageID() string {
 	return models.TimedID(models.KindCrawled, c.PageCreatedAt, c.PageSeq)
 }
 
-// PageChanges are what the crawl of an execution found new, in the order in which it
-// found it. kind "" = all, and PageNew those that came back, too. limit is as models.NewLimit made it.
+// PageChanges returns one page of the changes that the crawl of an execution found, in the order of discovery. An empty kind
+// selects all. PageNew includes PageBack. limit comes from models.NewLimit.
 func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
 	tx := s.db.Read(ctx)
-	seen, who := models.Visible(tx, "s")
+	visible, who := models.Visible(tx, "s")
 	sql, args := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
 		FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
-		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND `+seen, with([]any{e.CrawlSeq}, who...)
+		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND `+visible, joinArgs([]any{e.CrawlSeq}, who...)
 	switch kind {
 	case "":
-	case PageNew: // those that came back are counted as new, too
+	case PageNew: // includes pages that are back
 		sql += " AND v.change IN ('new', 'back')"
 	case PageChanged, PageGone, PageBack:
 		sql, args = sql+" AND v.change = ?", append(args, kind)
@@ -75,7 +75,7 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 	}
 	var found []PageChange
 	if err := tx.Raw(sql+" ORDER BY v.seq LIMIT ?", append(args, limit+1)...).Scan(&found).Error; err != nil {
-		return page, fmt.Errorf("loading changes of pages: %w", err)
+		return page, fmt.Errorf("load page changes: %w", err)
 	}
 	return models.NewSlice(found, limit, func(c PageChange) models.Cursor {
 		return models.Cursor{CreatedAt: c.CreatedAt, ID: models.TimedID(models.KindVersion, c.CreatedAt, c.Seq)}

@@ -12,28 +12,26 @@ import (
 	"linkwatch/models/lease"
 )
 
-// Host is a host that an instance has claimed for a while: only it sends requests to
-// the host meanwhile, one at a time.
+// Host is a host that an instance has claimed. Until it is released, only that instance sends requests to it, one at a time.
 type Host struct {
 	Seq       int64
-	Host      string // with its port, unless that is the scheme's own
+	Host      string // with its port, unless it is the default port of the scheme
 	NextAt    models.Time
 	ClaimedBy lease.ID
-	Claim     int64 // how often it was claimed: tells two claims of an instance apart
-	DelayMS   int64 // between two requests, as it was last
-	Failures  int   // in a row
-	Slow      bool  // the last request took long
+	Claim     int64 // number of claims so far: distinguishes two claims of an instance
+	DelayMS   int64 // pause between two requests, as last used
+	Failures  int   // consecutive
+	Slow      bool  // the last request was slow
 	TriedAt   models.Time
 }
 
-// TurnTime is how long an instance keeps a host at most before it stores what it
-// found and lets others have the host.
+// TurnTime is the maximum time for which an instance fetches from a claimed host before it stores the results and releases
+// it.
 const TurnTime = 2 * time.Second
 
-// ClaimHosts takes up to n hosts that may be asked now and have URLs in the frontier,
-// the one that has waited longest first. An instance that has held hosts claimed
-// already gets only its share: all such hosts by the number of instances. next is
-// when the first of the others may be asked; zero: there is none.
+// ClaimHosts claims up to n hosts that are due and have URLs in the frontier, the longest overdue first. An instance that
+// already holds hosts gets its share only: all such hosts divided by the number of instances. next is when the next of the
+// others is due, or zero if there is none.
 func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (hosts []Host, next models.Time, err error) {
 	now := s.clock.Now()
 	next, err = lease.Claim(ctx, s.db, holder, now, firstHost, func(tx *gorm.DB) error {
@@ -45,49 +43,47 @@ func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (h
 		if n = min(n, share-held); n <= 0 {
 			return nil
 		}
-		// If this instance dies, others keep the pause that it might have owed. MATERIALIZED as in other claims.
+		// If this instance dies, other instances still keep the pause. MATERIALIZED as in other claims.
 		return tx.Raw(`WITH due AS MATERIALIZED (
 				SELECT seq FROM crawl_hosts WHERE next_at <= ? AND claimed_by IS NULL ORDER BY next_at LIMIT ?`+s.db.SkipLocked()+`)
 			UPDATE crawl_hosts SET claimed_by = ?, claim = claim + 1, next_at = ? + delay_ms * 1000
 			WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder, now.Add(TurnTime)).Scan(&hosts).Error
 	})
 	if err != nil {
-		return nil, models.Time{}, fmt.Errorf("claiming hosts to crawl: %w", err)
+		return nil, models.Time{}, fmt.Errorf("claim hosts: %w", err)
 	}
 	slices.SortFunc(hosts, func(a, b Host) int { return int(a.Seq - b.Seq) })
 	return hosts, next, nil
 }
 
-// firstHost is when the first free host may be asked; zero: none is to be.
+// firstHost returns when the first unclaimed host is due, or zero if there is none.
 func firstHost(tx *gorm.DB) (next models.Time, err error) {
 	err = tx.Raw("SELECT min(next_at) FROM crawl_hosts WHERE next_at IS NOT NULL AND claimed_by IS NULL").Scan(&next).Error
 	if err != nil {
-		return next, fmt.Errorf("looking for the next host to crawl: %w", err)
+		return next, fmt.Errorf("find next host to crawl: %w", err)
 	}
 	return next, nil
 }
 
-// manyHosts is a number of hosts of which instances need not take shares: there are
-// enough for all.
-const manyHosts = 10_000
+// shareThreshold is the number of hosts above which shares are not enforced, because there are enough for all instances.
+const shareThreshold = 10_000
 
-// hostShare is how many hosts an instance may hold.
+// hostShare returns the number of hosts that an instance may hold.
 func hostShare(tx *gorm.DB) (int, error) {
 	var n struct{ Free, Claimed, Instances int }
 	err := tx.Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM crawl_hosts WHERE next_at IS NOT NULL AND claimed_by IS NULL LIMIT ?) AS free) AS free,
-		(SELECT count(*) FROM crawl_hosts WHERE claimed_by IS NOT NULL) AS claimed, (SELECT count(*) FROM instances) AS instances`, manyHosts).Scan(&n).Error
+		(SELECT count(*) FROM crawl_hosts WHERE claimed_by IS NOT NULL) AS claimed, (SELECT count(*) FROM instances) AS instances`, shareThreshold).Scan(&n).Error
 	if err != nil {
-		return 0, fmt.Errorf("counting the hosts to crawl: %w", err)
+		return 0, fmt.Errorf("count hosts to crawl: %w", err)
 	}
-	if n.Free >= manyHosts || n.Instances == 0 {
+	if n.Free >= shareThreshold || n.Instances == 0 {
 		return n.Free, nil
 	}
 	return (n.Free + n.Claimed + n.Instances - 1) / n.Instances, nil
 }
 
-// ReleaseOtherHosts frees the hosts that an instance has claimed, but for those of
-// keep. It is for after a claim that failed, of which it is not known whether it was
-// committed.
+// ReleaseOtherHosts releases all hosts that an instance has claimed, except keep. Call it after a failed claim that may or
+// may not have been committed.
 func (s *Store) ReleaseOtherHosts(ctx context.Context, holder lease.ID, keep []Host) error {
 	rows := models.NewRows("seq bigint")
 	for _, h := range keep {
@@ -98,18 +94,18 @@ func (s *Store) ReleaseOtherHosts(ctx context.Context, holder lease.ID, keep []H
 			Scan(new(int)).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing forgotten hosts: %w", err)
+		return fmt.Errorf("release other hosts: %w", err)
 	}
 	return nil
 }
 
-// wakeCrawl makes the hosts due again that rest although a crawl has entries of them:
-// while it was interrupted those were not fetched. The caller holds lockRecord.
+// wakeCrawl makes hosts due that became idle while a crawl with entries for them was interrupted. The caller holds
+// lockRecord.
 func (s *Store) wakeCrawl(tx *gorm.DB, crawl int64) error {
 	err := tx.Exec(`UPDATE crawl_hosts SET next_at = ? WHERE next_at IS NULL AND EXISTS (
 		SELECT 1 FROM frontier AS f WHERE f.host_seq = crawl_hosts.seq AND f.crawl_seq = ? AND f.`+openEntries+`)`, s.clock.Now(), crawl).Error
 	if err != nil {
-		return fmt.Errorf("making the hosts of a crawl due: %w", err)
+		return fmt.Errorf("make hosts of crawl due: %w", err)
 	}
 	return nil
 }

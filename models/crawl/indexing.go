@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/crawl/fulltext"
 )
 
-// toIndex is a page that the search index is behind with.
+// toIndex is a page to add to the search index or to remove from it.
 type toIndex struct {
 	Seq, Revision, SourceSeq       int64
 	URL, Title, Headings, Language string
@@ -22,9 +22,8 @@ type toIndex struct {
 	DeletedAt                      models.Time
 }
 
-// IndexNext brings the search index up to date with at most n pages, and returns how
-// many it took. A page that cannot be indexed is left out of searches: its error is
-// returned with the number.
+// IndexNext updates the search index for up to n pages and returns their number. A page that cannot be indexed is left out
+// of the index. Its error is returned with the number.
 func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 	var pages []toIndex
 	err := s.db.Read(ctx).Raw(`SELECT due.seq, due.revision, due.source_seq, due.url, due.title, due.headings, due.language, due.content_hash, due.noindex,
@@ -32,7 +31,7 @@ func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 		FROM (SELECT * FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT ?) AS due
 		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version`, n).Scan(&pages).Error
 	if err != nil {
-		return 0, fmt.Errorf("looking for pages to index: %w", err)
+		return 0, fmt.Errorf("find pages to index: %w", err)
 	}
 	if err = s.index(ctx, pages); err == nil || len(pages) == 0 || models.DatabaseDown(err) || ctx.Err() != nil {
 		return len(pages), err
@@ -47,8 +46,8 @@ func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 	return len(pages), errors.Join(errs...)
 }
 
-// index stores pages in the search index, or removes those that may not be found. One
-// that was changed meanwhile is passed over: it is due again.
+// index stores pages in the search index, or removes those that search must not find. It skips pages that changed meanwhile,
+// which are indexed later.
 func (s *Store) index(ctx context.Context, pages []toIndex) error {
 	rows := models.NewRows("seq bigint, revision bigint")
 	entries, remove := map[int64]fulltext.Entry{}, map[int64]bool{}
@@ -89,13 +88,12 @@ func (s *Store) index(ctx context.Context, pages []toIndex) error {
 		return s.text.Remove(tx, gone)
 	})
 	if err != nil {
-		return fmt.Errorf("indexing crawled pages: %w", err)
+		return fmt.Errorf("index crawled pages: %w", err)
 	}
 	return nil
 }
 
-// dateOf is the date that a page is searched by: the one that it gives, or that of
-// its first fetch.
+// dateOf returns the date of a page for searches: its own, or that of its first fetch.
 func dateOf(published, first models.Time) models.Time {
 	if published.IsZero() {
 		return first
@@ -103,25 +101,25 @@ func dateOf(published, first models.Time) models.Time {
 	return published
 }
 
-// Lag is how far the search index is behind.
+// Lag is the backlog of the search index.
 type Lag struct {
-	Pages  int         // that wait; counted up to MaxLag
-	Oldest models.Time // when the one was fetched that waits longest; zero = none waits
+	Pages  int         // pages to index, counted up to MaxLag
+	Oldest models.Time // when the oldest of them was fetched; zero = none
 }
 
-// MaxLag is where counting the pages stops that wait for the search index.
+// MaxLag is the maximum of Lag.Pages.
 const MaxLag = 100_000
 
-// IndexLag is how far the search index is behind now.
+// IndexLag returns the current backlog of the search index.
 func (s *Store) IndexLag(ctx context.Context) (lag Lag, err error) {
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
-	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed AND "+seen+" LIMIT ?) AS due", with(args, MaxLag)...).Scan(&lag.Pages).Error
+	visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed AND "+visible+" LIMIT ?) AS due", joinArgs(args, MaxLag)...).Scan(&lag.Pages).Error
 	if err == nil && lag.Pages > 0 {
-		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed AND "+seen+" ORDER BY fetched_at LIMIT 1", args...).Scan(&lag.Oldest).Error
+		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed AND "+visible+" ORDER BY fetched_at LIMIT 1", args...).Scan(&lag.Oldest).Error
 	}
 	if err != nil {
-		return lag, fmt.Errorf("measuring the lag of the search index: %w", err)
+		return lag, fmt.Errorf("count pages to index: %w", err)
 	}
 	return lag, nil
 }

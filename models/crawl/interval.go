@@ -21,7 +21,7 @@ const (
 	maxBackoff  = time.Hour
 )
 
-// unit returns how long one of t is; 0 = there is no such unit.
+// unit returns the length of the unit; 0 = the unit is unknown.
 func (t IntervalType) unit() time.Duration {
 	switch t {
 	case Minutes:
@@ -34,22 +34,21 @@ func (t IntervalType) unit() time.Duration {
 	return 0
 }
 
-// Interval is how often a job runs.
+// Interval is the time between two runs of a job.
 type Interval struct {
 	Count int // 0 = the job runs once
 	Type  IntervalType
 }
 
-// ParseInterval reads an interval. No count means a one-time job; no type means minutes.
-// An interval is at most 366 days. Errors are CodeInvalid ("interval_minutes", the count
-// of any type, and "interval_type").
+// ParseInterval parses an interval. Without a count the job runs once. The default type is minutes. An interval is at most
+// 366 days. Errors are CodeInvalid ("interval_minutes", for the count of any type, and "interval_type").
 func ParseInterval(count *int, typ string) (Interval, error) {
 	t := IntervalType(typ)
 	if t == "" {
 		t = Minutes
 	}
 	if t.unit() == 0 {
-		return Interval{}, models.Invalid("interval_type", "must be one of %s, %s, %s", Minutes, Hours, Days)
+		return Interval{}, models.Invalid("interval_type", "must be %s, %s or %s", Minutes, Hours, Days)
 	}
 	if count == nil {
 		return Interval{Type: t}, nil
@@ -61,20 +60,18 @@ func ParseInterval(count *int, typ string) (Interval, error) {
 	return Interval{Count: *count, Type: t}, nil
 }
 
-// Duration returns the time from one run to the next; 0 = the job runs once.
+// Duration returns the time between two runs; 0 = the job runs once.
 func (i Interval) Duration() time.Duration { return time.Duration(i.Count) * i.Type.unit() }
 
 // Recurring reports whether the job runs more than once.
 func (i Interval) Recurring() bool { return i.Count > 0 }
 
-// Backoff returns how long a job waits after its nth failed attempt: base × 2^(attempt−1),
-// at most one hour.
+// Backoff returns the pause after the nth failed attempt: base × 2^(attempt−1), at most one hour.
 func Backoff(base time.Duration, attempt int) time.Duration {
 	return doubled(base, max(attempt, 1)-1, maxBackoff)
 }
 
-// doubled returns d × 2^times, at most limit. It does not overflow, since d is below
-// limit whenever it is doubled.
+// doubled returns d × 2^times, at most limit. It does not overflow, because it doubles d only while it is below limit.
 func doubled(d time.Duration, times int, limit time.Duration) time.Duration {
 	for ; times > 0 && 0 < d && d < limit; times-- {
 		d *= 2

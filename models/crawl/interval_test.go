@@ -40,8 +40,8 @@ func TestParseIntervalRefusesBadInput(t *testing.T) {
 		typ            string
 		location, says string
 	}{
-		{new(1), "weeks", "interval_type", "minutes, hours, days"},
-		{nil, "Minutes", "interval_type", "minutes, hours, days"},
+		{new(1), "weeks", "interval_type", "minutes, hours or days"},
+		{nil, "Minutes", "interval_type", "minutes, hours or days"},
 		{new(0), "", "interval_minutes", "minutes from 1 to 527040"},
 		{new(-5), "days", "interval_minutes", "days from 1 to 366"},
 		{new(367), "days", "interval_minutes", "days from 1 to 366"},

@@ -11,12 +11,12 @@ import (
 	"linkwatch/models/lease"
 )
 
-// The limits and defaults of a job's parts.
+// Limits and defaults of jobs.
 const (
 	DefaultRetries      = 3
 	MaxRetries          = 100
 	DefaultRetryBackoff = 60        // seconds
-	MaxRetryBackoff     = 60 * 60   // seconds, which is also the longest pause before a retry
+	MaxRetryBackoff     = 60 * 60   // seconds; also the longest pause before a retry
 	MaxMetadata         = 16 * 1024 // bytes of JSON
 )
 
@@ -25,55 +25,55 @@ type Job struct {
 	Seq                 int64 `gorm:"primaryKey"`
 	ID                  string
 	SourceSeq           int64
-	URL                 string // of the start page, as it was given
+	URL                 string // of the start page, as given
 	Status              Status
 	IntervalCount       int // 0 = one-time
 	IntervalType        IntervalType
-	IntervalSeconds     int64 // in force, see Adapt
+	IntervalSeconds     int64 // effective, see Adapt
 	AdaptiveScheduling  bool
 	Held                bool        // its source is disabled
-	NextRunAt           models.Time // zero: it does not wait for a time
-	PlannedAt           models.Time // the run that NextRunAt is of by the schedule; retries leave it
-	MovedAt             models.Time // when a rebalance last moved it
+	NextRunAt           models.Time // zero: it has no next run
+	PlannedAt           models.Time // the scheduled time of NextRunAt; retries do not change it
+	MovedAt             models.Time // last moved by a rebalance
 	PausedAt            models.Time
 	CancelledAt         models.Time
 	MaxRetries          int
 	RetryBackoffSeconds int
 	CurrentRetryCount   int
 	Metadata            Metadata
-	Executions          int // the number of the newest execution
+	Executions          int // number of the newest execution
 
 	LockToken      *string // nil: not locked
 	LockAcquiredAt models.Time
-	ClaimedBy      lease.ID // the lease that holds the lock; "" with a LockToken: it has ended
+	ClaimedBy      lease.ID // lease that holds the lock; "" with a LockToken = the lease has ended
 
-	CrawlSeq       *int64 // a crawl that was interrupted and is to be continued
+	CrawlSeq       *int64 // an interrupted crawl to continue
 	ContentHash    string // of the start page's text; "" = unknown
-	UnchangedCount int    // crawls in a row that found it unchanged
+	UnchangedCount int    // consecutive crawls without changes
 	LastError      string // of the last execution; "" = none
 	CreatedAt      models.Time
 	UpdatedAt      models.Time
 	DeletedAt      models.Time
 
-	// Of its source.
+	// Columns of its source.
 	SourceID   string `gorm:"->"`
 	SourceName string `gorm:"->"`
-	PrivateTo  string `gorm:"->"` // as that of its source
+	PrivateTo  string `gorm:"->"` // same as that of its source
 }
 
-// Private reports whether only the owner of its source and admins see the job.
+// Private reports whether only the owner of its source and admins can see the job.
 func (j Job) Private() bool { return j.PrivateTo != "" }
 
-// Interval is how often the job runs by what its owner set.
+// Interval returns the interval that the owner set.
 func (j Job) Interval() Interval { return Interval{j.IntervalCount, j.IntervalType} }
 
 // Recurring reports whether the job runs on a schedule.
 func (j Job) Recurring() bool { return j.IntervalCount > 0 }
 
-// Every is the interval in force: the owner's, or longer with adaptive scheduling.
+// Every returns the effective interval: the owner's, or a longer one with adaptive scheduling.
 func (j Job) Every() time.Duration { return time.Duration(j.IntervalSeconds) * time.Second }
 
-// adapt sets the interval in force.
+// adapt sets the effective interval.
 func (j *Job) adapt() {
 	every := j.Interval().Duration()
 	if j.AdaptiveScheduling && every > 0 {
@@ -82,7 +82,7 @@ func (j *Job) adapt() {
 	j.IntervalSeconds = int64(every / time.Second)
 }
 
-// Metadata is a JSON object that belongs to the owner of a job.
+// Metadata is a JSON object for the owner's own use.
 type Metadata map[string]any
 
 // Value implements driver.Valuer.
@@ -105,26 +105,26 @@ func (m *Metadata) Scan(src any) error {
 	return fmt.Errorf("metadata is a %T, want text", src)
 }
 
-// GormDataType is the type of the column.
+// GormDataType returns the type of the column.
 func (Metadata) GormDataType() string { return "text" }
 
 // NewJob is a job to add.
 type NewJob struct {
-	// SourceID is that of the source. "" = a source of the URL's host that is shared or the caller's own, or with
-	// Source.Private one that is private to the caller. If there is none, it is made.
+	// SourceID is the id of the source. If it is "", the source is one of the URL's host that is shared or the caller's own,
+	// or with Source.Private one that is private to the caller. It is created if there is none.
 	SourceID           string
 	URL                string // "" = that of the source
 	Interval           Interval
-	Paused             bool // it waits until it is resumed
+	Paused             bool // it has no next run until it is resumed
 	AdaptiveScheduling bool
 	MaxRetries         *int // nil = DefaultRetries
 	RetryBackoff       *int // seconds; nil = DefaultRetryBackoff
 	Metadata           Metadata
-	// Source says what a source is like that is made from the URL.
+	// Source has the settings of a source that is created from the URL.
 	Source NewSource
 }
 
-// JobEdit replaces what the owner of a job set; nil leaves a part as it is.
+// JobEdit changes the settings of a job. A nil field leaves the setting unchanged.
 type JobEdit struct {
 	SourceID           *string
 	URL                *string
@@ -136,7 +136,7 @@ type JobEdit struct {
 	Metadata           *Metadata
 }
 
-// check bounds what the owner set and brings it to its stored form.
+// check validates and normalizes the settings of the job.
 func (j *Job) check(src Source) error {
 	u, err := models.ParseURL("url", j.URL)
 	if err != nil {
@@ -148,7 +148,7 @@ func (j *Job) check(src Source) error {
 	}
 	var errs []error
 	if !src.AllowedDomains.allow(u.Host, src.Host) {
-		errs = append(errs, models.Invalid("url", "is not in the allowed domains of its source"))
+		errs = append(errs, models.Invalid("url", "is outside the allowed domains of its source; add its host to them first"))
 	}
 	if j.MaxRetries < 0 || j.MaxRetries > MaxRetries {
 		errs = append(errs, models.Invalid("max_retries", "must be a whole number from 0 to %d", MaxRetries))

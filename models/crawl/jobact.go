@@ -14,9 +14,8 @@ import (
 	"linkwatch/models/event"
 )
 
-// Act does what a user asks of a job: Pause, Resume, Cancel, Retry or ForceRun. To
-// cancel a running job ends its crawl, on whichever instances it runs. CodeConflict
-// from a state that does not allow it, CodeNotFound if there is no such job.
+// Act applies an action of a user to a job: Pause, Resume, Cancel, Retry or ForceRun. Cancelling a running job ends its
+// crawl on all instances. Errors are CodeConflict if the status does not allow the action, and CodeNotFound.
 func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		j, err := lockJob(tx, id)
@@ -34,7 +33,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 			j.PausedAt, j.NextRunAt, j.PlannedAt = now, models.Time{}, models.Time{}
 		case Resume:
 			j.PausedAt = models.Time{}
-			err = s.place(tx, &j)
+			err = s.planFirstRun(tx, &j)
 		case Retry:
 			j.CurrentRetryCount, j.NextRunAt, j.PlannedAt = 0, now, now
 		case ForceRun:
@@ -45,10 +44,10 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 				err = s.endExecution(tx, &j, ExecutionCancelled, "cancelled by a user")
 			}
 			if err == nil && j.LastError != "" {
-				err = tell(tx, told{j.SourceSeq, j.event(event.Closed, now)})
+				err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, now)})
 			}
 		case Start, Succeed, Fail, Release, Reschedule:
-			return fmt.Errorf("crawl: %s is not an action of users", e)
+			return fmt.Errorf("crawl: %s is not a user action", e)
 		}
 		if err != nil {
 			return err
@@ -62,11 +61,11 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 
-// change is what the audit log says of an action.
+// change returns the audit entry of an action.
 func (e Event) change(j Job, before Status) audit.Change {
 	c := audit.Change{Action: "job." + strings.ReplaceAll(string(e), "-", "_"), Subject: j.subject()}
 	if j.Status != before {
@@ -75,15 +74,15 @@ func (e Event) change(j Job, before Status) audit.Change {
 	return c
 }
 
-// DeleteJob deletes a job and ends its crawl. It can be restored for KeepDeleted.
-// CodeNotFound if there is none.
+// DeleteJob deletes a job and ends its crawl. It can be restored for KeepDeleted. The error is CodeNotFound if there is
+// none.
 func (s *Store) DeleteJob(ctx context.Context, id string) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		j, err := lockJob(tx, id)
 		if err != nil {
 			return err
 		}
-		j.DeletedAt = s.clock.Now() // its crawl ends as soon as its holder sees it
+		j.DeletedAt = s.clock.Now() // the crawl ends when its holder sees this
 		j.UpdatedAt = j.DeletedAt
 		if err := closeFailed(tx, j.DeletedAt, "seq = ?", j.Seq); err != nil {
 			return err
@@ -94,19 +93,19 @@ func (s *Store) DeleteJob(ctx context.Context, id string) error {
 		return saveJob(tx, &j, "deleted_at")
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return err
 }
 
-// RestoreJob restores a deleted job: CodeNotFound if it was not deleted, or too long
-// ago, or with its source, which is to be restored then.
+// RestoreJob restores a deleted job. The error is CodeNotFound if it was not deleted, was deleted too long ago, or was
+// deleted with its source. In the last case restore the source.
 func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		seen, args := ofVisibleSource(tx, "jobs.source_seq")
+		visible, args := ofVisibleSource(tx, "jobs.source_seq")
 		j, err := oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where(
 			"deleted_at > ? AND EXISTS (SELECT 1 FROM sources WHERE sources.seq = jobs.source_seq AND sources.deleted_at IS NULL)",
-			s.clock.Now().Add(-KeepDeleted)).Where(seen, args...), id)
+			s.clock.Now().Add(-KeepDeleted)).Where(visible, args...), id)
 		if err != nil {
 			return err
 		}
@@ -122,9 +121,9 @@ func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 
-// ms is a duration in whole milliseconds, as columns have it.
+// ms converts a duration to whole milliseconds, as in columns.
 func ms(d time.Duration) int64 { return max(0, d.Milliseconds()) }

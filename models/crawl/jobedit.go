@@ -9,9 +9,8 @@ import (
 	"linkwatch/models/audit"
 )
 
-// EditJob changes what the owner of a job set. A new interval gives a waiting job a
-// new time; a running crawl goes on as it began. Errors are those of AddJob, and
-// CodeNotFound.
+// EditJob changes the settings of a job. A new interval changes the next run of a scheduled job. A running crawl continues
+// with the old settings. Errors are those of AddJob, and CodeNotFound.
 func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		j, err := lockJob(tx, id)
@@ -42,7 +41,7 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 		if err := j.check(src); err != nil {
 			return err
 		}
-		if j.URL != before.URL { // what is known of the start page is about another one
+		if j.URL != before.URL { // the known changes are those of another start page
 			j.ContentHash, j.UnchangedCount, j.CrawlSeq = "", 0, nil
 			j.adapt()
 		}
@@ -58,15 +57,14 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 
-// replan brings the schedule of a job up to what was changed: its interval, and
-// whether it is paused (nil: as before).
+// replan updates the schedule of a job after its interval or its paused state (nil: unchanged) was edited.
 func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error) {
 	moved := j.Interval() != before.Interval() || j.IntervalSeconds != before.IntervalSeconds
-	if j.Status == Completed && j.Recurring() { // a one-time job gets a schedule
+	if j.Status == Completed && j.Recurring() { // a one-time job becomes recurring
 		j.Status, err = Next(j.Status, Reschedule)
 	}
 	if paused != nil && j.Recurring() && *paused != (j.Status == Paused) {
@@ -85,7 +83,7 @@ func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error
 		j.PausedAt, j.NextRunAt, j.PlannedAt = j.UpdatedAt, models.Time{}, models.Time{}
 	case moved && (j.Status == Scheduled || j.Status == Pending):
 		j.PausedAt = models.Time{}
-		if err := s.place(tx, j); err != nil {
+		if err := s.planFirstRun(tx, j); err != nil {
 			return err
 		}
 		j.Status = Pending

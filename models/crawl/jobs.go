@@ -12,10 +12,9 @@ import (
 	"linkwatch/models/audit"
 )
 
-// AddJob adds a job. A one-time job is due at once; a recurring one runs first in
-// the least-loaded slot of its first interval. Errors are CodeInvalid ("source_id",
-// "url", "interval_minutes", "interval_type", "max_retries", "retry_backoff_seconds",
-// "metadata").
+// AddJob adds a job. A one-time job is due at once. A recurring job first runs in the least loaded slot of its first
+// interval. Errors are CodeInvalid ("source_id", "url", "interval_minutes", "interval_type", "max_retries",
+// "retry_backoff_seconds", "metadata").
 func (s *Store) AddJob(ctx context.Context, n NewJob) (Job, error) {
 	var id string
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -29,11 +28,10 @@ func (s *Store) AddJob(ctx context.Context, n NewJob) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 
-// addJob adds a job of a source.
 func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error) {
 	now := s.clock.Now()
 	j := Job{
@@ -56,7 +54,7 @@ func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error)
 		j.Status, j.PausedAt = Paused, now
 	}
 	if err := tx.Create(&j).Error; err != nil {
-		return "", fmt.Errorf("storing a job: %w", err)
+		return "", fmt.Errorf("store job: %w", err)
 	}
 	j.SourceID = src.ID
 	if err := audit.Add(tx, now, audit.Change{Action: "job.add", Subject: j.subject(), After: j.values()}); err != nil {
@@ -65,13 +63,13 @@ func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error)
 	if n.Paused {
 		return j.ID, nil
 	}
-	if err := s.place(tx, &j); err != nil {
+	if err := s.planFirstRun(tx, &j); err != nil {
 		return "", err
 	}
 	return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
 }
 
-// sourceFor is the source of a new job.
+// sourceFor returns the source for a new job. It creates one if necessary.
 func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	if n.SourceID != "" {
 		src, err := source(tx, n.SourceID, false)
@@ -90,7 +88,7 @@ func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	}
 	var found []Source
 	if err := tx.Where("deleted_at IS NULL AND host = ?", u.Host).Where(own, args...).Order("private_to <> '', created_at").Limit(1).Find(&found).Error; err != nil {
-		return Source{}, fmt.Errorf("looking for a source: %w", err)
+		return Source{}, fmt.Errorf("find source: %w", err)
 	}
 	if len(found) > 0 {
 		return found[0], nil
@@ -103,10 +101,9 @@ func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	return s.addSource(tx, made)
 }
 
-// subject is the job as the audit log names it.
 func (j Job) subject() audit.Subject { return audit.Subject{Kind: "job", ID: j.ID, Name: j.URL} }
 
-// values are what the owner of a job sets. Its SourceID is set.
+// values returns the settings of the job for the audit log. SourceID must be set.
 func (j Job) values() audit.Values {
 	v := audit.Values{
 		"source_id": j.SourceID, "url": j.URL, "interval_minutes": j.IntervalCount, "interval_type": string(j.IntervalType), "is_paused": j.Status == Paused,
@@ -118,15 +115,15 @@ func (j Job) values() audit.Values {
 	return v
 }
 
-// place plans the next run of a new or resumed job: now if it is a one-time job,
-// else a time in the least-loaded slot of its interval.
-func (s *Store) place(tx *gorm.DB, j *Job) error {
+// planFirstRun plans the next run of a new or resumed job: now for a one-time job, otherwise a time in the least loaded slot of its
+// interval.
+func (s *Store) planFirstRun(tx *gorm.DB, j *Job) error {
 	now := s.clock.Now()
 	j.NextRunAt, j.PlannedAt = now, now
 	if !j.Recurring() {
 		return nil
 	}
-	load, err := s.load(tx, "TRUE") // also of jobs that the caller does not see
+	load, err := s.slotLoad(tx, "TRUE") // includes jobs that the caller cannot see
 	if err != nil {
 		return err
 	}
@@ -136,21 +133,21 @@ func (s *Store) place(tx *gorm.DB, j *Job) error {
 	} else {
 		at = Place(at, j.Seq)
 	}
-	if last := now.Add(j.Every()); at.After(last.Time) { // its place in the last slot comes after the interval
+	if last := now.Add(j.Every()); at.After(last.Time) { // its time in the last slot is after the end of the interval
 		at = last.Time
 	}
 	j.NextRunAt, j.PlannedAt = models.At(at), models.At(at)
 	return nil
 }
 
-// jobs is a query for jobs with what they have of their source.
+// jobs selects jobs with the columns of their source.
 func jobs(tx *gorm.DB) *gorm.DB {
-	seen, args := models.Visible(tx, "sources")
+	visible, args := models.Visible(tx, "sources")
 	return tx.Model(&Job{}).Select("jobs.*, sources.id AS source_id, sources.name AS source_name, sources.private_to AS private_to").
-		Joins("JOIN sources ON sources.seq = jobs.source_seq").Where("jobs.deleted_at IS NULL").Where(seen, args...)
+		Joins("JOIN sources ON sources.seq = jobs.source_seq").Where("jobs.deleted_at IS NULL").Where(visible, args...)
 }
 
-// Job is the job of an id; CodeNotFound if there is none.
+// Job returns a job by id. The error is CodeNotFound if there is none.
 func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	return oneJob(jobs(s.db.Read(ctx)), id)
 }
@@ -164,33 +161,33 @@ func oneJob(q *gorm.DB, id string) (j Job, err error) {
 		return j, models.NotFound("job")
 	}
 	if err != nil {
-		return j, fmt.Errorf("loading a job: %w", err)
+		return j, fmt.Errorf("load job: %w", err)
 	}
 	return j, nil
 }
 
-// lockJob loads a job for a change.
+// lockJob loads a job and locks its row.
 func lockJob(tx *gorm.DB, id string) (Job, error) {
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	return oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("deleted_at IS NULL").Where(seen, args...), id)
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	return oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("deleted_at IS NULL").Where(visible, args...), id)
 }
 
-// saveJob stores some columns of a job, and that it has changed.
+// saveJob updates columns of a job and its updated_at.
 func saveJob(tx *gorm.DB, j *Job, columns ...string) error {
 	if err := tx.Model(j).Select(append(columns, "updated_at")).Updates(j).Error; err != nil {
-		return fmt.Errorf("storing a job: %w", err)
+		return fmt.Errorf("store job: %w", err)
 	}
 	return nil
 }
 
-// JobFilter narrows a list of jobs down; the zero value is all.
+// JobFilter selects jobs. The zero value selects all.
 type JobFilter struct {
 	Status   Status
 	SourceID string
 	Text     string // part of the URL, or of the name or URL of the source
 }
 
-// Jobs is a page of jobs, the oldest first. limit is as models.NewLimit made it.
+// Jobs returns one page of jobs, the oldest first. limit comes from models.NewLimit.
 func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limit int) (models.Slice[Job], error) {
 	var page models.Slice[Job]
 	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.source_id", f.SourceID)); err != nil {
@@ -202,7 +199,7 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limi
 	}
 	if f.SourceID != "" {
 		if !isID(models.KindSource, f.SourceID) {
-			return page, nil // there is no such source
+			return page, nil // no such source
 		}
 		q = q.Where("jobs.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
 	}
@@ -217,22 +214,22 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limi
 		q = q.Where("(jobs.created_at, jobs.id) > (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("jobs.created_at, jobs.id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading jobs: %w", err)
+		return page, fmt.Errorf("load jobs: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(j Job) models.Cursor { return models.Cursor{CreatedAt: j.CreatedAt, ID: j.ID} }), nil
 }
 
-// StatusCounts are how many jobs there are by status, with zeros.
+// StatusCounts returns the number of jobs for each status, including zeros.
 func (s *Store) StatusCounts(ctx context.Context) (map[Status]int, error) {
 	var rows []struct {
 		Status Status
 		N      int
 	}
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	err := tx.Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL AND "+seen+" GROUP BY status", args...).Scan(&rows).Error
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	err := tx.Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL AND "+visible+" GROUP BY status", args...).Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting jobs: %w", err)
+		return nil, fmt.Errorf("count jobs: %w", err)
 	}
 	counts := make(map[Status]int, len(Statuses))
 	for _, status := range Statuses {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// LastExecutions are the newest executions of jobs, by the key of the job. A job that
-// has not run has none. It takes one query.
+// LastExecutions returns the newest execution of each job, by the key of the job. It omits jobs that have not run. It needs
+// one query.
 func (s *Store) LastExecutions(ctx context.Context, js []Job) (map[int64]Execution, error) {
 	seqs := make([]int64, len(js))
 	for i, j := range js {
@@ -15,7 +15,7 @@ func (s *Store) LastExecutions(ctx context.Context, js []Job) (map[int64]Executi
 	var found []Execution
 	err := executions(s.db.Read(ctx)).Where("job_executions.job_seq IN ? AND job_executions.execution_number = jobs.executions", seqs).Find(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the last executions of jobs: %w", err)
+		return nil, fmt.Errorf("load last executions of jobs: %w", err)
 	}
 	last := make(map[int64]Execution, len(found))
 	for _, e := range found {

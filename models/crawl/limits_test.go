@@ -9,8 +9,8 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// New jobs fill the slots of their interval evenly: each goes to the least-loaded one.
-// Jobs that do not wait for a run count in none.
+// TestNewJobsGoToTheLeastLoadedSlot checks that new jobs fill the slots of their interval evenly. Jobs without a next run do
+// not count.
 func TestNewJobsGoToTheLeastLoadedSlot(t *testing.T) {
 	each(t, func(w *world) {
 		paused := w.job("http://paused.example/", 2*time.Hour)
@@ -19,7 +19,7 @@ func TestNewJobsGoToTheLeastLoadedSlot(t *testing.T) {
 		off := w.job("http://off.example/", 2*time.Hour)
 		_, err = w.EditSource(w.Context(), off.SourceID, crawl.SourceEdit{Enabled: new(bool)})
 		w.ok(err)
-		const slots = 7 // of two hours; the one that has begun is too early
+		const slots = 7 // of two hours; the current slot is too early
 		for round := 1; round <= 2; round++ {
 			for i := range slots {
 				j := w.job(fmt.Sprintf("http://h%d-%d.example/", round, i), 2*time.Hour)
@@ -45,8 +45,8 @@ func TestNewJobsGoToTheLeastLoadedSlot(t *testing.T) {
 	})
 }
 
-// A crawl reads so many pages of one kind, and its log says what it skips. Pages of
-// another kind, and those of other crawls, are read all the same.
+// TestPagesOfOneKindAreLimited checks that a crawl reads a limited number of pages of one pattern and logs what it skips.
+// Pages of other patterns and other crawls are not limited by it.
 func TestPagesOfOneKindAreLimited(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
@@ -89,8 +89,8 @@ func TestPagesOfOneKindAreLimited(t *testing.T) {
 	})
 }
 
-// A crawl goes to its domains and to what is below them; without domains to the host of
-// its start page, with or without "www.".
+// TestCrawlAllows checks that a crawl is limited to its domains and their subdomains, or by default to the host of its start
+// page with or without "www.".
 func TestCrawlAllows(t *testing.T) {
 	domains := &crawl.Crawl{StartHost: "start.example", Domains: crawl.Domains{"a.example", "docs.b.example", "127.0.0.1"}}
 	none := &crawl.Crawl{StartHost: "www.a.example"}

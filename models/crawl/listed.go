@@ -10,16 +10,16 @@ import (
 	"linkwatch/models/audit"
 )
 
-// MaxListed is how many URLs one CrawlListed takes.
+// MaxListed is the maximum number of URLs for CrawlListed.
 const MaxListed = 500
 
-// CrawlListed crawls a site now, together with pages that a list such as a sitemap names. The crawl follows links from
-// n.URL on. The listed pages are in the frontier by hand, so one that no link leads to is fetched, too; one that the crawl
-// also finds is fetched twice.
+// CrawlListed crawls a site now, together with pages from a list such as a sitemap. The crawl follows links from n.URL. The
+// listed pages are manual entries of the frontier, so pages without links to them are fetched too. A listed page that the
+// crawl also finds is fetched twice.
 //
-// If the source has a job of n.URL that runs or waits, that job runs now; otherwise n is added. URLs that crawls cannot
-// fetch, or that are outside the allowed domains of the source, are left out. Errors are those of AddJob, CodeInvalid
-// ("urls") for more than MaxListed, and CodeConflict if the source is disabled. After an error nothing is changed.
+// If the source has a scheduled or running job for n.URL, that job runs now. Otherwise n is added. URLs that cannot be
+// crawled or are outside the allowed domains of the source are skipped. Errors are those of AddJob, CodeInvalid ("urls") for
+// more than MaxListed URLs, and CodeConflict if the source is disabled. After an error nothing is changed.
 func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, error) {
 	if len(urls) > MaxListed {
 		return Job{}, models.Invalid("urls", "must be at most %d URLs", MaxListed)
@@ -45,7 +45,7 @@ func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, 
 				return err
 			}
 		}
-		n, err := s.enqueueByHand(tx, src, src.allowed(urls))
+		n, err := s.enqueueManual(tx, src, src.allowed(urls))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -56,17 +56,18 @@ func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, 
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
-	ring(s.urls)
+	signal(s.wanted)
+	signal(s.urls)
 	return s.Job(ctx, id)
 }
 
-// runNow lets a job of the source with a start page run now; id is "" if none runs or waits. One that runs already goes on.
+// runNow makes a job of the source for a start page run now. id is "" if no such job is scheduled or running. A job that is
+// already running continues.
 func (s *Store) runNow(tx *gorm.DB, src Source, start models.URL) (id string, err error) {
 	var open []Job
 	err = tx.Raw("SELECT id, url FROM jobs WHERE source_seq = ? AND deleted_at IS NULL AND status IN ('pending', 'scheduled', 'running') ORDER BY seq", src.Seq).Scan(&open).Error
 	if err != nil {
-		return "", fmt.Errorf("looking for a job: %w", err)
+		return "", fmt.Errorf("find job: %w", err)
 	}
 	for _, o := range open {
 		if u, err := models.ParseURL("url", o.URL); err != nil || u.Canonical != start.Canonical {
@@ -85,13 +86,13 @@ func (s *Store) runNow(tx *gorm.DB, src Source, start models.URL) (id string, er
 				return "", err
 			}
 			return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
-		case Paused, Completed, Failed, Cancelled: // since it was read
+		case Paused, Completed, Failed, Cancelled: // changed since it was read
 		}
 	}
 	return "", nil
 }
 
-// allowed returns those of some URLs that the source crawls, as Normalize gives them, each once.
+// allowed returns the normalized URLs that the source crawls, without duplicates.
 func (s Source) allowed(urls []string) (all []string) {
 	seen := map[string]bool{}
 	for _, given := range urls {

@@ -24,14 +24,14 @@ func (w *world) crawlListed(n crawl.NewJob, urls ...string) crawl.Job {
 	return j
 }
 
-// waiting are the URLs that wait in the frontier by hand.
+// waiting returns the manual entries that wait in the frontier.
 func (w *world) waiting() (urls []string) {
 	w.Helper()
 	w.ok(w.db.Read(w.Context()).Raw("SELECT url FROM frontier WHERE crawl_seq = 0 AND status = 'pending' ORDER BY url").Scan(&urls).Error)
 	return urls
 }
 
-// Listed pages are fetched beside the crawl, so those that no link leads to are known, too.
+// TestCrawlListed checks that listed pages are fetched next to the crawl, so pages without links to them are found too.
 func TestCrawlListed(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.crawlListed(crawl.NewJob{URL: "http://a.example/"},
@@ -69,7 +69,7 @@ func TestCrawlListed(t *testing.T) {
 	})
 }
 
-// A job that runs or waits is used; others stay as they are.
+// TestCrawlListedUsesTheJobThatIsThere checks that a scheduled or running job is reused, and that other jobs do not change.
 func TestCrawlListedUsesTheJobThatIsThere(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -97,8 +97,8 @@ func TestCrawlListedUsesTheJobThatIsThere(t *testing.T) {
 	})
 }
 
-// crawlUnlinked crawls http://a.example/ and the listed paths. No page links to another one. What becomes of each is up to
-// its change, as in crawlPages.
+// crawlUnlinked crawls http://a.example/ and the listed paths. No page links to another. changes sets the result of each
+// path, as in crawlPages.
 func (w *world) crawlUnlinked(changes map[string]func(*crawl.Result), paths ...string) {
 	w.Helper()
 	var urls []string
@@ -113,7 +113,7 @@ func (w *world) crawlUnlinked(changes map[string]func(*crawl.Result), paths ...s
 	w.clock.Advance(time.Minute)
 }
 
-// fetchListed fetches listed paths of http://a.example while no crawl runs.
+// fetchListed fetches listed paths of http://a.example while no crawl is running.
 func (w *world) fetchListed(changes map[string]func(*crawl.Result)) {
 	w.Helper()
 	for path := range changes {
@@ -124,7 +124,8 @@ func (w *world) fetchListed(changes map[string]func(*crawl.Result)) {
 	w.clock.Advance(time.Minute)
 }
 
-// What became of listed pages is known even if no page was stored. Whether a link leads to them is up to the crawl.
+// TestFactsOfListedPages checks that facts of listed pages exist even if no page was stored. Only the crawl decides whether
+// a page is linked.
 func TestFactsOfListedPages(t *testing.T) {
 	each(t, func(w *world) {
 		w.crawlUnlinked(map[string]func(*crawl.Result){
@@ -140,7 +141,7 @@ func TestFactsOfListedPages(t *testing.T) {
 			"/plain": "200 words=300 unlinked", "/slash": "0 words=-1 robots unlinked", "/unlisted": "0 words=-1 unlinked",
 		})
 
-		// Listed again, the last answer counts until there is another one.
+		// After they are listed again, the last result counts until there is a new one.
 		w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, "http://a.example/unreachable", "http://a.example/plain")
 		w.wantFacts("while they wait", map[string]string{"/plain": "200 words=300 unlinked", "/robots": "0 words=-1 robots unlinked"})
 		w.crawlUnlinked(map[string]func(*crawl.Result){"/unreachable": plain, "/plain": failed(crawl.ReasonRobots)})
@@ -152,7 +153,7 @@ func TestFactsOfListedPages(t *testing.T) {
 	})
 }
 
-// Of what a crawl found and what became of the listed page, the newest counts.
+// TestFactsOfPagesThatAreLinkedAndListed checks that the newest result of the crawl and of the listed page counts.
 func TestFactsOfPagesThatAreLinkedAndListed(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)

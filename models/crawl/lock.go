@@ -13,28 +13,27 @@ import (
 	"linkwatch/models/lease"
 )
 
-// ErrLost is the error of a change to an execution whose job is no longer locked by
-// it: another instance may have begun a new one, or a user has cancelled it.
-var ErrLost = errors.New("the execution no longer holds its job")
+// ErrLost is the error of a change to an execution that no longer holds the lock of its job. Another instance may have
+// started a new execution, or a user has cancelled it.
+var ErrLost = errors.New("the execution no longer holds the lock of its job")
 
-// Due returns up to n jobs that are due, the one that has waited longest first. next
-// is when the first of all waiting jobs is due; zero: none waits.
+// Due returns up to n due jobs, the longest overdue first. next is when the first of all scheduled jobs is due, or zero if
+// there is none.
 func (s *Store) Due(ctx context.Context, n int) (seqs []int64, next models.Time, err error) {
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT min(next_run_at) FROM jobs WHERE " + waiting).Scan(&next).Error
+	err = tx.Raw("SELECT min(next_run_at) FROM jobs WHERE " + scheduledJobs).Scan(&next).Error
 	if err == nil && !next.IsZero() && !next.After(s.clock.Now().Time) {
-		err = tx.Raw("SELECT seq FROM jobs WHERE "+waiting+" AND next_run_at <= ? ORDER BY next_run_at LIMIT ?", s.clock.Now(), n).Scan(&seqs).Error
+		err = tx.Raw("SELECT seq FROM jobs WHERE "+scheduledJobs+" AND next_run_at <= ? ORDER BY next_run_at LIMIT ?", s.clock.Now(), n).Scan(&seqs).Error
 	}
 	if err != nil {
-		return nil, next, fmt.Errorf("looking for due jobs: %w", err)
+		return nil, next, fmt.Errorf("find due jobs: %w", err)
 	}
 	return seqs, next, nil
 }
 
-// Begin locks a job that is due and begins an execution of it, under a lease. began
-// is false if another instance was quicker, or if the job is no longer due. A crawl
-// that was interrupted goes on; otherwise the frontier gets the start page. Errors
-// include lease.ErrLost.
+// Begin locks a due job under a lease and starts an execution. began is false if another instance was faster or the job is
+// no longer due. An interrupted crawl continues. Otherwise the start page is added to the frontier. Errors include
+// lease.ErrLost.
 func (s *Store) Begin(ctx context.Context, holder lease.ID, seq int64) (e Execution, began bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		began = false
@@ -50,16 +49,15 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, seq int64) (e Execut
 		return err
 	})
 	if err != nil {
-		return Execution{}, false, fmt.Errorf("beginning a crawl: %w", err)
+		return Execution{}, false, fmt.Errorf("start crawl: %w", err)
 	}
 	if began {
-		ring(s.urls)
+		signal(s.urls)
 	}
 	return e, began, nil
 }
 
-// lock locks a job that is due, by compare-and-swap. The token is the lease and the
-// number of the execution, so no two locks have the same.
+// lock locks a due job by compare-and-swap. The token contains the lease and the number of the execution, so it is unique.
 func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked bool, err error) {
 	now := s.clock.Now()
 	var js []Job
@@ -73,7 +71,7 @@ func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked boo
 	return js[0], true, nil
 }
 
-// begin stores the execution of a job that was locked.
+// begin stores the execution of a locked job.
 func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 	now := s.clock.Now()
 	e := Execution{
@@ -83,7 +81,7 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 	goesOn := false
 	if j.CrawlSeq != nil {
 		e.CrawlSeq = *j.CrawlSeq
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // Queued is not to change meanwhile
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // Queued must not change meanwhile
 			return e, err
 		}
 		var before Execution
@@ -91,10 +89,10 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 		if err != nil {
 			return e, err
 		}
-		if goesOn = before.Seq != 0; goesOn { // else it was deleted meanwhile
+		if goesOn = before.Seq != 0; goesOn { // otherwise it was deleted meanwhile
 			e.Queued, e.StartHash, e.StartError, e.Metadata = before.Queued, before.StartHash, before.StartError, Metadata{"continues": before.ID}
 			e.PagesNew, e.PagesChanged, e.PagesGone = before.PagesNew, before.PagesChanged, before.PagesGone // its changes are listed with those of its crawl
-			if err := tx.Model(&before).Update("has_frontier", false).Error; err != nil {                    // it is the new one's now
+			if err := tx.Model(&before).Update("has_frontier", false).Error; err != nil {                    // the new execution has it now
 				return e, err
 			}
 		}
@@ -106,7 +104,7 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 		if err := s.wakeCrawl(tx, e.CrawlSeq); err != nil {
 			return e, err
 		}
-		return e, s.log(tx, e.Seq, s.line("info", "crawl goes on", "entries", e.Queued))
+		return e, s.log(tx, e.Seq, s.line("info", "crawl continued", "entries", e.Queued))
 	}
 	e.CrawlSeq, e.Queued = e.Seq, 1
 	if err := tx.Model(&e).Select("crawl_seq", "queued").Updates(&e).Error; err != nil {
@@ -123,20 +121,20 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 	return e, err
 }
 
-// Held is what the holder of a running job must know of it.
+// Held is what the holder of a running job needs to know about it.
 type Held struct {
 	Execution
-	Enabled bool // its source is
-	Deleted bool // the job or its source
+	Enabled bool // the source is enabled
+	Deleted bool // the job or its source is deleted
 }
 
-// HeldBy are the executions that run under a lease.
+// HeldBy returns the executions that run under a lease.
 func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err error) {
 	err = s.db.Read(ctx).Raw(`SELECT e.*, j.id AS job_id, s.enabled AS enabled, j.deleted_at IS NOT NULL OR s.deleted_at IS NOT NULL AS deleted
 		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions AND e.status = 'running'
 		JOIN sources AS s ON s.seq = j.source_seq WHERE j.claimed_by = ?`, holder).Scan(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the running crawls: %w", err)
+		return nil, fmt.Errorf("load running crawls: %w", err)
 	}
 	return all, nil
 }
@@ -144,27 +142,26 @@ func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err er
 // End is how an execution ends.
 type End struct {
 	Event Event  // Succeed, Fail or Release
-	Error string // why it failed or is released; "" with Succeed
-	// GoesOn says that a released job is due at once and continues its crawl.
+	Error string // why it failed or was released; "" with Succeed
+	// GoesOn makes a released job due at once, to continue its crawl.
 	GoesOn       bool
 	Stack        string // of a panic
 	MemoryPeakMB int64
 }
 
-// EndExecution ends an execution and frees its job. After Succeed a recurring job is
-// scheduled again, in its phase. After Fail the job is tried again while it has
-// retries left. After Release it is scheduled without having used a retry. ErrLost
-// if the execution no longer holds its job.
+// EndExecution ends an execution and unlocks its job. After Succeed a recurring job is scheduled again, in phase with its
+// schedule. After Fail the job is retried if it has retries left. After Release it is scheduled again without using up a
+// retry. The error is ErrLost if the execution no longer holds the lock.
 func (s *Store) EndExecution(ctx context.Context, e Execution, end End) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.end(tx, e.JobSeq, e.LockToken, end) })
 	if err != nil && !errors.Is(err, ErrLost) {
-		return fmt.Errorf("ending a crawl: %w", err)
+		return fmt.Errorf("end crawl: %w", err)
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return err
 }
 
-// end ends the execution of a job that is locked by a token.
+// end ends the execution that holds a token.
 func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 	var js []Job
 	err := tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("seq = ? AND lock_token = ? AND status = 'running'", jobSeq, token).Find(&js).Error
@@ -198,16 +195,16 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 			j.reschedule(now)
 		}
 	case Pause, Resume, Cancel, Retry, ForceRun, Start, Reschedule:
-		return fmt.Errorf("crawl: %s ends no execution", end.Event)
+		return fmt.Errorf("crawl: %s does not end an execution", end.Event)
 	}
 	if err != nil {
 		return err
 	}
 	switch {
 	case end.Event == Fail && j.Status == Failed:
-		err = tell(tx, told{j.SourceSeq, j.event(event.Began, now)})
+		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Began, now)})
 	case end.Event == Succeed && failed:
-		err = tell(tx, told{j.SourceSeq, j.event(event.Ended, now)})
+		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Ended, now)})
 	}
 	if err != nil {
 		return err
@@ -219,7 +216,7 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 		"interval_seconds", "last_error", "lock_token", "lock_acquired_at", "claimed_by")
 }
 
-// succeed is what a completed crawl changes of its job.
+// succeed updates the job of a completed crawl.
 func (s *Store) succeed(tx *gorm.DB, j *Job) (err error) {
 	var hash string
 	if err := tx.Raw("SELECT start_hash FROM job_executions WHERE job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Scan(&hash).Error; err != nil {
@@ -241,7 +238,7 @@ func (s *Store) succeed(tx *gorm.DB, j *Job) (err error) {
 	return err
 }
 
-// reschedule plans the next run of a recurring job: it keeps its phase.
+// reschedule plans the next run of a recurring job, in phase with its schedule.
 func (j *Job) reschedule(now models.Time) {
 	planned := j.PlannedAt
 	if planned.IsZero() {
@@ -251,11 +248,11 @@ func (j *Job) reschedule(now models.Time) {
 	j.NextRunAt = j.PlannedAt
 }
 
-// endExecution ends the newest execution of a job, and frees the lock in j.
+// endExecution ends the newest execution of a job and clears the lock in j.
 func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, problem string, set ...func(*Execution)) error {
 	var e Execution
 	if err := tx.Where("job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Take(&e).Error; err != nil {
-		return fmt.Errorf("loading the execution of a job: %w", err)
+		return fmt.Errorf("load execution of job: %w", err)
 	}
 	j.LockToken, j.LockAcquiredAt, j.ClaimedBy = nil, models.Time{}, ""
 	e.Status, e.ErrorMessage, e.CompletedAt = status, problem, s.clock.Now()
@@ -266,7 +263,7 @@ func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, proble
 		e.ReportedPage = new(int64)
 	}
 	if err := tx.Model(&e).Select("status", "error_message", "completed_at", "stack_trace", "memory_peak_mb", "reported_page").Updates(&e).Error; err != nil {
-		return fmt.Errorf("ending an execution: %w", err)
+		return fmt.Errorf("end execution: %w", err)
 	}
 	if status == ExecutionCompleted || status == ExecutionFailed && problem != Interrupted {
 		completed, took := 0, int64(0)
@@ -276,7 +273,7 @@ func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, proble
 		err := tx.Exec("UPDATE scheduler_totals SET completed = completed + ?, failed = failed + ?, duration_us = duration_us + ?",
 			completed, 1-completed, took).Error
 		if err != nil {
-			return fmt.Errorf("counting an execution: %w", err)
+			return fmt.Errorf("count execution: %w", err)
 		}
 	}
 	level, what := "info", "crawl "+string(status)

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Of 16 workers that lock a job at the same time, exactly one wins, each time.
+// TestLockHasOneWinner checks that exactly one of 16 concurrent workers locks a job, in each round.
 func TestLockHasOneWinner(t *testing.T) {
 	each(t, func(w *world) {
 		var holders []lease.ID
@@ -54,8 +54,8 @@ func TestLockHasOneWinner(t *testing.T) {
 	})
 }
 
-// An execution that continues a crawl has the crawl's counts of changes, what it knows
-// of the start page, and what was left to fetch. The pages that were crawled stay with the first.
+// TestCountsOfAContinuedCrawl checks that an execution that continues a crawl takes over the counts of changes, the state of
+// the start page and the open entries. The crawled pages stay with the first execution.
 func TestCountsOfAContinuedCrawl(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -65,7 +65,7 @@ func TestCountsOfAContinuedCrawl(t *testing.T) {
 		_, err := w.Act(w.Context(), j.ID, crawl.ForceRun)
 		w.ok(err)
 		first := w.begin()
-		for range 2 { // the start page, then what it links to
+		for range 2 { // the start page, then the page that it links to
 			turn := w.turn()
 			for len(turn.Left) > 0 {
 				turn.Add(w.visit(turn, pages))
@@ -93,8 +93,8 @@ func TestCountsOfAContinuedCrawl(t *testing.T) {
 	})
 }
 
-// A failed run is tried again after a backoff that doubles, as often as the job says;
-// a manual retry starts from the beginning.
+// TestRetries checks that a failed run is retried with a doubling backoff, as often as the job allows. A manual retry resets
+// the attempts.
 func TestRetries(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)
@@ -125,8 +125,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// A recurring job first runs within its first interval and not at once, and keeps its
-// phase; after a forced run its interval begins there.
+// TestSchedule checks that a recurring job first runs within its first interval but not at once, and keeps its phase. A
+// forced run starts a new phase.
 func TestSchedule(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 6*time.Hour)
@@ -155,8 +155,8 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-// The interval of an adaptive job doubles while its start page is unchanged, up to a
-// day, and is the owner's again when it changes.
+// TestAdaptiveScheduling checks that the interval of an adaptive job doubles while its start page is unchanged, up to a day,
+// and is reset when the page changes.
 func TestAdaptiveScheduling(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	j := w.job("http://a.example/", 6*time.Hour)
@@ -176,8 +176,8 @@ func TestAdaptiveScheduling(t *testing.T) {
 	}
 }
 
-// The jobs of a disabled source do not start, and start again with it; a deleted
-// source comes back with its jobs.
+// TestDisabledAndDeletedSources checks that the jobs of a disabled source do not start until it is enabled, and that a
+// restored source has its jobs.
 func TestDisabledAndDeletedSources(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)

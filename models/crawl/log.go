@@ -12,11 +12,11 @@ import (
 	"linkwatch/models"
 )
 
-// MaxLog is how many bytes of the log of an execution are kept. Its last lines,
-// which say how it ended, are kept all the same.
+// MaxLog is the maximum size in bytes of the log of an execution. The last lines, about how it ended, are stored even beyond
+// this limit.
 const MaxLog = 1 << 20
 
-// maxLine is the longest line of a log in bytes.
+// maxLine is the maximum length of a log line in bytes.
 const maxLine = 4 << 10
 
 // Line is one line of the log of an execution.
@@ -27,13 +27,12 @@ type Line struct {
 	Message string
 }
 
-// line writes a line of the log: time, level, message and facts, which are names and
-// values in turn.
+// line formats a log line with the current time. facts are alternating names and values.
 func (s *Store) line(level, message string, facts ...any) string {
 	return LogLine(s.clock.Now(), level, message, facts...)
 }
 
-// LogLine writes a line of the log of an execution.
+// LogLine formats a log line: time, level, message and facts, which are alternating names and values.
 func LogLine(at models.Time, level, message string, facts ...any) string {
 	b := make([]byte, 0, 128)
 	b = at.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
@@ -52,10 +51,10 @@ func LogLine(at models.Time, level, message string, facts ...any) string {
 	if len(b) > maxLine {
 		b = b[:maxLine]
 	}
-	return strings.ToValidUTF8(string(b), "") // the cut may go through a letter
+	return strings.ToValidUTF8(string(b), "") // the cut may split a rune
 }
 
-// appendFact quotes a value that would not stay one word on one line.
+// appendFact quotes a value unless it is a single word.
 func appendFact(b []byte, v string) []byte {
 	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r == '"' || r == 0x7f || r == 0x2028 || r == 0xfffd }) {
 		return strconv.AppendQuote(b, v)
@@ -63,7 +62,6 @@ func appendFact(b []byte, v string) []byte {
 	return append(b, v...)
 }
 
-// parseLine reads a line of the log.
 func parseLine(number int, text string) Line {
 	l := Line{Number: number, Message: text}
 	at, rest, _ := strings.Cut(text, " ")
@@ -74,7 +72,7 @@ func parseLine(number int, text string) Line {
 	return l
 }
 
-// log adds lines to the log of an execution, also beyond its limit.
+// log appends lines to the log of an execution, even beyond its limit.
 func (s *Store) log(tx *gorm.DB, execution int64, lines ...string) error {
 	text := strings.Join(lines, "\n")
 	var now struct{ LogLines int }
@@ -85,16 +83,15 @@ func (s *Store) log(tx *gorm.DB, execution int64, lines ...string) error {
 			execution, now.LogLines-len(lines)+1, len(lines), text).Error
 	}
 	if err != nil {
-		return fmt.Errorf("writing the log of a crawl: %w", err)
+		return fmt.Errorf("write crawl log: %w", err)
 	}
 	return nil
 }
 
-// maxPieces bounds how much of a log is read at once.
+// maxPieces is the maximum number of log pieces to read at once.
 const maxPieces = 64
 
-// Log returns lines of the log of an execution that come after a number, at most
-// about limit of them, in order.
+// Log returns lines of the log of an execution after a line number, in order. It may return slightly more than limit.
 func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines []Line, err error) {
 	var pieces []struct {
 		FirstLine int
@@ -105,7 +102,7 @@ func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines [
 			SELECT coalesce(max(first_line), 1) FROM job_logs WHERE execution_seq = ? AND first_line <= ?)
 		ORDER BY first_line LIMIT ?`, e.Seq, e.Seq, after+1, maxPieces).Scan(&pieces).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the log of a crawl: %w", err)
+		return nil, fmt.Errorf("read crawl log: %w", err)
 	}
 	for _, p := range pieces {
 		for i, text := range strings.Split(p.Text, "\n") {
@@ -117,8 +114,7 @@ func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines [
 	return lines, nil
 }
 
-// LogText calls write with the pieces of the log of an execution, in order. It ends
-// with the first error of write.
+// LogText calls write with each piece of the log of an execution, in order. It stops at the first error of write.
 func (s *Store) LogText(ctx context.Context, e Execution, write func(text string) error) error {
 	for after := 0; ; {
 		lines, err := s.Log(ctx, e, after, 10_000)
@@ -136,7 +132,7 @@ func (s *Store) LogText(ctx context.Context, e Execution, write func(text string
 	}
 }
 
-// String is the line as it is stored.
+// String returns the line as it is stored.
 func (l Line) String() string {
 	if l.At.IsZero() {
 		return l.Message

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// LogTail returns the last n lines that are kept of the log of an execution, in order.
-// It takes one query, however many pieces hold them.
+// LogTail returns the last n stored lines of the log of an execution, in order. It needs one query for any number of pieces.
 func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]Line, error) {
 	var pieces []struct {
 		FirstLine int
@@ -17,7 +16,7 @@ func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]Line, error)
 			SELECT first_line, text, sum(lines) OVER (ORDER BY first_line DESC) - lines AS newer FROM job_logs WHERE execution_seq = ?) AS p
 		WHERE newer < ? ORDER BY first_line`, e.Seq, n).Scan(&pieces).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the end of the log of a crawl: %w", err)
+		return nil, fmt.Errorf("read end of crawl log: %w", err)
 	}
 	var lines []Line
 	for _, p := range pieces {

@@ -6,10 +6,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Packed is a text that is stored compressed with zstd. nil is "".
+// Packed is a text compressed with zstd. nil is "".
 type Packed []byte
 
-// maxPacked is how long an unpacked text may be, in bytes.
+// maxPacked is the maximum length in bytes of an unpacked text.
 const maxPacked = 2 << 20
 
 var (
@@ -25,14 +25,14 @@ func Pack(s string) Packed {
 	return packer.EncodeAll([]byte(s), nil)
 }
 
-// Unpack is the text. Its error means that what is stored is damaged.
+// Unpack returns the text. An error means that the stored data is damaged.
 func (p Packed) Unpack() (string, error) {
 	if len(p) == 0 {
 		return "", nil
 	}
 	b, err := unpacker.DecodeAll(p, nil)
 	if err != nil {
-		return "", fmt.Errorf("unpacking a stored text: %w", err)
+		return "", fmt.Errorf("unpack stored text: %w", err)
 	}
 	return string(b), nil
 }

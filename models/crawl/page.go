@@ -7,14 +7,14 @@ import (
 	"linkwatch/models"
 )
 
-// OpenGraph is the part of a page's OpenGraph data that is kept; "" = it says nothing.
+// OpenGraph is the stored part of a page's OpenGraph data. Missing values are "".
 type OpenGraph struct{ Title, Description, Image, SiteName, Type string }
 
-// Page is what is kept of a page that was fetched.
+// Page is the stored data of a fetched page.
 type Page struct {
 	Seq          int64 `gorm:"primaryKey"`
 	SourceSeq    int64
-	CrawlSeq     int64 // of the crawl that stored it last
+	CrawlSeq     int64 // of the last crawl that stored it
 	URL          string
 	StatusCode   int
 	ContentType  string
@@ -22,46 +22,46 @@ type Page struct {
 	Description  string
 	Language     string
 	OpenGraph    OpenGraph `gorm:"embedded;embeddedPrefix:og_"`
-	ContentHash  string    // SHA-256 of its text in hexadecimal; "" = it has no text
+	ContentHash  string    // hexadecimal SHA-256 of its text; "" = no text
 	LinksFound   int
 	NoIndex      bool   `gorm:"column:noindex"`
-	Canonical    string // absolute URL that it names as its canonical one; "" = none
+	Canonical    string // its absolute canonical URL; "" = none
 	ETag         string `gorm:"column:etag"`
 	LastModified string
 	CreatedAt    models.Time
 	FetchedAt    models.Time
-	ChangedAt    models.Time // when ContentHash last changed
+	ChangedAt    models.Time // last change of ContentHash
 
 	Author      string
-	PublishedAt models.Time // by the page; zero = it does not say
+	PublishedAt models.Time // according to the page; zero = unknown
 	ModifiedAt  models.Time
-	Headings    string // a line each
+	Headings    string // one per line
 	JSONLD      string `gorm:"column:json_ld"` // a JSON array; "" = none
 	WordCount   int
-	Links       Packed      // lines of URL, tab and the link's text; nil = not kept
-	Versions    int         // the number of its newest version
-	TextVersion int         // the version that has its text; 0 = it has none
-	Revision    int64       // counts the changes of what search shows
-	GoneAt      models.Time // zero = it is there
+	Links       Packed      // lines of URL, tab and link text; nil = not stored
+	Versions    int         // number of its newest version
+	TextVersion int         // version that has its text; 0 = no text
+	Revision    int64       // number of changes to the data that search shows
+	GoneAt      models.Time // zero = not gone
 	DeletedAt   models.Time // by a user; zero = not deleted
-	Unindexed   bool        // the search index is behind
-	Unsent      bool        // the search engine is behind
+	Unindexed   bool        // the search index is not up to date
+	Unsent      bool        // the search engine is not up to date
 
-	Text      Packed `gorm:"->"` // of its newest version that has one
+	Text      Packed `gorm:"->"` // of its newest version with a text
 	SourceID  string `gorm:"->"`
-	PrivateTo string `gorm:"->"` // of its source; only PagesByID fills it
+	PrivateTo string `gorm:"->"` // of its source; set by PagesByID only
 }
 
 // TableName implements schema.Tabler.
 func (Page) TableName() string { return "crawled_pages" }
 
-// ID is the page's id.
+// ID returns the public id of the page.
 func (p Page) ID() string { return models.TimedID(models.KindCrawled, p.CreatedAt, p.Seq) }
 
-// indexed reports whether the page may be searched for.
+// indexed reports whether search can find the page.
 func (p Page) indexed() bool { return !p.NoIndex && p.ContentHash != "" && p.GoneAt.IsZero() }
 
-// HeadingList are the headings of the page.
+// HeadingList returns the headings of the page.
 func (p Page) HeadingList() []string {
 	if p.Headings == "" {
 		return []string{}
@@ -72,7 +72,7 @@ func (p Page) HeadingList() []string {
 // PageLink is a link of a page within the allowed domains.
 type PageLink struct{ URL, Text string }
 
-// EachLink gives the links that are kept with the page, until an error.
+// EachLink yields the stored links of the page. It stops at an error.
 func (p Page) EachLink() iter.Seq2[PageLink, error] {
 	return func(yield func(PageLink, error) bool) {
 		lines, err := p.Links.Unpack()
@@ -89,7 +89,7 @@ func (p Page) EachLink() iter.Seq2[PageLink, error] {
 	}
 }
 
-// Discovered is a link of a page that leads out of the allowed domains.
+// Discovered is a link from a page to a host outside the allowed domains.
 type Discovered struct {
 	Seq       int64 `gorm:"primaryKey"`
 	SourceSeq int64
@@ -97,14 +97,14 @@ type Discovered struct {
 	Text      string // of the link
 	FoundOn   string // URL of the page
 	CreatedAt models.Time
-	DeletedAt models.Time // zero: it is there
+	DeletedAt models.Time // zero: not deleted
 
 	SourceID  string `gorm:"->"`
-	PrivateTo string `gorm:"->"` // of its source; only DiscoveredByID fills it
+	PrivateTo string `gorm:"->"` // of its source; set by DiscoveredByID only
 }
 
 // TableName implements schema.Tabler.
 func (Discovered) TableName() string { return "discovered_links" }
 
-// ID is the id of the link.
+// ID returns the public id of the link.
 func (d Discovered) ID() string { return models.TimedID(models.KindDiscovered, d.CreatedAt, d.Seq) }

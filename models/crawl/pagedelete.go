@@ -10,38 +10,36 @@ import (
 	"linkwatch/models"
 )
 
-// PagesByID returns up to MaxBulk crawled pages, the oldest first. Unknown ids are
-// passed over.
+// PagesByID returns up to MaxBulk crawled pages, the oldest first. It skips unknown ids.
 func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err error) {
-	rows, err := timedRows(models.KindCrawled, ids)
+	rows, err := rowsOfIDs(models.KindCrawled, ids)
 	if err != nil {
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = rows.Raw(tx, `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
-		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY p.seq`, args...).Scan(&found).Error
+		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL AND `+visible+` ORDER BY p.seq`, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading crawled pages: %w", err)
+		return nil, fmt.Errorf("load crawled pages: %w", err)
 	}
 	return found, nil
 }
 
-// DeletePages deletes up to MaxBulk crawled pages with their history; unknown ids are
-// passed over. They can be restored for KeepDeleted, and come back too when a crawl
-// fetches them again.
+// DeletePages deletes up to MaxBulk crawled pages with their history and skips unknown ids. They can be restored for
+// KeepDeleted. A crawl that fetches a page again also restores it.
 func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error) {
-	rows, err := timedRows(models.KindCrawled, ids)
+	rows, err := rowsOfIDs(models.KindCrawled, ids)
 	if err != nil {
 		return Deletion{}, err
 	}
 	d := Deletion{At: s.clock.Now()}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+		visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
 		var gone []Page
 		err := rows.Raw(tx, `UPDATE crawled_pages SET deleted_at = ?, revision = crawled_pages.revision + 1, unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`crawled_pages.source_seq)) FROM {rows} AS r
-			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL AND `+seen+`
-			RETURNING crawled_pages.seq, crawled_pages.created_at`, with([]any{d.At, s.opts.Engine}, args...)...).Scan(&gone).Error
+			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL AND `+visible+`
+			RETURNING crawled_pages.seq, crawled_pages.created_at`, joinArgs([]any{d.At, s.opts.Engine}, args...)...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
@@ -53,21 +51,21 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 		return s.audit(tx, "crawled_page", "delete", deleted)
 	})
 	if err != nil {
-		return Deletion{}, fmt.Errorf("deleting crawled pages: %w", err)
+		return Deletion{}, fmt.Errorf("delete crawled pages: %w", err)
 	}
 	return d, nil
 }
 
-// RestorePages restores the pages that were deleted at a time, and says how many.
+// RestorePages restores the pages that were deleted at a time, and returns their number.
 func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
-		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+seen, with([]any{s.opts.Engine, at}, args...)...)
+		visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+visible, joinArgs([]any{s.opts.Engine, at}, args...)...)
 		n = int(res.RowsAffected)
 		return errors.Join(res.Error, s.auditRestore(tx, "crawled_page", n))
 	})
 	if err != nil {
-		return 0, fmt.Errorf("restoring crawled pages: %w", err)
+		return 0, fmt.Errorf("restore crawled pages: %w", err)
 	}
 	return n, nil
 }
@@ -77,10 +75,9 @@ func (s *Store) ReapPages(tx *gorm.DB, limit int) (int64, error) {
 	return s.reapPages(tx, limit, "deleted_at < ? ORDER BY deleted_at", s.clock.Now().Add(-KeepDeleted))
 }
 
-// reapPages deletes pages with their versions and what the search index has of them: up
-// to limit rows in all.
+// reapPages deletes pages with their versions and search index entries, up to limit rows in all.
 func (s *Store) reapPages(tx *gorm.DB, limit int, where string, args ...any) (int64, error) {
-	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // a crawl may fetch them now
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that no crawl fetches them now
 		return 0, err
 	}
 	var seqs []int64
@@ -88,7 +85,7 @@ func (s *Store) reapPages(tx *gorm.DB, limit int, where string, args ...any) (in
 	if err != nil || len(seqs) == 0 {
 		return 0, err
 	}
-	copies, err := s.dropCopies(tx, limit, "", `a.seq IN (SELECT o.seq FROM crawled_pages AS p JOIN archived_pages AS o
+	copies, err := s.deleteCopies(tx, limit, "", `a.seq IN (SELECT o.seq FROM crawled_pages AS p JOIN archived_pages AS o
 		ON o.source_seq = p.source_seq AND o.url_hash = p.url_hash WHERE p.seq IN ?)`, seqs)
 	if err != nil || copies > 0 { // there may be more
 		return copies, err

@@ -14,12 +14,12 @@ import (
 	"linkwatch/models/crawl/fulltext"
 )
 
-// PageFilter narrows a list of crawled pages down; the zero value is all.
+// PageFilter selects crawled pages. The zero value selects all.
 type PageFilter struct {
-	Query       string // as fulltext.Parse reads it; "" = no search
+	Query       string // syntax of fulltext.Parse; "" = no search
 	SourceID    string
-	Language    string    // its code, as pages have it
-	Since, Till time.Time // whole days in UTC on which the page was published, or first fetched; zero = no limit
+	Language    string    // language code, as stored with pages
+	Since, Till time.Time // whole days in UTC of publication, or of the first fetch; zero = no limit
 }
 
 // searches reports whether the filter needs the search index.
@@ -30,26 +30,25 @@ func (f PageFilter) searches() bool {
 // FoundPage is a page in a list.
 type FoundPage struct {
 	Page
-	Heading []fulltext.Piece `gorm:"-"` // its title, and what a search matches in it; nil without a search or a title
-	Snippet []fulltext.Piece `gorm:"-"` // what a search matches in its text; nil without a search
+	Heading []fulltext.Piece `gorm:"-"` // its title with matches marked; nil without a search or a title
+	Snippet []fulltext.Piece `gorm:"-"` // part of its text with matches marked; nil without a search
 }
 
-// PageList is a page of a list of crawled pages.
+// PageList is one page of a list of crawled pages.
 type PageList struct {
 	models.Slice[FoundPage]
-	Total   int  // of a search: how many pages match, counted up to MaxFound
-	AtLeast bool // of a search: more pages match than are counted
+	Total   int  // matching pages of a search, counted up to MaxFound
+	AtLeast bool // more pages match than were counted
 }
 
-// MaxFound is how many pages a search finds.
+// MaxFound is the maximum number of pages that a search finds.
 const MaxFound = 1000
 
-// maxRanked is how many of the first pages of a search are sorted by their texts.
+// maxRanked is the number of first matches that are ranked by their texts.
 const maxRanked = 100
 
-// Pages is a page of the crawled pages: of a search the best first, else the oldest
-// first. limit is as models.NewLimit made it. Errors are CodeInvalid ("query.q",
-// "query.source_id", "query.language", "query.page_token").
+// Pages returns one page of the crawled pages: the best match first in a search, otherwise the oldest first. limit comes
+// from models.NewLimit. Errors are CodeInvalid ("query.q", "query.source_id", "query.language", "query.page_token").
 func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, limit int) (list PageList, err error) {
 	err = errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.language", f.Language))
 	if err != nil {
@@ -65,23 +64,23 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 	var source int64
 	if f.SourceID != "" {
 		if isID(models.KindSource, f.SourceID) {
-			seen, args := models.Visible(tx, "sources")
-			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL AND "+seen, with([]any{f.SourceID}, args...)...).Scan(&source).Error
+			visible, args := models.Visible(tx, "sources")
+			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL AND "+visible, joinArgs([]any{f.SourceID}, args...)...).Scan(&source).Error
 		}
-		if err != nil || source == 0 { // there is none of that id
+		if err != nil || source == 0 { // no such source
 			return list, err
 		}
 	}
 	if f.searches() {
 		return s.search(tx, f, source, last, limit)
 	}
-	q := listed(tx).Where("crawled_pages.seq > ?", last).Order("crawled_pages.seq").Limit(limit + 1)
+	q := pageListQuery(tx).Where("crawled_pages.seq > ?", last).Order("crawled_pages.seq").Limit(limit + 1)
 	if source != 0 {
 		q = q.Where("crawled_pages.source_seq = ?", source)
 	}
 	var found []FoundPage
 	if err := q.Find(&found).Error; err != nil {
-		return list, fmt.Errorf("loading crawled pages: %w", err)
+		return list, fmt.Errorf("load crawled pages: %w", err)
 	}
 	list.Slice = models.NewSlice(found, limit, cursorOf)
 	return list, nil
@@ -89,15 +88,15 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 
 func cursorOf(p FoundPage) models.Cursor { return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID()} }
 
-// listed reads pages without what only a single one needs.
-func listed(tx *gorm.DB) *gorm.DB {
-	seen, args := models.Visible(tx, "sources")
-	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").Where(seen, args...).
+// pageListQuery selects pages without the columns that only the page of a single one needs.
+func pageListQuery(tx *gorm.DB) *gorm.DB {
+	visible, args := models.Visible(tx, "sources")
+	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").Where(visible, args...).
 		Select(`crawled_pages.seq, source_seq, crawl_seq, crawled_pages.url, status_code, content_type, title, description, language, content_hash, noindex,
 			crawled_pages.created_at, fetched_at, changed_at, author, published_at, modified_at, word_count, versions, text_version, gone_at, sources.id AS source_id`)
 }
 
-// search is a page of what a search finds, from after the page of a seq on.
+// search returns one page of matches. last is the seq of the last match on the previous page.
 func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int) (list PageList, err error) {
 	var q fulltext.Query
 	if f.Query != "" {
@@ -115,7 +114,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	}
 	if last != 0 {
 		i := slices.Index(seqs, last)
-		if i < 0 { // it does not match any more
+		if i < 0 { // it no longer matches
 			return list, nil
 		}
 		seqs = seqs[i+1:]
@@ -123,8 +122,8 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	next := len(seqs) > limit
 	seqs = seqs[:min(len(seqs), limit)]
 	var found []FoundPage
-	if err := listed(tx).Where("crawled_pages.seq IN ?", seqs).Find(&found).Error; err != nil {
-		return list, fmt.Errorf("loading what a search found: %w", err)
+	if err := pageListQuery(tx).Where("crawled_pages.seq IN ?", seqs).Find(&found).Error; err != nil {
+		return list, fmt.Errorf("load search results: %w", err)
 	}
 	at := make(map[int64]int, len(seqs))
 	for i, seq := range seqs {
@@ -145,7 +144,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	return list, nil
 }
 
-// rank sorts pages that a search found by how well they match.
+// rank sorts matching pages by how well they match.
 func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
 	if len(seqs) < 2 || len(q.All) == 0 {
 		return nil
@@ -159,7 +158,7 @@ func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
 		Title, Headings string
 	}
 	if err := tx.Raw("SELECT seq, title, headings FROM crawled_pages WHERE seq IN ?", seqs).Scan(&heads).Error; err != nil {
-		return fmt.Errorf("ranking what a search found: %w", err)
+		return fmt.Errorf("rank search results: %w", err)
 	}
 	score := make(map[int64]float64, len(heads))
 	for _, h := range heads {
@@ -169,7 +168,7 @@ func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
 	return nil
 }
 
-// texts are the texts of pages.
+// texts returns the texts of pages, by seq.
 func (s *Store) texts(tx *gorm.DB, seqs []int64) (map[int64]string, error) {
 	var found []struct {
 		PageSeq int64
@@ -184,28 +183,28 @@ func (s *Store) texts(tx *gorm.DB, seqs []int64) (map[int64]string, error) {
 		err = errors.Join(err, unpackErr)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("loading the texts of crawled pages: %w", err)
+		return nil, fmt.Errorf("load texts of crawled pages: %w", err)
 	}
 	return texts, nil
 }
 
-// CrawledPage is the page of an id, with its text; CodeNotFound if there is none.
+// CrawledPage returns a page with its text by id. The error is CodeNotFound if there is none.
 func (s *Store) CrawledPage(ctx context.Context, id string) (p Page, err error) {
 	at, seq, err := models.ParseTimedID(models.KindCrawled, id)
 	if err != nil {
 		return p, models.NotFound("crawled page")
 	}
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "sources")
+	visible, args := models.Visible(tx, "sources")
 	err = tx.Model(&Page{}).Select("crawled_pages.*, sources.id AS source_id, page_versions.text").
 		Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").
 		Joins("LEFT JOIN page_versions ON page_versions.page_seq = crawled_pages.seq AND page_versions.version = crawled_pages.text_version").
-		Where("crawled_pages.seq = ? AND crawled_pages.created_at = ? AND sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL", seq, at).Where(seen, args...).Take(&p).Error
+		Where("crawled_pages.seq = ? AND crawled_pages.created_at = ? AND sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL", seq, at).Where(visible, args...).Take(&p).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return p, models.NotFound("crawled page")
 	}
 	if err != nil {
-		return p, fmt.Errorf("loading a crawled page: %w", err)
+		return p, fmt.Errorf("load crawled page: %w", err)
 	}
 	return p, nil
 }

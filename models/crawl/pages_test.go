@@ -13,12 +13,12 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// site is what crawls of a test find: texts by path of http://a.example. A text is a
-// page, and a line that begins with "->" a link. Other texts are "status 500", "moved /to"
-// and "away /to" for redirects, and "unchanged". A path without a text is a 404.
+// site is a test site: texts by path of http://a.example. A text is a page, and a line that begins with "->" is a link.
+// Other texts are "status 500", "moved /to" and "away /to" for permanent and temporary redirects, and "unchanged". Other
+// paths are 404.
 type site map[string]string
 
-// crawlSite runs a job of http://a.example to its end, and writes its report.
+// crawlSite runs a job of http://a.example until it completes, and writes its report.
 func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
 	w.Helper()
 	j = w.get(j)
@@ -55,7 +55,7 @@ func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
 	return e
 }
 
-// visit is the result of the next entry of a turn.
+// visit returns the result of the next entry of a turn.
 func (w *world) visit(t *crawl.Turn, pages site) crawl.Result {
 	e := t.Left[0]
 	text, ok := pages[strings.TrimPrefix(e.URL, "http://a.example")]
@@ -165,8 +165,7 @@ func (w *world) page(path string) crawl.Page {
 	return crawl.Page{}
 }
 
-// Crawls find what is new, what has changed, what is gone and what is back, and which
-// links are broken.
+// TestChangesOfASite checks that crawls find new, changed, removed and restored pages, and broken links.
 func TestChangesOfASite(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -187,7 +186,7 @@ func TestChangesOfASite(t *testing.T) {
 			w.Errorf("search found %v", got)
 		}
 
-		second := site{"/": "Home\n->/a\n->/b", "/a": "Alpha\nThe price is 12 euros"} // /b is a 404 now, and nothing links to /c
+		second := site{"/": "Home\n->/a\n->/b", "/a": "Alpha\nThe price is 12 euros"} // /b is now a 404, and no page links to /c
 		e2 := w.crawlSite(j, second)
 		if e2.PagesNew != 0 || e2.PagesChanged != 1 || e2.PagesGone != 2 || e2.BrokenLinks != 1 {
 			w.Fatalf("the second crawl: %+v", e2)
@@ -230,7 +229,7 @@ func TestChangesOfASite(t *testing.T) {
 		if got := w.search(crawl.PageFilter{Query: "something"}); !slices.Equal(got, []string{"/b"}) {
 			w.Errorf("search found %v after the page came back", got)
 		}
-		// While a page that links to others fails, they are not taken for gone.
+		// While a page fails, the pages that it links to do not count as gone.
 		e4 := w.crawlSite(j, site{"/": "Home\n->/a\n->/b", "/a": "status 503", "/b": "Beta\nSomething"})
 		if e4.PagesGone != 0 {
 			w.Errorf("%d pages are gone while the site fails", e4.PagesGone)
@@ -238,7 +237,7 @@ func TestChangesOfASite(t *testing.T) {
 	})
 }
 
-// A page keeps its newest versions.
+// TestVersionsAreBounded checks that a page keeps only its newest versions.
 func TestVersionsAreBounded(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -253,7 +252,7 @@ func TestVersionsAreBounded(t *testing.T) {
 	})
 }
 
-// A search is limited by source, language and date, has snippets, and goes on from page to page.
+// TestSearchOfPages checks filters by source, language and date, snippets, and paging.
 func TestSearchOfPages(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -308,7 +307,7 @@ func TestSearchOfPages(t *testing.T) {
 		if lag, err := w.IndexLag(w.Context()); err != nil || lag != (crawl.Lag{}) {
 			w.Errorf("the index is behind: %+v, %v", lag, err)
 		}
-		// A deleted source is not found any more.
+		// Pages of a deleted source are not found.
 		w.ok(w.DeleteSource(w.Context(), j.SourceID))
 		if got := w.search(crawl.PageFilter{Query: "fox"}); got != nil {
 			w.Errorf("found %v of a deleted source", got)
@@ -316,7 +315,7 @@ func TestSearchOfPages(t *testing.T) {
 	})
 }
 
-// A text that is damaged is left out of searches, and holds up nothing.
+// TestDamagedTextIsNotIndexed checks that a page with a damaged text is not indexed and does not block other pages.
 func TestDamagedTextIsNotIndexed(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -330,8 +329,8 @@ func TestDamagedTextIsNotIndexed(t *testing.T) {
 	})
 }
 
-// A page that cannot be read now may be what links to others: those are not gone. One
-// that was removed, redirects or names another URL as its canonical one is.
+// TestWhatIsGone checks that a page that cannot be read now keeps the pages that it may link to. Pages that were removed,
+// redirect or have another canonical URL are gone.
 func TestWhatIsGone(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -353,7 +352,7 @@ func TestWhatIsGone(t *testing.T) {
 		if got := w.search(crawl.PageFilter{Query: "old"}); got != nil {
 			t.Errorf("search finds %v, which redirects", got)
 		}
-		// Its history is that of one job, however long ago the last crawl was.
+		// The job has no other history, however long ago its last crawl was.
 		modelstest.Exec(w.T, w.db, "DELETE FROM job_executions")
 		delete(pages, "/k2")
 		pages["/hub"] = "Hub\n->/k1"
@@ -363,7 +362,7 @@ func TestWhatIsGone(t *testing.T) {
 	})
 }
 
-// A page that redirects for now, to a page of the site or to a new one, stays as it was.
+// TestTemporaryRedirectsKeepThePage checks that a page with a temporary redirect, to a known or a new page, does not change.
 func TestTemporaryRedirectsKeepThePage(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -392,16 +391,16 @@ func TestTemporaryRedirectsKeepThePage(t *testing.T) {
 		pages["/a"] = "moved /b"
 		e = w.crawlSite(j, pages)
 		if got := w.changes(e, ""); !slices.Equal(got, []string{"gone /a"}) {
-			t.Errorf("moved for good: %v", got)
+			t.Errorf("after a permanent move: %v", got)
 		}
-		pages["/a"] = "away /c" // which does not bring it back
+		pages["/a"] = "away /c" // which does not restore it
 		if e = w.crawlSite(j, pages); w.changes(e, "") != nil || w.page("/a").GoneAt.IsZero() {
 			t.Errorf("gone before: %v", w.changes(e, ""))
 		}
 	})
 }
 
-// A page that was gone is requested in full, so that its return is seen.
+// TestGonePagesAreRequestedInFull checks that a page that was gone is requested unconditionally, so that its return is seen.
 func TestGonePagesAreRequestedInFull(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -416,7 +415,7 @@ func TestGonePagesAreRequestedInFull(t *testing.T) {
 	})
 }
 
-// A report that is written after the next crawl has begun still has its broken links.
+// TestLateReport checks that a report that is written after the next crawl has started still has its broken links.
 func TestLateReport(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)

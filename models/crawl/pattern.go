@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// MaxPerPattern is how many pages of one Pattern a crawl reads.
+// MaxPerPattern is the maximum number of pages of one Pattern that a crawl reads.
 const MaxPerPattern = 10_000
 
-// Pattern returns what a URL has in common with the pages of its kind: host and path with
-// each segment that is a number, a date or an id replaced by "#", and the sorted names of
-// its parameters: "example.com/blog/#/#?page". An id is a UUID or eight hexadecimal digits
-// or more.
+// Pattern returns the pattern of a URL: host and path with "#" for each segment that is a number, a date or an id, and the
+// sorted names of its parameters. Example: "example.com/blog/#/#?page". An id is a UUID or at least eight hexadecimal
+// digits.
 func Pattern(u string) string {
 	host, path, query := splitURL(u)
 	var b strings.Builder
@@ -37,7 +36,7 @@ func Pattern(u string) string {
 	return b.String()
 }
 
-// isKey reports whether a path segment names one of many pages of a kind.
+// isKey reports whether a path segment identifies one of many similar pages.
 func isKey(segment string) bool {
 	digits, hex, dashes := 0, 0, 0
 	for i := range len(segment) {
@@ -62,7 +61,7 @@ func isKey(segment string) bool {
 	return isUUID(segment)
 }
 
-// isUUID reports whether s, of hexadecimal digits and dashes, is a UUID.
+// isUUID reports whether s, which consists of hexadecimal digits and dashes, is a UUID.
 func isUUID(s string) bool {
 	return len(s) == 36 && strings.Count(s, "-") == 4 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
 }

@@ -13,8 +13,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// TestQueryPlans asks SQLite how it runs each statement of what people and the crawler
-// do often: none reads a whole table, and none sorts one.
+// TestQueryPlans checks SQLite's plans for all frequent statements: none scans a whole table, and none sorts one.
 func TestQueryPlans(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	var jobs []crawl.Job
@@ -157,7 +156,7 @@ func TestQueryPlans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, w.db, c.do) {
 				for _, step := range modelstest.Plan(t, w.db, s) {
-					// What was just found, what the statement brings, and the one row of totals.
+					// Rows from a CTE, rows of the statement itself, and the single row of totals.
 					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN f" || step == "SCAN free" || strings.Contains(s.SQL, "scheduler_totals") || strings.Contains(step, "instances") ||
 						step == "SCAN placed" || strings.HasPrefix(step, "SCAN (subquery") // the entries of a feed
 					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && !strings.Contains(s.SQL, "{rows}") && !strings.Contains(s.SQL, "jsonb_each") {
@@ -169,8 +168,7 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
-// TestFactsReadByIndex asks each engine how it looks up URLs in a large frontier, those of crawls and those added by hand:
-// each by an index.
+// TestFactsReadByIndex checks that each engine looks up URLs in a large frontier by an index.
 func TestFactsReadByIndex(t *testing.T) {
 	each(t, func(w *world) {
 		w.crawlPages(w.job("http://a.example/", 0), map[string]func(*crawl.Result){"/1": plain})
@@ -207,7 +205,7 @@ func TestFactsReadByIndex(t *testing.T) {
 	})
 }
 
-// explained is how the engine would run a statement.
+// explained returns the plan of a statement.
 func (w *world) explained(explain string, s modelstest.Statement) string {
 	w.Helper()
 	var steps []map[string]any

@@ -8,22 +8,22 @@ import (
 	"linkwatch/models"
 )
 
-// How long what crawls leave behind is kept.
+// How long the data of crawls is kept.
 const (
 	KeepExecutions   = 100             // the newest of each job
-	KeepExecutionFor = 30 * models.Day // whichever keeps fewer
+	KeepExecutionFor = 30 * models.Day // or KeepExecutions, if that is fewer
 	KeepFrontier     = models.Day      // the entries of a crawl, after its end
 	keepIdleHost     = 7 * 24 * time.Hour
-	keepFeedEntry    = 60 * models.Day // since the feed last had it
+	keepFeedEntry    = 60 * models.Day // after it was last in the feed
 )
 
-// beyondKept are the executions (e) beyond the newest KeepExecutions of their job (j).
-// The numbers are part of the text because the index jobs_many is of these jobs only.
-const beyondKept = `jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - 100 WHERE j.executions > 100`
+// excessExecutions selects executions (e) that are older than the newest KeepExecutions of their job (j). The number is written
+// out because the partial index jobs_many uses it.
+const excessExecutions = `jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - 100 WHERE j.executions > 100`
 
-// ReapFrontier deletes up to limit entries of the frontier: those of crawls that
-// ended longer ago than KeepFrontier or are beyond the newest KeepExecutions of their
-// job, and those added by hand that were fetched before KeepFrontier.
+// ReapFrontier deletes up to limit entries of the frontier. It deletes entries of crawls that ended more than KeepFrontier
+// ago or are not among the newest KeepExecutions of their job, and manual entries that were fetched more than KeepFrontier
+// ago.
 func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 	old := s.clock.Now().Add(-KeepFrontier)
 	n, err := s.db.DeleteBatch(tx, limit, "frontier", "seq", "crawl_seq = 0 AND status IN ('done', 'failed') AND updated_at < ?", old)
@@ -50,7 +50,7 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 		return n, nil
 	}
 	var beyond []ended
-	err = tx.Raw("SELECT e.seq, e.crawl_seq FROM "+beyondKept+" AND e.has_frontier AND e.status <> 'running' LIMIT ?", limit).Scan(&beyond).Error
+	err = tx.Raw("SELECT e.seq, e.crawl_seq FROM "+excessExecutions+" AND e.has_frontier AND e.status <> 'running' LIMIT ?", limit).Scan(&beyond).Error
 	for _, e := range beyond {
 		if err != nil || n == int64(limit) {
 			break
@@ -65,8 +65,8 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 // ended is an execution whose crawl has ended.
 type ended struct{ Seq, CrawlSeq int64 }
 
-// reapFrontierOf deletes up to limit entries of the crawl of an execution. If fewer
-// were there, it marks the execution as one without entries.
+// reapFrontierOf deletes up to limit entries of the crawl of an execution. When none are left, it clears the execution's
+// has_frontier.
 func (s *Store) reapFrontierOf(tx *gorm.DB, limit int, e ended) (int64, error) {
 	n, err := s.db.DeleteBatch(tx, limit, "frontier", "seq", "crawl_seq = ?", e.CrawlSeq)
 	if err == nil && n < int64(limit) {
@@ -75,9 +75,8 @@ func (s *Store) reapFrontierOf(tx *gorm.DB, limit int, e ended) (int64, error) {
 	return n, err
 }
 
-// ReapExecutions deletes up to limit executions with their logs: those that ended
-// longer ago than KeepExecutionFor, and those beyond the newest KeepExecutions of
-// their job. Those whose crawl has entries in the frontier wait for ReapFrontier.
+// ReapExecutions deletes up to limit executions with their logs: those that ended more than KeepExecutionFor ago, and those
+// that are not among the newest KeepExecutions of their job. It skips executions that still have entries in the frontier.
 func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 	limit = max(limit/16, 1) // each has a log of up to MaxLog bytes
 	const gone = "status <> 'running' AND NOT has_frontier AND "
@@ -85,21 +84,21 @@ func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 	if err != nil || n == int64(limit) {
 		return n, err
 	}
-	more, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", gone+"seq IN (SELECT e.seq FROM "+beyondKept+")")
+	more, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", gone+"seq IN (SELECT e.seq FROM "+excessExecutions+")")
 	return n + more, err
 }
 
-// ReapHosts deletes up to limit hosts that were not asked for a week.
+// ReapHosts deletes up to limit hosts without a request for a week.
 func (s *Store) ReapHosts(tx *gorm.DB, limit int) (int64, error) {
-	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // no URLs of them are added meanwhile
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that no URLs of these hosts are added
 		return 0, err
 	}
 	return s.db.DeleteBatch(tx, limit, "crawl_hosts", "seq", `next_at IS NULL AND claimed_by IS NULL AND tried_at < ?
 		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+openEntries+`) ORDER BY tried_at`, s.clock.Now().Add(-keepIdleHost))
 }
 
-// ReapSources deletes up to limit rows of sources and jobs that can no longer be
-// restored: first what belongs to a source, then the source with its jobs.
+// ReapSources deletes up to limit rows of sources and jobs that can no longer be restored: first the data of a source, then
+// the source with its jobs.
 func (s *Store) ReapSources(tx *gorm.DB, limit int) (int64, error) {
 	old := s.clock.Now().Add(-KeepDeleted)
 	n, err := s.db.DeleteBatch(tx, limit, "jobs", "seq", `deleted_at < ? AND lock_token IS NULL
@@ -141,8 +140,7 @@ func (s *Store) ReapSources(tx *gorm.DB, limit int) (int64, error) {
 	return n + deleted, err
 }
 
-// reapFeeds deletes the feeds of a source with their entries, on top of n rows up to
-// limit, and returns how many rows that makes.
+// reapFeeds deletes the feeds of a source with their entries. n rows of limit are already used. It returns the new number.
 func (s *Store) reapFeeds(tx *gorm.DB, limit int, n, source int64) (int64, error) {
 	deleted, err := s.db.DeleteBatch(tx, limit-int(n), "feed_entries", "feed_seq, url_hash", "feed_seq IN (SELECT seq FROM feeds WHERE source_seq = ?)", source)
 	if n += deleted; err != nil || n == int64(limit) {
@@ -152,8 +150,8 @@ func (s *Store) reapFeeds(tx *gorm.DB, limit int, n, source int64) (int64, error
 	return n + deleted, err
 }
 
-// ReapFeedEntries deletes up to limit entries of feeds that their feed has had no more
-// for keepFeedEntry. A feed that goes on is read in full more often than that.
+// ReapFeedEntries deletes up to limit entries that have not been in their feed for keepFeedEntry. Active feeds are read in
+// full more often than that.
 func (s *Store) ReapFeedEntries(tx *gorm.DB, limit int) (int64, error) {
 	return s.db.DeleteBatch(tx, limit, "feed_entries", "feed_seq, url_hash", "seen_at < ? ORDER BY seen_at", s.clock.Now().Add(-keepFeedEntry))
 }

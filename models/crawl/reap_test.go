@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// Executions beyond the newest 100 of their job are deleted with their entries, which
-// otherwise are kept for a day. Those of other jobs stay.
+// TestReapExecutionsBeyondTheNewest checks that executions beyond the newest 100 of a job are deleted with their frontier
+// entries, which are otherwise kept for a day. Executions of other jobs stay.
 func TestReapExecutionsBeyondTheNewest(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 24*time.Hour)
@@ -38,7 +38,7 @@ func TestReapExecutionsBeyondTheNewest(t *testing.T) {
 		w.left(j, 4, crawl.KeepExecutions)
 		w.left(other, 1, 1)
 
-		w.clock.Advance(2 * crawl.KeepFrontier) // from now on the entries are no longer kept for their age
+		w.clock.Advance(2 * crawl.KeepFrontier) // entries no longer stay because of their age
 		w.reapAll(1000)
 		if n := w.n("SELECT count(*) FROM frontier"); n != 0 {
 			t.Errorf("%d entries are left", n)
@@ -50,8 +50,8 @@ func TestReapExecutionsBeyondTheNewest(t *testing.T) {
 	})
 }
 
-// Executions are deleted 30 days after their end, with their logs, also those among the
-// newest. One that runs and a crawl that is to be continued stay.
+// TestReapOldExecutions checks that executions and their logs are deleted 30 days after their end, even among the newest. A
+// running execution and a crawl to continue stay.
 func TestReapOldExecutions(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 24*time.Hour)
@@ -84,7 +84,7 @@ func TestReapOldExecutions(t *testing.T) {
 	})
 }
 
-// run runs a job n times, a minute apart: each crawl fetches its start page.
+// run runs a job n times, one minute apart. Each crawl fetches its start page.
 func (w *world) run(j crawl.Job, n int) {
 	w.Helper()
 	for range n {
@@ -105,8 +105,7 @@ func (w *world) reap(remove func(*gorm.DB, int) (int64, error), limit int) (n in
 	return n
 }
 
-// reapAll deletes entries and executions until none is left to delete, and says how many
-// it were.
+// reapAll deletes entries and executions until none is left to delete, and returns their number.
 func (w *world) reapAll(limit int) (all int64) {
 	w.Helper()
 	for {
@@ -117,7 +116,7 @@ func (w *world) reapAll(limit int) (all int64) {
 	}
 }
 
-// left checks that a job has n executions, which begin with the number first.
+// left checks that a job has n executions with consecutive numbers from first.
 func (w *world) left(j crawl.Job, first, n int) {
 	w.Helper()
 	l, err := w.Executions(w.Context(), j, models.Cursor{}, 500)

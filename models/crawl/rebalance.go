@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// What keeps Rebalance from moving a job again and again.
+// Limits that keep Rebalance from moving the same jobs repeatedly.
 const (
-	NoMoveBefore = 30 * time.Minute // nothing moves from or to a time that is this near
-	NoMoveAgain  = time.Hour        // nothing that was moved this recently moves
+	NoMoveBefore = 30 * time.Minute // no move from or to a time this near
+	NoMoveAgain  = time.Hour        // no move of a job that was moved this recently
 )
 
 const (
-	maxPasses = 8  // bounds the work of Rebalance; two or three passes are common
-	minGain   = 50 // a move evens out at least this part of the mean load: 2%
+	maxPasses = 8  // maximum passes of Rebalance; two or three are usual
+	minGain   = 50 // a move must gain at least 1/minGain (2%) of the mean load
 )
 
 // Planned is a job with its next run.
@@ -33,21 +33,17 @@ type Move struct {
 	From, To time.Time
 }
 
-// Rebalance returns the moves that make the load of the next 24 hours more even, and its
-// Score before and after them; after is not below before. It takes jobs out of the
-// fullest slots, each at most once, to the slot that lowers the sum of the squared loads
-// most. Equal input gives equal moves, in any order of jobs.
+// Rebalance returns moves that make the load of the next 24 hours more even, and the Score before and after. after is never
+// below before. It moves jobs out of the fullest slots, each at most once, to the slot that reduces the sum of the squared
+// loads most. Equal input gives equal moves, for any order of jobs.
 //
-// A move has to be worth it: for each run of the job, the old slot has more jobs than the
-// new one, by 2% of the mean load and at least by one. Without that, most jobs that
-// repeat in odd intervals would move each day.
+// Each move must have a minimum gain: for each run of the job, the old slot has more jobs than the new one, by at least 2%
+// of the mean load and at least one. Otherwise most jobs with odd intervals would move every day.
 //
-// It does not move one-time jobs, jobs that repeat in less than two slots, jobs whose
-// next run is within NoMoveBefore and jobs that were moved within NoMoveAgain. No job
-// moves to a time within NoMoveBefore, or to more than its interval from now. A move
-// keeps the number of runs in the 24 hours: otherwise the load would seem to fall by
-// what moves out of sight. An hourly job can only move in the first half of its
-// interval: call Rebalance more than once an hour.
+// It does not move one-time jobs, jobs with an interval of less than two slots, jobs that run within NoMoveBefore, or jobs
+// that were moved within NoMoveAgain. No job moves to a time within NoMoveBefore, or to more than its interval from now. A
+// move keeps the number of runs in the 24 hours. Otherwise moving runs out of the window would seem to reduce the load. An
+// hourly job can only move in the first half of its interval, so call Rebalance more than once an hour.
 func Rebalance(now time.Time, jobs []Planned) (moves []Move, before, after float64) {
 	l := NewLoad(now)
 	var movable []*Planned
@@ -69,7 +65,7 @@ func Rebalance(now time.Time, jobs []Planned) (moves []Move, before, after float
 			break
 		}
 		score := l.Score()
-		if score < after { // rare: the squares fell, but by moves between slots that were near the ideal
+		if score < after { // rare: the squares fell, but by moves between slots near the ideal load
 			return moves[:done], before, after
 		}
 		after = score
@@ -77,9 +73,8 @@ func Rebalance(now time.Time, jobs []Planned) (moves []Move, before, after float
 	return moves, before, after
 }
 
-// movePass looks at each job once, those of the fullest slots first, and moves it if
-// that helps by gain. It returns the moves with the new ones, and the jobs that did not
-// move.
+// movePass visits each job once, fullest slots first, and moves it if that gains enough. It returns all moves, and the jobs
+// that did not move.
 func (l *Load) movePass(moves []Move, jobs []*Planned, gain int) ([]Move, []*Planned) {
 	load := l.jobs
 	slices.SortFunc(jobs, func(a, b *Planned) int {
@@ -103,9 +98,8 @@ func (l *Load) movePass(moves []Move, jobs []*Planned, gain int) ([]Move, []*Pla
 	return moves, stay
 }
 
-// better returns the best time for the next run of a job that is not counted in l, or
-// from, its present time, if none is better by gain jobs for each run. Times are from
-// the start of the window.
+// better returns the best time for the next run of a job that is not counted in l. It returns from, the current time, if no
+// other gains at least gain jobs per run. Times are relative to the start of the window.
 func (l *Load) better(from time.Duration, j *Planned, gain int) time.Duration {
 	best := from
 	present, runs := l.sum(from, j.Every)

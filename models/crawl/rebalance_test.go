@@ -13,8 +13,8 @@ import (
 
 const unevenJobs = 10_000
 
-// unevenPlan is a plan in which most jobs run in a few slots, as if they were imported
-// at once. It has one-time jobs, short intervals, and jobs that moved lately.
+// unevenPlan returns a plan in which most jobs run in a few slots, like jobs that were imported together. It also has
+// one-time jobs, short intervals, and jobs that were moved recently.
 func unevenPlan(seed uint64, n int) []crawl.Planned {
 	r := rand.New(rand.NewPCG(seed, 7))
 	intervals := []time.Duration{
@@ -40,7 +40,7 @@ func unevenPlan(seed uint64, n int) []crawl.Planned {
 	return jobs
 }
 
-// scoreOf is the score of a plan.
+// scoreOf returns the score of a plan.
 func scoreOf(now time.Time, jobs []crawl.Planned) float64 {
 	l := crawl.NewLoad(now)
 	for _, j := range jobs {
@@ -49,7 +49,7 @@ func scoreOf(now time.Time, jobs []crawl.Planned) float64 {
 	return l.Score()
 }
 
-// squares is the sum of the squared loads of a plan.
+// squares returns the sum of the squared loads of a plan.
 func squares(now time.Time, jobs []crawl.Planned) (sum int) {
 	l := crawl.NewLoad(now)
 	for _, j := range jobs {
@@ -61,7 +61,7 @@ func squares(now time.Time, jobs []crawl.Planned) (sum int) {
 	return sum
 }
 
-// moved is a plan after moves, whose Seq is the place of a job in it plus one.
+// moved applies moves to a plan. The Seq of each job is its index plus one.
 func moved(now time.Time, jobs []crawl.Planned, moves []crawl.Move) []crawl.Planned {
 	jobs = slices.Clone(jobs)
 	for _, m := range moves {
@@ -117,7 +117,7 @@ func TestRebalanceMakesAnUnevenPlanEven(t *testing.T) {
 	}
 }
 
-// With only one slot in use, the load becomes as even as it can be in one call.
+// TestRebalanceSpreadsOneSlot checks that one call makes the load of a single slot as even as possible.
 func TestRebalanceSpreadsOneSlot(t *testing.T) {
 	jobs := make([]crawl.Planned, 960)
 	for i := range jobs {
@@ -149,9 +149,8 @@ func TestRebalanceLeavesAnEvenPlan(t *testing.T) {
 	}
 }
 
-// Two hours later hardly anything moves: jobs ran, and the window is another one. (After
-// one hour, the jobs that were too near at first move.) Odd intervals, of which a window
-// holds a part, need more moves than those that divide it.
+// TestRebalanceAgainMovesLittle checks that few jobs move two hours later, when some jobs have run and the window has moved.
+// (After one hour, the jobs that were too near at first move.) Intervals that do not divide the window need more moves.
 func TestRebalanceAgainMovesLittle(t *testing.T) {
 	odd := unevenPlan(2, unevenJobs)
 	for i := range odd {
@@ -165,7 +164,7 @@ func TestRebalanceAgainMovesLittle(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		jobs        []crawl.Planned
-		next, later int // percent of the first moves: in the next hour, and in each after it
+		next, later int // percent of the first moves: in the next hour, and in each later hour
 	}{"divides the window": {even, 40, 2}, "odd": {odd, 40, 20}} {
 		jobs, now, first := c.jobs, slotNow, 0
 		for hour := range 12 {
@@ -204,7 +203,7 @@ func TestRebalanceKeepsItsRules(t *testing.T) {
 			case 1: // exactly at the limits
 				jobs[i].Next = slotNow.Add(crawl.NoMoveBefore + time.Duration(r.IntN(3)-1))
 				jobs[i].MovedAt = slotNow.Add(-crawl.NoMoveAgain - time.Duration(r.IntN(3)-1))
-			case 2: // long overdue or far away
+			case 2: // long overdue or far in the future
 				jobs[i].Next = slotNow.Add(time.Duration(r.Int64N(int64(1000*time.Hour))) - 500*time.Hour)
 			}
 		}

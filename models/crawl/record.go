@@ -10,29 +10,29 @@ import (
 	"linkwatch/models"
 )
 
-// Result is what a fetch of an entry came to.
+// Result is the result of fetching an entry.
 type Result struct {
 	Entry     Entry
-	Status    EntryStatus // Pending: it is tried again
-	Reason    string      // why it failed, or is tried again; "" = it is done
-	Broken    bool        // it failed because there is no page: links to it are reported
-	Moved     int         // the status with which the URL sends readers to another one for good: its page is gone; 0 = it does not
-	Canonical string      // that its page names in place of the URL, which counts as moved; "" = none
-	Away      bool        // it redirects for now: its page stays as it is
-	To        string      // where it redirects to, as Normalize gave it; "" = nowhere. The entry is then tried again there
+	Status    EntryStatus // Pending: it is retried
+	Reason    string      // why it failed or is retried; "" = done
+	Broken    bool        // there is no page: links to it are reported as broken
+	Moved     int         // status of a permanent redirect to another URL, whose target replaces the page; 0 = none
+	Canonical string      // canonical URL of the page if it differs, which makes the URL count as moved; "" = none
+	Away      bool        // temporary redirect: the stored page is unchanged
+	To        string      // normalized redirect target, which the entry tries next; "" = none
 
 	Page       *Page // to store; nil = none
-	Unchanged  bool  // of Page only URL and FetchedAt count: it is as it was
+	Unchanged  bool  // not modified: only URL and FetchedAt of Page are used
 	Links      []Found
 	Discovered []Discovered
-	Feeds      []FoundFeed   // that a start page names
+	Feeds      []FoundFeed   // named by a start page
 	Line       string        // for the log of its execution
-	Hash       string        // of the text of a start page, SHA-256 in hexadecimal; "" = it has none
-	CPU        time.Duration // spent on reading it
-	Stack      string        // of a panic; "" = there was none
+	Hash       string        // hexadecimal SHA-256 of the text of a start page; "" = no text
+	CPU        time.Duration // CPU time for parsing
+	Stack      string        // of a panic; "" = none
 }
 
-// Size is about how many bytes a result takes in memory.
+// Size returns the approximate size of the result in memory, in bytes.
 func (r Result) Size() int {
 	n := 256 + len(r.Line)
 	if r.Page != nil {
@@ -50,31 +50,29 @@ func (r Result) Size() int {
 	return n
 }
 
-// Turn is an instance's time with a host: what it fetched, and when the host may be
-// asked again.
+// Turn is the time in which an instance fetches from a claimed host, with the results and the time of the host's next turn.
 type Turn struct {
-	Host    // as it was claimed, with its new NextAt, DelayMS, Failures, Slow and TriedAt
+	Host    // as claimed, with its new NextAt, DelayMS, Failures, Slow and TriedAt
 	Results []Result
-	Left    []Entry // loaded, but not fetched
-	Bytes   int     // that the results take in memory, about
+	Left    []Entry // loaded but not fetched
+	Bytes   int     // approximate size of the results in memory
 }
 
-// maxTurnBytes ends a turn whose results take more memory.
+// maxTurnBytes is the size of the results at which a turn ends.
 const maxTurnBytes = 256 << 10
 
-// Add adds a result. full says that the turn has as many results as it may hold.
+// Add adds a result. full reports whether the turn has reached its limit.
 func (t *Turn) Add(r Result) (full bool) {
 	t.Results = append(t.Results, r)
 	t.Bytes += r.Size()
 	return t.Bytes > maxTurnBytes
 }
 
-// lockRecord is held by transactions that store what was fetched.
+// lockRecord is held by transactions that store results.
 const lockRecord models.LockKey = 7_110_913_004
 
-// Record stores what was fetched and frees the hosts, in one transaction: each table
-// is written by one statement, however many results there are. Turns whose claim was
-// lost are passed over.
+// Record stores the results of turns and releases the hosts in one transaction, with one statement per table. It skips turns
+// whose claim was lost.
 func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 	var learned []entryKey
 	var counted map[patternKey]int
@@ -88,7 +86,7 @@ func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("recording what was crawled: %w", err)
+		return fmt.Errorf("record crawl results: %w", err)
 	}
 	for _, k := range learned {
 		s.seen.Set(k, struct{}{})
@@ -97,8 +95,8 @@ func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 		before, _ := s.patterns.GetIfPresent(k)
 		s.patterns.Set(k, before+n)
 	}
-	ring(s.urls) // for the hosts that were freed, too
-	ring(s.pages)
+	signal(s.urls) // also for the hosts that were released
+	signal(s.pages)
 	return nil
 }
 
@@ -108,14 +106,14 @@ type batch struct {
 	tx      *gorm.DB
 	now     models.Time
 	results []Result
-	going   map[int64]goingOn // crawls that have not ended
-	sums    map[int64]*sum    // by execution
-	// What counts once the transaction is committed.
-	learned []entryKey         // the frontier has it
-	counted map[patternKey]int // URLs that were added, by their path pattern
+	active  map[int64]activeExecution // crawls that have not ended
+	sums    map[int64]*sum            // by execution
+	// Applied after the commit.
+	learned []entryKey         // URLs in the frontier
+	counted map[patternKey]int // new URLs by path pattern
 }
 
-// sum is what results change of an execution.
+// sum is the change of the counters of an execution.
 type sum struct {
 	crawled, indexed, queued, fetched, failed int
 	changes                                   map[Change]int // of pages
@@ -124,11 +122,11 @@ type sum struct {
 	lines                                     []string
 }
 
-// sum is that of the execution of an entry: the newest one of its crawl, which may
-// have taken over from the one that loaded the entry.
+// sum returns the sum for the execution of an entry. This is the newest execution of its crawl, which may have taken over
+// from the one that loaded the entry.
 func (b *batch) sum(e Entry) *sum {
 	seq := e.Crawl.Execution
-	if going, ok := b.going[e.CrawlSeq]; ok {
+	if going, ok := b.active[e.CrawlSeq]; ok {
 		seq = going.Seq
 	}
 	if b.sums[seq] == nil {
@@ -153,14 +151,14 @@ func (b *batch) store(turns []*Turn) error {
 	for _, r := range b.results {
 		crawls[r.Entry.CrawlSeq] = true
 	}
-	if b.going, err = b.s.going(b.tx, crawls); err != nil {
+	if b.active, err = b.s.activeExecutions(b.tx, crawls); err != nil {
 		return err
 	}
 	for _, step := range []func() error{
 		func() error {
 			return left.Exec(b.tx, "UPDATE frontier SET status = 'pending' WHERE seq IN (SELECT seq FROM {rows} AS r) AND status = 'fetching'").Error
 		},
-		b.redirects, b.entries, b.links, b.pages, b.moved, b.away, b.unchanged, b.discovered, b.feeds, b.executions, func() error { return b.restHosts(owned) },
+		b.redirects, b.entries, b.links, b.pages, b.permanentRedirects, b.temporaryRedirects, b.unchanged, b.discovered, b.feeds, b.executions, func() error { return b.restHosts(owned) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -169,7 +167,7 @@ func (b *batch) store(turns []*Turn) error {
 	return nil
 }
 
-// freeHosts ends the claims of hosts and returns the turns that still had theirs.
+// freeHosts releases hosts and returns the turns whose claim was still valid.
 func (b *batch) freeHosts(turns []*Turn) (owned []*Turn, err error) {
 	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, tried_at bigint")
 	for _, t := range turns {
@@ -193,13 +191,12 @@ func (b *batch) freeHosts(turns []*Turn) (owned []*Turn, err error) {
 	return owned, nil
 }
 
-// restHosts makes hosts idle that have nothing to fetch. What adds entries or resumes a
-// crawl wakes them.
+// restHosts makes hosts idle that have nothing to fetch. They become due again when entries are added or a crawl continues.
 func (b *batch) restHosts(turns []*Turn) error {
 	rows := models.NewRows("seq bigint")
 	for _, t := range turns {
 		rows.Add(t.Seq)
 	}
 	return rows.Exec(b.tx, `UPDATE crawl_hosts SET next_at = NULL WHERE seq IN (SELECT seq FROM {rows} AS r) AND claimed_by IS NULL
-		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+liveEntries+`)`).Error
+		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+fetchableEntries+`)`).Error
 }

@@ -11,7 +11,7 @@ import (
 // FoundFeed is a feed that a start page names.
 type FoundFeed struct {
 	Source int64
-	URL    string // as Normalize gave it
+	URL    string // normalized
 	Title  string
 }
 
@@ -24,8 +24,7 @@ func (b *batch) feeds() error {
 	return b.s.insertFeeds(b.tx, found, MaxFoundFeeds)
 }
 
-// insertFeeds stores the feeds that their source does not have, as long as it has less
-// than most. They are due at once. The caller holds lockRecord.
+// insertFeeds stores new feeds, which are due at once, while their source has fewer than most. The caller holds lockRecord.
 func (s *Store) insertFeeds(tx *gorm.DB, found []FoundFeed, most int) error {
 	rows, seen := models.NewRows("n bigint, source_seq bigint, url text, url_hash bytes, title text"), map[pageKey]bool{}
 	for i, f := range found {
@@ -43,7 +42,7 @@ func (s *Store) insertFeeds(tx *gorm.DB, found []FoundFeed, most int) error {
 		WHERE place + (SELECT count(*) FROM feeds AS f WHERE f.source_seq = fresh.source_seq) <= ?
 		ORDER BY n ON CONFLICT DO NOTHING`, now, now, most).Error
 	if err != nil {
-		return fmt.Errorf("storing feeds: %w", err)
+		return fmt.Errorf("store feeds: %w", err)
 	}
 	return nil
 }

@@ -4,8 +4,7 @@ import (
 	"linkwatch/models"
 )
 
-// redirects moves entries to the URLs that they redirect to. One whose crawl has
-// that URL already is done.
+// redirects moves entries to their redirect targets. If the crawl already has that URL, the entry is done.
 func (b *batch) redirects() error {
 	rows := models.NewRows("seq bigint, crawl_seq bigint, host text, url text, url_hash bytes")
 	hosts, to := map[string]bool{}, map[entryKey]int{}
@@ -54,13 +53,12 @@ func (b *batch) redirects() error {
 	return b.s.wakeHosts(b.tx, due)
 }
 
-// duplicate makes a result of an entry that leads to another one of its crawl.
+// duplicate sets the result of an entry whose redirect target is already in its crawl.
 func (b *batch) duplicate(i int) {
 	b.results[i].To, b.results[i].Status, b.results[i].Reason = "", EntryDone, ReasonDuplicate
 }
 
-// entries stores what became of the entries. One that was deleted meanwhile counts no
-// more.
+// entries stores the results of the entries. Entries that were deleted meanwhile do not count.
 func (b *batch) entries() error {
 	rows, of := models.NewRows("seq bigint, status text, attempts bigint, last_error text, broken boolean"), map[int64]Result{}
 	for _, r := range b.results {
@@ -95,14 +93,14 @@ func (b *batch) entries() error {
 	return err
 }
 
-// links puts what the pages link to into the frontier.
+// links adds the links of the pages to the frontier.
 func (b *batch) links() error {
 	var found []Found
 	of, patterns := map[int64]Entry{}, map[entryKey]patternKey{}
 	pending, skipped := map[patternKey]int{}, map[patternKey]Found{}
 	over := map[patternKey]int{}
 	for _, r := range b.results {
-		if _, ok := b.going[r.Entry.CrawlSeq]; !ok {
+		if _, ok := b.active[r.Entry.CrawlSeq]; !ok {
 			continue
 		}
 		of[r.Entry.CrawlSeq] = r.Entry

@@ -11,7 +11,7 @@ func (b *batch) log(e Entry, level, message string, facts ...any) {
 	sum.lines = append(sum.lines, b.s.line(level, message, facts...))
 }
 
-// executions stores the sums, and writes the logs.
+// executions stores the sums and writes the logs.
 func (b *batch) executions() error {
 	rows := models.NewRows(`seq bigint, crawled bigint, indexed bigint, queued bigint, fetched bigint, failed bigint, cpu_us bigint,
 		start_hash text, start_error text, stack text, lines bigint, bytes bigint, pages_new bigint, pages_changed bigint, pages_gone bigint`)
@@ -60,8 +60,8 @@ func (b *batch) executions() error {
 	for _, e := range stored {
 		all := b.sums[e.Seq].lines
 		before := e.LogBytes - len(text[e.Seq]) - min(len(all), 1)
-		// What is beyond the limit is counted, and not kept.
-		if kept := fitting(all, MaxLog-before); len(kept) > 0 {
+		// Lines beyond the limit are counted but not stored.
+		if kept := linesWithin(all, MaxLog-before); len(kept) > 0 {
 			logs.Add(e.Seq, e.LogLines-len(all)+1, len(kept), strings.Join(kept, "\n"))
 		}
 	}
@@ -69,8 +69,8 @@ func (b *batch) executions() error {
 		SELECT execution_seq, first_line, lines, text FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING`).Error
 }
 
-// fitting are the first lines that take so many bytes at most.
-func fitting(lines []string, bytes int) []string {
+// linesWithin returns the first lines that fit into a number of bytes.
+func linesWithin(lines []string, bytes int) []string {
 	for i, l := range lines {
 		if bytes -= len(l) + 1; bytes < 0 {
 			return lines[:i]

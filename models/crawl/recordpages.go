@@ -7,13 +7,13 @@ import (
 	"linkwatch/models"
 )
 
-// pageKey tells pages apart.
+// pageKey identifies a page.
 type pageKey struct {
 	source int64
 	hash   hash
 }
 
-// pages stores the pages, counts each once per crawl, and notes what has changed.
+// pages stores the pages, counts each one once per crawl, and records changes.
 func (b *batch) pages() error {
 	latest := map[pageKey]Result{}
 	keys := models.NewRows("source_seq bigint, url_hash bytes")
@@ -30,7 +30,7 @@ func (b *batch) pages() error {
 	if len(latest) == 0 {
 		return nil
 	}
-	before, err := b.known(keys)
+	before, err := b.storedStates(keys)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (b *batch) pages() error {
 			continue
 		}
 		if err := upsert.rows.Raw(b.tx, insertPages+upsert.set+" RETURNING seq, source_seq, url_hash, created_at").Scan(&stored).Error; err != nil {
-			return fmt.Errorf("storing pages: %w", err)
+			return fmt.Errorf("store pages: %w", err)
 		}
 		for _, s := range stored {
 			k := pageKey{s.SourceSeq, hash(s.URLHash)}
@@ -84,8 +84,8 @@ func (b *batch) pages() error {
 	return b.versions(news, seqs)
 }
 
-// count counts a page for its execution, unless its crawl has had it before.
-func (b *batch) count(r Result, old known) {
+// count adds a page to the sum of its execution, unless its crawl has already stored it.
+func (b *batch) count(r Result, old storedState) {
 	if r.Entry.Crawl.Execution == 0 || old.Seq != 0 && old.CrawlSeq == r.Entry.CrawlSeq {
 		return
 	}
@@ -100,8 +100,7 @@ const pageColumns = `source_seq, crawl_seq, url, url_hash, status_code, content_
 	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, canonical, etag, last_modified, author, published_at, modified_at,
 	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, unindexed, unsent`
 
-// insertPages stores new pages. What follows says what changes of those that are known.
-// The last column is unsent.
+// insertPages inserts new pages. A clause for existing pages follows. The last column is unsent.
 const insertPages = "INSERT INTO crawled_pages (" + pageColumns + ", created_at, fetched_at, changed_at) SELECT " + pageColumns + " AND " + ofSharedSource + "r.source_seq)" + `, at, at, at FROM {rows} AS r WHERE true
 	ON CONFLICT (source_seq, url_hash) DO UPDATE SET`
 
@@ -115,7 +114,7 @@ const (
 		author = excluded.author, published_at = excluded.published_at, modified_at = excluded.modified_at, headings = excluded.headings, json_ld = excluded.json_ld,
 		word_count = excluded.word_count, links = excluded.links, versions = excluded.versions, text_version = excluded.text_version, revision = excluded.revision,
 		gone_at = NULL, deleted_at = NULL, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
-	// What a broken page said before is kept.
+	// A broken page keeps its earlier content.
 	setBroken = ` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, versions = excluded.versions, revision = excluded.revision,
 		gone_at = coalesce(crawled_pages.gone_at, excluded.gone_at), unindexed = crawled_pages.unindexed OR excluded.unindexed,
 		unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at, etag = '', last_modified = ''`
@@ -128,7 +127,7 @@ func newPageRows() *models.Rows {
 		versions bigint, text_version bigint, revision bigint, gone_at bigint, unindexed boolean, unsent boolean, at bigint`)
 }
 
-// unchanged notes when pages were fetched that are as they were.
+// unchanged updates the fetch time of pages that have not changed.
 func (b *batch) unchanged() error {
 	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint, at bigint")
 	for _, r := range b.results {
@@ -137,7 +136,7 @@ func (b *batch) unchanged() error {
 			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.FetchedAt)
 		}
 	}
-	// The copy of the page as it is stays current. An older one does not become it.
+	// Only the copy of the current content is updated, not an older one.
 	err := rows.Exec(b.tx, `UPDATE archived_pages SET fetched_at = r.at FROM {rows} AS r CROSS JOIN crawled_pages AS p
 		WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash AND archived_pages.fetched_at >= p.fetched_at AND archived_pages.seq = (
 			SELECT a.seq FROM archived_pages AS a WHERE a.source_seq = r.source_seq AND a.url_hash = r.url_hash ORDER BY a.fetched_at DESC LIMIT 1)`).Error
@@ -150,11 +149,10 @@ func (b *batch) unchanged() error {
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
 }
 
-// discovered stores the links that lead out of the allowed domains. One that was
-// deleted is back.
+// discovered stores links to hosts outside the allowed domains. It restores deleted ones.
 func (b *batch) discovered() error {
 	rows := models.NewRows("source_seq bigint, url text, url_hash bytes, text text, found_on text, created_at bigint")
-	found := map[entryKey]bool{} // a statement cannot bring the same link back twice
+	found := map[entryKey]bool{} // one statement cannot update the same link twice
 	for _, r := range b.results {
 		for _, d := range r.Discovered {
 			k := entryKey{-d.SourceSeq, hashOf(d.URL)}
@@ -170,7 +168,7 @@ func (b *batch) discovered() error {
 		SELECT source_seq, url, url_hash, text, found_on, created_at FROM {rows} AS r WHERE true
 		ON CONFLICT (source_seq, url_hash) DO UPDATE SET deleted_at = NULL WHERE discovered_links.deleted_at IS NOT NULL`).Error
 	if err != nil {
-		return fmt.Errorf("storing discovered links: %w", err)
+		return fmt.Errorf("store discovered links: %w", err)
 	}
 	return nil
 }

@@ -10,38 +10,38 @@ import (
 	"linkwatch/models"
 )
 
-// PollOutcome is what a poll of a feed came to.
+// PollOutcome is the outcome of a poll of a feed.
 type PollOutcome string
 
-// The outcomes.
+// The outcomes of polls.
 const (
 	PollRead      PollOutcome = "read"
 	PollUnchanged PollOutcome = "unchanged" // since it was last read
 	PollFailed    PollOutcome = "failed"
-	PollGone      PollOutcome = "gone" // for good: it is not polled any more
+	PollGone      PollOutcome = "gone" // permanently: it is no longer polled
 )
 
-// Poll is what a poll of a feed found.
+// Poll is the result of a poll of a feed.
 type Poll struct {
 	Feed       DueFeed
-	Hosts      []Host // that were claimed for it, with their new NextAt, DelayMS, Slow and TriedAt
+	Hosts      []Host // claimed for it, with their new NextAt, DelayMS, Slow and TriedAt
 	Outcome    PollOutcome
 	Reason     string        // why it failed or is gone
-	RetryAfter time.Duration // that the server asked for
-	MovedTo    string        // where it has moved for good, as Normalize gave it; "" = nowhere
+	RetryAfter time.Duration // requested by the server
+	MovedTo    string        // normalized URL to which it moved permanently; "" = none
 
-	// With PollRead.
+	// Only with PollRead.
 	Title, ETag, LastModified string
 	Entries                   []string // absolute URLs, in the order of the feed
 }
 
-// maxPollPause is the longest time between two polls of a feed that fails.
+// maxPollPause is the maximum time between two polls of a failing feed.
 const maxPollPause = 24 * time.Hour
 
-// reasonTwice is the error of a feed that has moved to another feed of its source.
-const reasonTwice = "moved to another feed of this source"
+// reasonDuplicate is the error of a feed that has moved to the URL of another feed of its source.
+const reasonDuplicate = "moved to another feed of this source"
 
-// next is when the feed is polled next; zero: not any more.
+// next returns when the feed is next polled; zero: never.
 func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failures int) {
 	switch p.Outcome {
 	case PollGone:
@@ -49,7 +49,7 @@ func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failu
 	case PollFailed:
 		failures = p.Feed.Failures + 1
 		pause := maxPollPause
-		if failures < 16 { // the shift does not overflow
+		if failures < 16 { // avoids overflow of the shift
 			pause = min(every<<failures, maxPollPause)
 		}
 		return now.Add(max(pause, p.RetryAfter)), failures
@@ -58,28 +58,26 @@ func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failu
 	return now.Add(every), 0
 }
 
-// RecordPolls stores what polls found, puts new entries into the frontier and frees the
-// feeds with their hosts, in one transaction: each table is written by one statement.
-// Polls whose claim was lost are passed over; entries outside the allowed domains of
-// the source are left out, and so are all if it is disabled by now. It returns how many
-// entries the frontier got.
+// RecordPolls stores the results of polls, adds new entries to the frontier and releases the feeds and their hosts in one
+// transaction, with one statement per table. It skips polls whose claim was lost, and entries outside the allowed domains.
+// If the source is disabled now, it skips all entries. It returns the number of entries that were added to the frontier.
 func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, err error) {
 	var turns []*Turn
 	for _, p := range polls {
-		turns = append(turns, turnsOf(p.Hosts)...)
+		turns = append(turns, emptyTurns(p.Hosts)...)
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
 			return err
 		}
-		b := pollBatch{s: s, tx: tx, now: s.clock.Now(), fresh: map[int64]int{}, twice: map[int64]bool{}}
+		b := pollBatch{s: s, tx: tx, now: s.clock.Now(), fresh: map[int64]int{}, duplicates: map[int64]bool{}}
 		turnBatch := batch{s: s, tx: tx, now: b.now}
 		hosts, err := turnBatch.freeHosts(turns)
 		if err != nil {
 			return err
 		}
 		for _, step := range []func() error{
-			func() error { return b.own(polls) }, b.move, b.entries, b.forget, b.feeds, func() error { return turnBatch.restHosts(hosts) },
+			func() error { return b.keepClaimed(polls) }, b.move, b.entries, b.forget, b.feeds, func() error { return turnBatch.restHosts(hosts) },
 		} {
 			if err := step(); err != nil {
 				return err
@@ -89,31 +87,31 @@ func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, e
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("recording polls of feeds: %w", err)
+		return 0, fmt.Errorf("record feed polls: %w", err)
 	}
-	ring(s.urls)
+	signal(s.urls)
 	return entries, nil
 }
 
 // pollBatch is a transaction that stores polls.
 type pollBatch struct {
-	s      *Store
-	tx     *gorm.DB
-	now    models.Time
-	polls  []ownPoll
-	fresh  map[int64]int  // new entries by feed
-	twice  map[int64]bool // feeds that moved to another one of their source
-	queued int            // entries that the frontier got
+	s          *Store
+	tx         *gorm.DB
+	now        models.Time
+	polls      []ownPoll
+	fresh      map[int64]int  // new entries by feed
+	duplicates map[int64]bool // feeds that moved to the URL of another feed of their source
+	queued     int            // entries added to the frontier
 }
 
-// ownPoll is a poll whose claim holds, with what its source says now.
+// ownPoll is a poll whose claim is still valid, with the current settings of its source.
 type ownPoll struct {
 	*Poll
 	source Source
 }
 
-// own keeps the polls of feeds that are still claimed.
-func (b *pollBatch) own(polls []*Poll) error {
+// keepClaimed selects the polls whose feeds are still claimed.
+func (b *pollBatch) keepClaimed(polls []*Poll) error {
 	rows, of := models.NewRows("seq bigint, claimed_by text"), map[int64]*Poll{}
 	for _, p := range polls {
 		rows.Add(p.Feed.Seq, p.Feed.ClaimedBy)
@@ -131,8 +129,7 @@ func (b *pollBatch) own(polls []*Poll) error {
 	return err
 }
 
-// move gives feeds the URLs to which they have moved for good. Of two feeds of a source
-// with the same URL one is polled.
+// move updates the URLs of feeds that moved permanently. If two feeds of a source now have the same URL, only one is polled.
 func (b *pollBatch) move() error {
 	rows, to := models.NewRows("seq bigint, source_seq bigint, url text, url_hash bytes"), map[pageKey]bool{}
 	for _, p := range b.polls {
@@ -140,7 +137,7 @@ func (b *pollBatch) move() error {
 			continue
 		}
 		k := pageKey{p.source.Seq, hashOf(p.MovedTo)}
-		b.twice[p.Feed.Seq] = true
+		b.duplicates[p.Feed.Seq] = true
 		if !to[k] {
 			to[k] = true
 			rows.Add(p.Feed.Seq, k.source, p.MovedTo, k.hash[:])
@@ -153,19 +150,18 @@ func (b *pollBatch) move() error {
 	err := rows.Raw(b.tx, `UPDATE feeds SET url = r.url, url_hash = r.url_hash FROM {rows} AS r WHERE feeds.seq = r.seq
 		AND NOT EXISTS (SELECT 1 FROM feeds AS f WHERE f.source_seq = r.source_seq AND f.url_hash = r.url_hash) RETURNING feeds.seq`).Scan(&moved).Error
 	for _, seq := range moved {
-		delete(b.twice, seq)
+		delete(b.duplicates, seq)
 	}
 	return err
 }
 
-// feedEntryKey tells entries of feeds apart.
+// feedEntryKey identifies an entry of a feed.
 type feedEntryKey struct {
 	feed int64
 	hash hash
 }
 
-// entries notes which entries the feeds have, and puts those into the frontier that
-// were not seen before.
+// entries stores the entries of the feeds and adds new ones to the frontier.
 func (b *pollBatch) entries() error {
 	rows, of := models.NewRows("feed_seq bigint, url_hash bytes"), map[feedEntryKey]Found{}
 	var order []feedEntryKey
@@ -218,15 +214,15 @@ func (b *pollBatch) entries() error {
 	return b.enqueue(found)
 }
 
-// enqueue puts entries into the frontier, each to be fetched once. One that the
-// frontier has, since it is in another feed too or was added by hand, is not fetched twice.
+// enqueue adds entries to the frontier, each to be fetched once. It skips entries that the frontier already has from another
+// feed or a user.
 func (b *pollBatch) enqueue(found []Found) error {
 	rows := models.NewRows("url_hash bytes, source_seq bigint")
 	for _, f := range found {
 		h := hashOf(f.URL)
 		rows.Add(h[:], f.Source)
 	}
-	// Those that are not fetched any more make room.
+	// Entries that are no longer fetched are replaced.
 	err := rows.Exec(b.tx, `DELETE FROM frontier WHERE crawl_seq = 0
 		AND (url_hash, scope_seq) IN (SELECT r.url_hash, CASE t.private_to WHEN '' THEN 0 ELSE t.seq END FROM {rows} AS r CROSS JOIN sources AS t WHERE t.seq = r.source_seq) AND `+openEntries+`
 		AND NOT EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL)`).Error
@@ -238,7 +234,7 @@ func (b *pollBatch) enqueue(found []Found) error {
 	return err
 }
 
-// forget bounds how many entries are remembered of feeds that got new ones: the newest.
+// forget deletes the oldest entries of feeds that have more than the limit.
 func (b *pollBatch) forget() error {
 	rows := models.NewRows("seq bigint")
 	for seq := range b.fresh {
@@ -249,16 +245,16 @@ func (b *pollBatch) forget() error {
 			FROM {rows} AS r CROSS JOIN feed_entries AS e WHERE e.feed_seq = r.seq) AS placed WHERE place > ?)`, maxSeenEntries).Error
 }
 
-// feeds stores what became of the feeds.
+// feeds updates the feeds.
 func (b *pollBatch) feeds() error {
 	rows := models.NewRows(`seq bigint, is_read boolean, title text, etag text, last_modified text, next_poll_at bigint, failures bigint, last_error text, found bigint`)
 	for _, p := range b.polls {
 		reason := models.Truncate(p.Reason, 200)
-		if b.twice[p.Feed.Seq] {
-			p.Outcome, reason = PollGone, reasonTwice
+		if b.duplicates[p.Feed.Seq] {
+			p.Outcome, reason = PollGone, reasonDuplicate
 		}
 		next, failures := p.next(b.now, b.s.opts.FeedInterval)
-		// Of a source that is disabled by now the entries were left out: they are asked for again.
+		// If the source is disabled now, its entries were skipped. The next poll reads the feed in full again.
 		read := p.Outcome == PollRead && p.source.Enabled && p.source.DeletedAt.IsZero()
 		rows.Add(p.Feed.Seq, read, models.Truncate(models.CleanLine(p.Title), feedTitle), p.ETag, p.LastModified, next, failures, reason, b.fresh[p.Feed.Seq])
 	}

@@ -12,15 +12,13 @@ import (
 
 // Limits of a report.
 const (
-	MaxBrokenLinks = 10_000 // rows that are kept; all are counted
+	MaxBrokenLinks = 10_000 // rows stored; all are counted
 	maxBroken      = 50_000 // URLs
-	reportPages    = 500    // read at a time
+	reportPages    = 500    // pages per batch
 )
 
-// Report is what is found out about a completed crawl once all of its pages are known:
-// which of them link to URLs that could not be fetched, and which pages of earlier
-// crawls no page links to any more. It reads the pages of the source in batches, and
-// another instance can continue it.
+// Report finds, after a crawl has completed, the pages that link to URLs that could not be fetched, and the pages of earlier
+// crawls that no page links to any more. It reads the pages of the source in batches. Another instance can continue it.
 type Report struct {
 	s         *Store
 	execution Execution
@@ -28,10 +26,10 @@ type Report struct {
 	crawls    map[int64]bool // of its job
 	broken    map[hash]string
 	sole      bool // the source has no other job
-	complete  bool // the crawl saw all that is there: no known page failed but by being removed
+	complete  bool // the crawl saw the whole site: no known page failed except by being removed
 }
 
-// NextReport is the report of the first execution that has none yet; nil if all have.
+// NextReport returns the report of the first execution without one, or nil if all have one.
 func (s *Store) NextReport(ctx context.Context) (*Report, error) {
 	tx := s.db.Read(ctx)
 	r := &Report{s: s, crawls: map[int64]bool{}, broken: map[hash]string{}}
@@ -52,7 +50,7 @@ func (s *Store) NextReport(ctx context.Context) (*Report, error) {
 	}
 	var failed, jobs int64
 	if err == nil {
-		// A page that was there and cannot be read now may be what links to others.
+		// A page that cannot be read now may link to others.
 		err = tx.Raw(`SELECT count(*) FROM (SELECT 1 FROM frontier AS f JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
 			WHERE f.crawl_seq = ? AND f.status = 'failed' AND f.last_error NOT IN ('status 404', 'status 410') AND p.text_version > 0 LIMIT 1) AS found`,
 			r.execution.CrawlSeq).Scan(&failed).Error
@@ -61,10 +59,10 @@ func (s *Store) NextReport(ctx context.Context) (*Report, error) {
 		err = tx.Raw("SELECT count(*) FROM jobs WHERE source_seq = ?", r.source).Scan(&jobs).Error
 	}
 	if err != nil {
-		return nil, fmt.Errorf("beginning the report of a crawl: %w", err)
+		return nil, fmt.Errorf("start crawl report: %w", err)
 	}
 	r.sole = jobs == 1
-	r.complete = failed == 0 && r.execution.HasFrontier // else the reaper was faster
+	r.complete = failed == 0 && r.execution.HasFrontier // otherwise the reaper was faster
 	for _, seq := range crawls {
 		r.crawls[seq] = true
 	}
@@ -80,11 +78,10 @@ func (s *Store) NextReport(ctx context.Context) (*Report, error) {
 // reported is a page as a report reads it.
 type reported struct {
 	Page
-	Linked []PageLink `gorm:"-"` // that are broken
+	Linked []PageLink `gorm:"-"` // broken links
 }
 
-// Next reads the next pages; done says that there are no more, or that another instance
-// reads them.
+// Next processes the next batch of pages. done reports that there are no more, or that another instance is processing them.
 func (r *Report) Next(ctx context.Context) (done bool, err error) {
 	links := "NULL AS links"
 	if len(r.broken) > 0 {
@@ -94,17 +91,17 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 	err = r.s.db.Read(ctx).Raw("SELECT seq, url, crawl_seq, status_code, text_version, gone_at, "+links+` FROM crawled_pages
 		WHERE source_seq = ? AND seq > ? ORDER BY seq LIMIT ?`, r.source, *r.execution.ReportedPage, reportPages).Scan(&pages).Error
 	if err != nil {
-		return false, fmt.Errorf("reading the pages of a crawl: %w", err)
+		return false, fmt.Errorf("read pages for crawl report: %w", err)
 	}
-	var gone []departure
+	var gone []gonePage
 	for i, p := range pages {
 		switch {
-		case p.CrawlSeq >= r.execution.CrawlSeq: // of a later one if that was quicker than the report
+		case p.CrawlSeq >= r.execution.CrawlSeq: // greater if a later crawl was faster than the report
 			if !p.broken() {
 				pages[i].Linked = r.linked(p.Page)
 			}
 		case r.complete && (r.sole || r.crawls[p.CrawlSeq]) && p.TextVersion > 0 && p.GoneAt.IsZero():
-			gone = append(gone, departure{pageKey: pageKey{r.source, hashOf(p.URL)}, crawl: r.execution.CrawlSeq, seen: p.CrawlSeq})
+			gone = append(gone, gonePage{pageKey: pageKey{r.source, hashOf(p.URL)}, crawl: r.execution.CrawlSeq, seen: p.CrawlSeq})
 		}
 	}
 	var next *int64
@@ -116,14 +113,14 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("storing the report of a crawl: %w", err)
+		return false, fmt.Errorf("store crawl report: %w", err)
 	}
 	r.execution.ReportedPage = next
-	ring(r.s.pages)
+	signal(r.s.pages)
 	return next == nil, nil
 }
 
-// linked are the broken links of a page.
+// linked returns the broken links of a page.
 func (r *Report) linked(p Page) (out []PageLink) {
 	for l, err := range p.EachLink() {
 		if err == nil && r.broken[hashOf(l.URL)] != "" {
@@ -133,16 +130,16 @@ func (r *Report) linked(p Page) (out []PageLink) {
 	return out
 }
 
-// errReported rolls a batch back that another instance has stored.
-var errReported = errors.New("another instance writes this report")
+// errReported rolls back a batch that another instance has already stored.
+var errReported = errors.New("another instance has stored this batch")
 
-func (r *Report) store(tx *gorm.DB, pages []reported, gone []departure, next *int64) error {
-	if err := r.s.db.OneAtATime(tx, lockRecord); err != nil { // it changes pages
+func (r *Report) store(tx *gorm.DB, pages []reported, gone []gonePage, next *int64) error {
+	if err := r.s.db.OneAtATime(tx, lockRecord); err != nil { // it updates pages
 		return err
 	}
 	now := r.s.clock.Now()
-	// Those that the crawl has tried to fetch, and those that were fetched meanwhile, are there.
-	unlinked, err := r.s.noteGone(tx, gone, ` AND crawled_pages.crawl_seq = r.seen
+	// Pages that the crawl tried to fetch, or that were fetched meanwhile, are not gone.
+	unlinked, err := r.s.markGone(tx, gone, ` AND crawled_pages.crawl_seq = r.seen
 		AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = crawled_pages.url_hash)`, r.execution.CrawlSeq)
 	if err != nil {
 		return err
@@ -174,18 +171,19 @@ type BrokenLink struct {
 	PageSeq       int64
 	FoundOn       string // URL of the page
 	URL           string
-	Text          string // of the link; "" = it has none
+	Text          string // of the link; "" = none
 	Error         string
 	CreatedAt     models.Time
 	PageCreatedAt models.Time `gorm:"->"`
 }
 
-// PageID is the id of the page that has the link.
+// PageID returns the id of the page that has the link.
 func (b BrokenLink) PageID() string {
 	return models.TimedID(models.KindCrawled, b.PageCreatedAt, b.PageSeq)
 }
 
-// BrokenLinks are the broken links that the report of an execution has found so far. limit is as models.NewLimit made it.
+// BrokenLinks returns one page of the broken links that the report of an execution has found so far. limit comes from
+// models.NewLimit.
 func (s *Store) BrokenLinks(ctx context.Context, e Execution, after models.Cursor, limit int) (page models.Slice[BrokenLink], err error) {
 	var last int64
 	if after != (models.Cursor{}) {
@@ -195,11 +193,11 @@ func (s *Store) BrokenLinks(ctx context.Context, e Execution, after models.Curso
 	}
 	var found []BrokenLink
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "p.source_seq")
+	visible, args := ofVisibleSource(tx, "p.source_seq")
 	err = tx.Raw(`SELECT b.*, p.created_at AS page_created_at FROM broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq
-		WHERE b.execution_seq = ? AND b.seq > ? AND `+seen+` ORDER BY b.seq LIMIT ?`, with([]any{e.Seq, last}, with(args, limit+1)...)...).Scan(&found).Error
+		WHERE b.execution_seq = ? AND b.seq > ? AND `+visible+` ORDER BY b.seq LIMIT ?`, joinArgs([]any{e.Seq, last}, joinArgs(args, limit+1)...)...).Scan(&found).Error
 	if err != nil {
-		return page, fmt.Errorf("loading broken links: %w", err)
+		return page, fmt.Errorf("load broken links: %w", err)
 	}
 	return models.NewSlice(found, limit, func(b BrokenLink) models.Cursor {
 		return models.Cursor{CreatedAt: b.CreatedAt, ID: models.TimedID(models.KindBroken, b.CreatedAt, b.Seq)}

@@ -11,8 +11,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A URL's own source is one that is shared or the caller's. What others have privately is
-// made once more, and a private job never gets a shared source.
+// TestSourcesOfAHostByScope checks that the default source of a URL is shared or the caller's own. It is created again if
+// another user has one privately. A private job never gets a shared source.
 func TestSourcesOfAHostByScope(t *testing.T) {
 	each(t, func(w *world) {
 		alice, bob := w.as("alice"), w.as("bob")
@@ -25,7 +25,7 @@ func TestSourcesOfAHostByScope(t *testing.T) {
 		if of(bob, false) != p.sourceID || of(bob, true) != p.sourceID {
 			w.Error("bob's jobs have another source than his")
 		}
-		// The same URL by hand and the same feed are new to alice.
+		// For alice, the same manual URL and the same feed are new.
 		e, created, err := w.AddEntry(alice, "http://a.example/hand", "")
 		w.ok(err)
 		if !created || e.SourceID == p.sourceID || e.ID() == p.entry {
@@ -59,7 +59,8 @@ func TestSourcesOfAHostByScope(t *testing.T) {
 	})
 }
 
-// Only the owner and admins decide who sees a source. What was added by hand moves along.
+// TestSharingASource checks that only the owner and admins can change the visibility of a source. Manual entries move to the
+// new scope.
 func TestSharingASource(t *testing.T) {
 	each(t, func(w *world) {
 		alice, bob := w.as("alice"), w.as("bob")
@@ -79,7 +80,7 @@ func TestSharingASource(t *testing.T) {
 		if _, err := set(alice, &yes); models.CodeOf(err) != models.CodeForbidden {
 			w.Errorf("alice makes it private: %v", err)
 		}
-		if _, err := set(alice, &no); err != nil { // as it is
+		if _, err := set(alice, &no); err != nil { // unchanged
 			w.Errorf("alice leaves it shared: %v", err)
 		}
 		src, err = set(w.admin(), &yes)
@@ -90,7 +91,7 @@ func TestSharingASource(t *testing.T) {
 		if n := w.n("SELECT count(*) FROM frontier WHERE crawl_seq = 0 AND scope_seq <> ?", src.Seq); n != 0 {
 			w.Errorf("%d entries are in the scope of shared sources", n)
 		}
-		if _, created, err := w.AddEntry(alice, "http://a.example/new", ""); err != nil || !created { // of a source of its own
+		if _, created, err := w.AddEntry(alice, "http://a.example/new", ""); err != nil || !created { // of her own source
 			w.Errorf("created %t, %v", created, err)
 		}
 		_, err = set(bob, &no)
@@ -104,7 +105,7 @@ func TestSharingASource(t *testing.T) {
 	})
 }
 
-// The search engine has no page of a private source, and does not learn its name.
+// TestPrivatePagesAreNotSent checks that the search engine gets no page of a private source, and not its name.
 func TestPrivatePagesAreNotSent(t *testing.T) {
 	each(t, func(w *world) {
 		w.Store = crawl.NewStore(w.db, w.clock.Now, crawl.Options{StaleAfter: staleAfter, Engine: true})
@@ -149,8 +150,8 @@ func TestPrivatePagesAreNotSent(t *testing.T) {
 	})
 }
 
-// What an account that is no admin reads takes the steps and the number of queries that it
-// takes an admin, besides looking sources up.
+// TestPlansOfRestrictedReads checks that reads of a non-admin need the same plans and number of queries as those of an
+// admin, except for looking up sources.
 func TestPlansOfRestrictedReads(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	for i := range 200 {
@@ -186,7 +187,7 @@ func TestPlansOfRestrictedReads(t *testing.T) {
 	}
 }
 
-// TestEventsOfPrivateSources: what is told of a private source is for its owner.
+// TestEventsOfPrivateSources checks that events of a private source are visible to its owner only.
 func TestEventsOfPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		p := w.secretOf(w.as("bob"))

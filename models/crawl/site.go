@@ -9,26 +9,25 @@ import (
 	"linkwatch/models"
 )
 
-// Site is what crawling has of the site of a URL.
+// Site is the crawl data about the site of a URL.
 type Site struct {
 	SourceID   string
 	SourceName string
-	JobID      string      // of its first job; "" = it has none
-	FetchedAt  models.Time // when the page of the URL was last fetched; zero: crawls did not find it
-	StatusCode int         // of that
-	PrivateTo  string      // as that of its source
+	JobID      string      // of its first job; "" = none
+	FetchedAt  models.Time // last fetch of the URL; zero: crawls did not find it
+	StatusCode int         // of that fetch
+	PrivateTo  string      // same as that of its source
 }
 
-// maxSources is how many sources of one host SiteOf looks at.
+// maxSources is the maximum number of sources of one host that SiteOf considers.
 const maxSources = 20
 
-// SiteOf returns the source that crawls the host of a URL, one that is shared or the
-// caller's own; ok is false if there is none. Of several it is one that has the page of
-// the URL, or the oldest, and a shared one before others.
+// SiteOf returns the source, shared or the caller's own, that crawls the host of a URL. ok is false if there is none. Of
+// several it prefers one that has the page of the URL, then shared ones, then the oldest.
 func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err error) {
 	normal, fine := Normalize(url)
 	if !fine {
-		return Site{}, false, nil // a crawl cannot get there
+		return Site{}, false, nil // crawls cannot reach it
 	}
 	u, err := models.ParseURL("url", normal)
 	if err != nil {
@@ -41,9 +40,9 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 	err = tx.Raw(`SELECT s.id AS source_id, s.name AS source_name, s.private_to, p.fetched_at, coalesce(p.status_code, 0) AS status_code,
 			coalesce((SELECT j.id FROM jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL ORDER BY j.created_at, j.id LIMIT 1), '') AS job_id
 		FROM sources AS s LEFT JOIN crawled_pages AS p ON p.source_seq = s.seq AND p.url_hash = ?
-		WHERE s.host = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, with([]any{h[:], u.Host}, with(args, maxSources)...)...).Scan(&found).Error
+		WHERE s.host = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, joinArgs([]any{h[:], u.Host}, joinArgs(args, maxSources)...)...).Scan(&found).Error
 	if err != nil {
-		return Site{}, false, fmt.Errorf("looking for the crawl of a site: %w", err)
+		return Site{}, false, fmt.Errorf("find source of site: %w", err)
 	}
 	if len(found) == 0 {
 		return Site{}, false, nil
@@ -57,8 +56,7 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 	return found[0], true, nil
 }
 
-// JobsOf returns the jobs that moves are about, by Job.Seq, with the names of their
-// sources.
+// JobsOf returns the jobs of moves by Job.Seq, with the names of their sources.
 func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error) {
 	rows := models.NewRows("seq bigint")
 	for _, m := range moves {
@@ -66,11 +64,11 @@ func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error)
 	}
 	var found []Job
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err := rows.Raw(tx, `SELECT j.*, s.id AS source_id, s.name AS source_name, s.private_to AS private_to FROM {rows} AS r
-		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq AND `+seen, args...).Scan(&found).Error
+		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq AND `+visible, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the jobs of moves: %w", err)
+		return nil, fmt.Errorf("load jobs of moves: %w", err)
 	}
 	jobs := make(map[int64]Job, len(found))
 	for _, j := range found {

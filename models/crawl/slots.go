@@ -17,8 +17,7 @@ const (
 	slotsInWindow = int(Window / SlotLength)
 )
 
-// Load is how many jobs run in each slot of a window, which begins with the slot that
-// holds the present.
+// Load is the number of jobs in each slot of a window. The window starts with the current slot.
 type Load struct {
 	now, start time.Time
 	jobs       [slotsInWindow]int
@@ -30,15 +29,14 @@ type Slot struct {
 	Jobs  int       // jobs that run in it at least once
 }
 
-// NewLoad returns the load of a schedule without jobs.
+// NewLoad returns the load of an empty schedule.
 func NewLoad(now time.Time) *Load {
 	now = now.UTC()
 	return &Load{now: now, start: now.Truncate(SlotLength)}
 }
 
-// Add counts n jobs that run at next and then each every; 0 = they run once. A job
-// counts once in each slot of the window in which it runs, however often it does. A run
-// that is overdue counts in the first slot.
+// Add counts n jobs that run at next and then at intervals of every; 0 = they run once. A job counts once in each slot in
+// which it runs. An overdue run counts in the first slot.
 func (l *Load) Add(next time.Time, every time.Duration, n int) {
 	if next.Before(l.now) {
 		l.jobs[0] += n
@@ -50,15 +48,15 @@ func (l *Load) Add(next time.Time, every time.Duration, n int) {
 	l.add(next.Sub(l.start), every, n)
 }
 
-// add counts n jobs whose next run is at, from the start of the window.
+// add counts n jobs with a next run at an offset from the start of the window.
 func (l *Load) add(at, every time.Duration, n int) {
 	for slot := range slotsOf(at, every) {
 		l.jobs[slot] += n
 	}
 }
 
-// sum returns in how many slots of the window a job runs, and the sum of their loads.
-// at is the job's next run, from the start of the window.
+// sum returns the number of slots in which a job runs, and the sum of their loads. at is the offset of its next run from the
+// start of the window.
 func (l *Load) sum(at, every time.Duration) (jobs, slots int) {
 	for slot := range slotsOf(at, every) {
 		jobs += l.jobs[slot]
@@ -67,8 +65,8 @@ func (l *Load) sum(at, every time.Duration) (jobs, slots int) {
 	return jobs, slots
 }
 
-// slotsOf returns the slots of the window in which a job runs. at is its next run, from
-// the start of the window, and not before it.
+// slotsOf returns the slots in which a job runs. at is the offset of its next run from the start of the window, not
+// negative.
 func slotsOf(at, every time.Duration) iter.Seq[int] {
 	step := min(max(every, SlotLength), Window) // a shorter one runs in every slot, a longer one once
 	if every <= 0 {
@@ -83,7 +81,7 @@ func slotsOf(at, every time.Duration) iter.Seq[int] {
 	}
 }
 
-// Slots returns the slots of the window in their order.
+// Slots returns the slots of the window in order.
 func (l *Load) Slots() []Slot {
 	slots := make([]Slot, slotsInWindow)
 	for i, n := range l.jobs {
@@ -123,7 +121,6 @@ func (l *Load) Score() float64 {
 	return 1 - float64(moves)/float64(most)
 }
 
-// total returns the sum of the loads of all slots.
 func (l *Load) total() (n int) {
 	for _, jobs := range l.jobs {
 		n += jobs
@@ -131,12 +128,10 @@ func (l *Load) total() (n int) {
 	return n
 }
 
-// Least returns the start of the best slot for the next run of a new or resumed job:
-// the one that gives the smallest sum of loads over all slots of the window in which
-// the job would run, and of equal ones the earliest. The slot begins after now and
-// ends within the window and the first interval. A job that repeats in less than two
-// slots gets the zero time, since its load is the same everywhere: run it an interval
-// from now.
+// Least returns the start of the best slot for the next run of a new or resumed job. This is the slot with the smallest sum
+// of loads over all slots in which the job would then run, or the earliest of equal ones. It starts after now and ends
+// within the window and the first interval. For an interval of less than two slots it returns the zero time, because the
+// load is the same everywhere: run the job after one interval.
 func (l *Load) Least(every time.Duration) time.Time {
 	if every < 2*SlotLength {
 		return time.Time{}
@@ -151,8 +146,8 @@ func (l *Load) Least(every time.Duration) time.Time {
 	return best
 }
 
-// slotsBetween returns the starts of the slots of the window that begin after one time
-// and end by another one. All times are from the start of the window.
+// slotsBetween returns the starts of the slots that start after one time and end by another, relative to the start of the
+// window.
 func slotsBetween(after, until time.Duration) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		for at := after.Truncate(SlotLength) + SlotLength; at+SlotLength <= min(until, Window); at += SlotLength {
@@ -163,26 +158,25 @@ func slotsBetween(after, until time.Duration) iter.Seq[time.Duration] {
 	}
 }
 
-// Place returns when in a slot a job runs, to the second. It spreads the jobs of a slot,
-// so that they do not start together, and a job has the same place in each slot.
+// Place returns the time within a slot at which a job runs, to the second. It spreads the jobs of a slot. A job has the same
+// place in every slot.
 func Place(slot time.Time, seq int64) time.Time { return slot.Add(placeInSlot(seq)) }
 
-// placeInSlot spreads jobs by a multiplicative hash: consecutive ones are far apart.
+// placeInSlot spreads jobs with a multiplicative hash, so consecutive jobs are far apart.
 func placeInSlot(seq int64) time.Duration {
 	const golden = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
 	second, _ := bits.Mul64(uint64(seq)*golden, uint64(SlotLength/time.Second))
 	return time.Duration(second) * time.Second
 }
 
-// NextRun returns the first time after now that is a whole number of intervals, at least
-// one, after planned: a late run does not shift the ones after it. It is the zero time
-// if every is not positive: the job has no other run.
+// NextRun returns the first time after now that is at least one whole number of intervals after planned, so that a late run
+// does not delay later ones. It returns the zero time if every is not positive.
 func NextRun(planned time.Time, every time.Duration, now time.Time) time.Time {
 	if every <= 0 {
 		return time.Time{}
 	}
 	next := planned.Add(every)
-	for !next.After(now) { // again only if the time between them is more than a Duration holds
+	for !next.After(now) { // repeats only if the difference overflows a Duration
 		next = next.Add(max(now.Sub(next).Truncate(every), every))
 	}
 	return next

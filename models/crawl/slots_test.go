@@ -10,10 +10,10 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// In the middle of a slot.
+// slotNow is in the middle of a slot.
 var slotNow = time.Date(2030, 5, 17, 10, 7, 30, 0, time.UTC)
 
-// counts are the slots that are not empty, by their distance from the first one.
+// counts returns the loads that are not 0, by slot number.
 func counts(l *crawl.Load) map[int]int {
 	found := map[int]int{}
 	for i, s := range l.Slots() {
@@ -43,7 +43,7 @@ func TestAJobCountsInEachSlotInWhichItRuns(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
 		next, every time.Duration
-		slots       []int // nil: all, from the first one in which it runs
+		slots       []int // nil: all, starting with the first in which it runs
 		first       int
 	}{
 		"once":                        {time.Hour, 0, []int{4}, 0},
@@ -132,7 +132,7 @@ func TestLeastIsTheEmptiestPlaceOfTheFirstInterval(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		every time.Duration
-		empty []int // slots; the others have five jobs
+		empty []int // empty slots; the others have five jobs
 		want  int
 	}{
 		"all alike":                             {24 * time.Hour, nil, 1},
@@ -162,7 +162,7 @@ func TestLeastIsTheEmptiestPlaceOfTheFirstInterval(t *testing.T) {
 	}
 }
 
-// Also if the present is the start of a slot.
+// TestLeastIsInTheFirstIntervalAlways includes the start of a slot as the current time.
 func TestLeastIsInTheFirstIntervalAlways(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {

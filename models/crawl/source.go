@@ -1,6 +1,5 @@
-// Package crawl holds the sites to crawl (sources), their jobs and executions, the
-// frontier and what crawls find: types, rules and SQL. Pages, API and the crawler
-// all call it, so each rule is here once.
+// Package crawl stores the sites to crawl (sources), their jobs and executions, the frontier, and the results of crawls. It
+// has the types, rules and SQL that pages, API and crawler share.
 package crawl
 
 import (
@@ -14,53 +13,52 @@ import (
 	"linkwatch/models"
 )
 
-// Limits of a source's parts.
+// Limits and defaults of sources.
 const (
 	MaxName      = 200 // runes
-	DefaultDepth = 3   // of a source without one
-	DeepCrawl    = 5   // a deeper crawl is warned of: it may grow without end
+	DefaultDepth = 3   // of a source without max_depth
+	DeepCrawl    = 5   // deeper crawls cause a warning: they may grow without end
 	MaxDepth     = 100
 	MaxDomains   = 50
 	MaxRateLimit = 60 * 60 * 1000 // milliseconds
-	// DefaultRateLimit is the pause between two requests to a host, in milliseconds,
-	// of a source that names none.
+	// DefaultRateLimit is the default pause between two requests to a host, in milliseconds.
 	DefaultRateLimit = 1000
 )
 
 // Source is a site that jobs crawl.
 type Source struct {
-	Seq            int64 `gorm:"primaryKey"` // the store's own key
+	Seq            int64 `gorm:"primaryKey"` // internal key
 	ID             string
-	ExternalID     string // in the source manager that it was synced from; "" = it was added here
+	ExternalID     string // id in the source manager; "" = not synced
 	Owner          string // who added it
 	PrivateTo      string // its owner; "" = shared with all accounts
 	Name           string
-	URL            string // as it was given
+	URL            string // as given
 	Host           string // of the URL, without port
-	SearchText     string // name and URL as they are searched
+	SearchText     string // normalized name and URL for searches
 	Enabled        bool
-	MaxDepth       int // links from the start page on; 0 = DefaultDepth
+	MaxDepth       int // links from the start page; 0 = DefaultDepth
 	AllowedDomains Domains
 	RateLimitMS    int // pause between two requests to a host
-	IntervalCount  int // of jobs that are made for it; 0 = none
+	IntervalCount  int // of jobs created for it; 0 = none
 	IntervalType   IntervalType
 	CreatedAt      models.Time
 	UpdatedAt      models.Time
-	DeletedAt      models.Time // zero: it is there
+	DeletedAt      models.Time // zero: not deleted
 }
 
-// Interval is that of the jobs that are made for the source.
+// Interval returns the interval of jobs that are created for the source.
 func (s Source) Interval() Interval { return Interval{s.IntervalCount, s.IntervalType} }
 
-// Private reports whether only the owner and admins see the source.
+// Private reports whether only the owner and admins can see the source.
 func (s Source) Private() bool { return s.PrivateTo != "" }
 
-// Depth is how many links away from the start page a crawl goes.
+// Depth returns the maximum number of links from the start page that a crawl follows.
 func (s Source) Depth() int { return depthOf(s.MaxDepth) }
 
 func depthOf(maxDepth int) int { return cmp.Or(maxDepth, DefaultDepth) }
 
-// Domains are host names in lower case, each with all hosts below it.
+// Domains are lower-case host names. Each includes its subdomains.
 type Domains []string
 
 // Value implements driver.Valuer.
@@ -79,11 +77,11 @@ func (d *Domains) Scan(src any) error {
 	return nil
 }
 
-// GormDataType is the type of the column.
+// GormDataType returns the type of the column.
 func (Domains) GormDataType() string { return "text" }
 
-// allow reports whether a host is one of the domains or below one. Without domains
-// it is start, the host of the start page, with or without "www." before it.
+// allow reports whether a host is one of the domains or a subdomain. Without domains, only start is allowed, the host of the
+// start page, with or without "www.".
 func (d Domains) allow(host, start string) bool {
 	if len(d) == 0 {
 		return strings.TrimPrefix(host, "www.") == strings.TrimPrefix(start, "www.")
@@ -104,10 +102,10 @@ type NewSource struct {
 	AllowedDomains []string
 	RateLimitMS    *int // nil = DefaultRateLimit
 	Interval       Interval
-	Private        bool // only its owner and admins see it
+	Private        bool // visible only to its owner and admins
 }
 
-// SourceEdit changes a source; nil leaves a part as it is.
+// SourceEdit changes the settings of a source. A nil field leaves the setting unchanged.
 type SourceEdit struct {
 	Name           *string
 	URL            *string
@@ -116,10 +114,10 @@ type SourceEdit struct {
 	AllowedDomains *[]string
 	RateLimitMS    *int
 	Interval       *Interval
-	Private        *bool // for its owner and admins
+	Private        *bool // may be set by its owner and admins
 }
 
-// check bounds what the owner set and brings it to its stored form.
+// check validates and normalizes the settings of the source.
 func (s *Source) check() error {
 	u, err := models.ParseURL("url", s.URL)
 	if err != nil {
@@ -148,7 +146,7 @@ func (s *Source) check() error {
 
 func (s *Source) checkDomains() error {
 	if len(s.AllowedDomains) > MaxDomains {
-		return models.Invalid("allowed_domains", "has more than %d domains", MaxDomains)
+		return models.Invalid("allowed_domains", "must have at most %d domains", MaxDomains)
 	}
 	domains := make(Domains, 0, len(s.AllowedDomains))
 	for i, d := range s.AllowedDomains {

@@ -13,11 +13,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// KeepDeleted is how long a deleted source or job can be restored.
+// KeepDeleted is the time during which deleted sources, jobs, pages and links can be restored.
 const KeepDeleted = models.Day
 
-// AddSource adds a source. Errors are CodeInvalid ("url", "name", "max_depth",
-// "allowed_domains", "rate_limit_ms", "interval_minutes", "interval_type").
+// AddSource adds a source. Errors are CodeInvalid ("url", "name", "max_depth", "allowed_domains", "rate_limit_ms",
+// "interval_minutes", "interval_type").
 func (s *Store) AddSource(ctx context.Context, n NewSource) (src Source, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		src, err = s.addSource(tx, n)
@@ -39,15 +39,14 @@ func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
 		return src, err
 	}
 	if err := tx.Create(&src).Error; err != nil {
-		return src, fmt.Errorf("storing a source: %w", err)
+		return src, fmt.Errorf("store source: %w", err)
 	}
 	return src, audit.Add(tx, now, audit.Change{Action: "source.add", Subject: src.subject(), After: src.values()})
 }
 
-// subject is the source as the audit log names it.
 func (s Source) subject() audit.Subject { return audit.Subject{Kind: "source", ID: s.ID, Name: s.Name} }
 
-// values are what the owner of a source sets.
+// values returns the settings of the source for the audit log.
 func (s Source) values() audit.Values {
 	return audit.Values{
 		"name": s.Name, "url": s.URL, "enabled": s.Enabled, "max_depth": s.MaxDepth, "allowed_domains": strings.Join(s.AllowedDomains, " "),
@@ -55,7 +54,7 @@ func (s Source) values() audit.Values {
 	}
 }
 
-// Source is the source of an id; CodeNotFound if there is none.
+// Source returns a source by id. The error is CodeNotFound if there is none.
 func (s *Store) Source(ctx context.Context, id string) (Source, error) {
 	return source(s.db.Read(ctx), id, false)
 }
@@ -64,40 +63,40 @@ func source(tx *gorm.DB, id string, deleted bool) (src Source, err error) {
 	if models.CheckID(models.KindSource, id) != nil {
 		return src, models.NotFound("source")
 	}
-	seen, args := models.Visible(tx, "sources")
-	err = tx.Where("id = ?", id).Where(seen, args...).Take(&src).Error
+	visible, args := models.Visible(tx, "sources")
+	err = tx.Where("id = ?", id).Where(visible, args...).Take(&src).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && src.DeletedAt.IsZero() == deleted {
 		return src, models.NotFound("source")
 	}
 	if err != nil {
-		return src, fmt.Errorf("loading a source: %w", err)
+		return src, fmt.Errorf("load source: %w", err)
 	}
 	return src, nil
 }
 
-// Sources is a page of sources, the oldest first. limit is as models.NewLimit made
-// it. text is a part of the name or the URL; "" = any.
+// Sources returns one page of sources, the oldest first. text is a part of the name or URL; "" selects all. limit comes from
+// models.NewLimit.
 func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, limit int) (models.Slice[Source], error) {
 	var page models.Slice[Source]
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return page, err
 	}
 	q := s.db.Read(ctx)
-	seen, args := models.Visible(q, "sources")
-	q = q.Where("deleted_at IS NULL").Where(seen, args...)
+	visible, args := models.Visible(q, "sources")
+	q = q.Where("deleted_at IS NULL").Where(visible, args...)
 	if folded := models.Fold(text); folded != "" {
 		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(folded)+"%")
 	}
-	if q, err := from(q, models.KindSource, after); err != nil {
+	if q, err := afterCursor(q, models.KindSource, after); err != nil {
 		return page, err
 	} else if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading sources: %w", err)
+		return page, fmt.Errorf("load sources: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} }), nil
 }
 
-// from narrows a list by (created_at, id) down to what comes after a cursor.
-func from(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
+// afterCursor limits a list ordered by (created_at, id) to the rows after a cursor.
+func afterCursor(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
 	if after == (models.Cursor{}) {
 		return q, nil
 	}
@@ -107,10 +106,9 @@ func from(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
 	return q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID), nil
 }
 
-// EditSource changes a source. Errors are those of AddSource, CodeNotFound, and
-// CodeForbidden if somebody else than its owner or an admin changes who sees it. A
-// source that is disabled starts no job, and its running crawls end. Other changes
-// count from the next pages on, also in running crawls.
+// EditSource changes a source. Errors are those of AddSource, CodeNotFound, and CodeForbidden if a user other than its owner
+// or an admin changes its visibility. Disabling a source ends its running crawls, and its jobs do not start. Other changes
+// affect the next pages, also of running crawls.
 func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src Source, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false); err != nil {
@@ -134,29 +132,28 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		}
 		src.UpdatedAt = s.clock.Now()
 		if src.PrivateTo != before.PrivateTo {
-			if err := s.share(ctx, tx, src); err != nil {
+			if err := s.applyVisibility(ctx, tx, src); err != nil {
 				return err
 			}
 		}
 		if err := tx.Save(&src).Error; err != nil {
-			return fmt.Errorf("storing a source: %w", err)
+			return fmt.Errorf("store source: %w", err)
 		}
 		err = audit.Add(tx, src.UpdatedAt, audit.Change{Action: "source.edit", Subject: src.subject(), Before: before.values(), After: src.values()})
 		if err != nil || src.Enabled == before.Enabled {
 			return err
 		}
-		return hold(tx, src, s.clock.Now())
+		return updateJobsOfSource(tx, src, s.clock.Now())
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return src, err
 }
 
-// share is what follows when a source becomes private or shared, which src is now: its
-// URLs that were added by hand wait in another scope, and a search engine has pages of
-// shared sources alone.
-func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
+// applyVisibility updates the data of a source that became private or shared. Its manual entries move to another scope, and a search
+// engine only has pages of shared sources.
+func (s *Store) applyVisibility(ctx context.Context, tx *gorm.DB, src Source) error {
 	if err := models.MayShare(ctx, src.Owner); err != nil {
 		return err
 	}
@@ -167,7 +164,7 @@ func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 	if src.Private() {
 		from, to = to, from
 	}
-	// Those that wait there already are fetched once.
+	// URLs that are already waiting in that scope are fetched once.
 	err := tx.Exec(`DELETE FROM frontier WHERE crawl_seq = 0 AND scope_seq = ? AND source_seq = ?
 		AND EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = 0 AND f.url_hash = frontier.url_hash AND f.scope_seq = ?)`, from, src.Seq, to).Error
 	if err == nil {
@@ -177,17 +174,16 @@ func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 		err = tx.Exec("UPDATE crawled_pages SET revision = revision + 1, unsent = true WHERE source_seq = ?", src.Seq).Error
 	}
 	if err != nil {
-		return fmt.Errorf("changing who sees a source: %w", err)
+		return fmt.Errorf("change source visibility: %w", err)
 	}
 	return nil
 }
 
-// hold keeps the jobs of a disabled source from starting, and lets those of an
-// enabled one start again.
-func hold(tx *gorm.DB, src Source, now models.Time) error {
+// updateJobsOfSource disables the jobs of a disabled source, and enables those of an enabled one.
+func updateJobsOfSource(tx *gorm.DB, src Source, now models.Time) error {
 	err := tx.Exec("UPDATE jobs SET held = ?, updated_at = ? WHERE source_seq = ? AND held <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
 	if err != nil {
-		return fmt.Errorf("holding the jobs of a source: %w", err)
+		return fmt.Errorf("update jobs of disabled or enabled source: %w", err)
 	}
 	if !src.Enabled {
 		return nil
@@ -195,13 +191,13 @@ func hold(tx *gorm.DB, src Source, now models.Time) error {
 	return catchUp(tx, now, "source_seq = ?", src.Seq)
 }
 
-// catchUp plans the recurring jobs again whose run was missed while they could not
-// start, in their phase: they do not all run at once.
+// catchUp reschedules recurring jobs that missed a run while they could not start, in phase with their schedule. So they do
+// not all run at once.
 func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var missed []Job
 	err := tx.Where("next_run_at < ? AND interval_count > 0 AND deleted_at IS NULL AND "+where, append([]any{now}, args...)...).Find(&missed).Error
 	if err != nil {
-		return fmt.Errorf("looking for missed runs: %w", err)
+		return fmt.Errorf("find missed runs: %w", err)
 	}
 	rows := models.NewRows("seq bigint, next_run_at bigint")
 	for _, j := range missed {
@@ -210,13 +206,13 @@ func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	}
 	err = rows.Exec(tx, "UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at FROM {rows} AS r WHERE jobs.seq = r.seq").Error
 	if err != nil {
-		return fmt.Errorf("planning missed runs: %w", err)
+		return fmt.Errorf("plan missed runs: %w", err)
 	}
 	return nil
 }
 
-// DeleteSource deletes a source with its jobs, and ends their crawls. It can be
-// restored for KeepDeleted. CodeNotFound if there is none.
+// DeleteSource deletes a source with its jobs, and ends their crawls. It can be restored for KeepDeleted. The error is
+// CodeNotFound if there is none.
 func (s *Store) DeleteSource(ctx context.Context, id string) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		src, err := source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false)
@@ -225,40 +221,39 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 		}
 		now := s.clock.Now()
 		if err := tx.Model(&src).Update("deleted_at", now).Error; err != nil {
-			return fmt.Errorf("deleting a source: %w", err)
+			return fmt.Errorf("delete source: %w", err)
 		}
-		// The same time, by which RestoreSource knows them.
+		// RestoreSource finds the jobs by this time.
 		if err := closeFailed(tx, now, "source_seq = ? AND deleted_at IS NULL", src.Seq); err != nil {
 			return err
 		}
 		if err := tx.Exec("UPDATE jobs SET deleted_at = ?, updated_at = ? WHERE source_seq = ? AND deleted_at IS NULL", now, now, src.Seq).Error; err != nil {
-			return fmt.Errorf("deleting the jobs of a source: %w", err)
+			return fmt.Errorf("delete jobs of source: %w", err)
 		}
 		return audit.Add(tx, now, audit.Change{Action: "source.delete", Subject: src.subject()})
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return err
 }
 
-// RestoreSource restores a deleted source with the jobs that were deleted with it:
-// CodeNotFound if it was not deleted, or too long ago; CodeConflict if another source
-// was synced in its place.
+// RestoreSource restores a deleted source with the jobs that were deleted with it. Errors are CodeNotFound if it was not
+// deleted or was deleted too long ago, and CodeConflict if a sync has added the source again.
 func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, true); err != nil {
 			return err
 		}
 		now := s.clock.Now()
-		if src.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting what belongs to it
+		if src.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting its data
 			return models.NotFound("source")
 		}
 		deleted := src.DeletedAt
 		src.DeletedAt, src.UpdatedAt = models.Time{}, now
 		err := tx.Save(&src).Error
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
-			return models.Conflict("The source was synced again meanwhile. Use that one.")
+			return models.Conflict("A sync has added this source again. Use the new one.")
 		}
 		if err == nil {
 			err = tx.Exec("UPDATE jobs SET deleted_at = NULL, updated_at = ? WHERE source_seq = ? AND deleted_at = ?", now, src.Seq, deleted).Error
@@ -267,21 +262,21 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 			err = catchUp(tx, now, "source_seq = ?", src.Seq)
 		}
 		if err != nil {
-			return fmt.Errorf("restoring a source: %w", err)
+			return fmt.Errorf("restore source: %w", err)
 		}
 		return audit.Add(tx, now, audit.Change{Action: "source.restore", Subject: src.subject()})
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return src, err
 }
 
-// DeepSources are up to n sources whose crawls may go further than DeepCrawl.
+// DeepSources returns up to n sources with a maximum depth greater than DeepCrawl.
 func (s *Store) DeepSources(ctx context.Context, n int) (deep []Source, err error) {
 	err = s.db.Read(ctx).Where("deleted_at IS NULL AND enabled AND max_depth > ?", DeepCrawl).Order("created_at, id").Limit(n).Find(&deep).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for deep sources: %w", err)
+		return nil, fmt.Errorf("find deep sources: %w", err)
 	}
 	return deep, nil
 }

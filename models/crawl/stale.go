@@ -11,9 +11,9 @@ import (
 // noProgress is the error of an execution that stored nothing for CRAWLER_STALE_LOCK_AFTER.
 const noProgress = "no progress"
 
-// ClearStaleLocks frees the jobs whose lock is stale and returns how many it was: the
-// lease that holds it has ended, or nothing was stored for Options.StaleAfter although
-// a host of the crawl could be asked. Each is due at once and continues its crawl.
+// ClearStaleLocks unlocks jobs with a stale lock and returns their number. A lock is stale if its lease has ended, or if
+// nothing was stored for Options.StaleAfter although a host of the crawl was due. Each job is due at once and continues its
+// crawl.
 func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 	var stale []struct {
 		JobSeq    int64
@@ -21,7 +21,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 		Dead      bool
 	}
 	now := s.clock.Now()
-	// A host that is asked now, was asked lately, or asked for a pause is waited for: no other instance could do better.
+	// Not stale if a host is claimed, was requested recently, or asked us to wait: another instance could do no better.
 	err = s.db.Read(ctx).Raw(`SELECT j.seq AS job_seq, j.lock_token, j.claimed_by IS NULL AS dead
 		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions
 		WHERE j.lock_token IS NOT NULL AND (j.claimed_by IS NULL OR e.progress_at < ? AND NOT EXISTS (
@@ -29,7 +29,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 			WHERE f.crawl_seq = e.crawl_seq AND f.status IN ('pending', 'fetching') AND (h.next_at > ? OR h.claimed_by IS NOT NULL OR h.tried_at > ?)))`,
 		now.Add(-s.opts.StaleAfter), now, now.Add(-s.opts.StaleAfter)).Scan(&stale).Error
 	if err != nil {
-		return 0, fmt.Errorf("looking for stale locks: %w", err)
+		return 0, fmt.Errorf("find stale locks: %w", err)
 	}
 	for _, l := range stale {
 		end := End{Event: Release, Error: Interrupted, GoesOn: true}
@@ -43,15 +43,15 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 			return tx.Exec("UPDATE scheduler_totals SET stale_locks_cleared = stale_locks_cleared + 1").Error
 		})
 		switch {
-		case errors.Is(err, ErrLost): // another instance was quicker
+		case errors.Is(err, ErrLost): // another instance was faster
 		case err != nil:
-			return cleared, fmt.Errorf("clearing a stale lock: %w", err)
+			return cleared, fmt.Errorf("clear stale lock: %w", err)
 		default:
 			cleared++
 		}
 	}
 	if cleared > 0 {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return cleared, nil
 }

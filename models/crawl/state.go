@@ -7,27 +7,27 @@ import (
 	"linkwatch/models"
 )
 
-// Status is where a job is in its life.
+// Status is the status of a job.
 type Status string
 
 // The statuses of a job.
 const (
-	Pending   Status = "pending"   // new or retried: it has no place in the schedule yet
-	Scheduled Status = "scheduled" // it waits for its next run
+	Pending   Status = "pending"   // new or retried: not yet scheduled
+	Scheduled Status = "scheduled" // has a next run
 	Running   Status = "running"
 	Paused    Status = "paused"
 	Completed Status = "completed"
-	Failed    Status = "failed" // its last attempt failed: a user may retry it
+	Failed    Status = "failed" // the last attempt failed; a user may retry it
 	Cancelled Status = "cancelled"
 )
 
-// Statuses are all of them, in the order of a job's life.
+// Statuses lists all statuses in the order of a job's life.
 var Statuses = []Status{Pending, Scheduled, Running, Paused, Completed, Failed, Cancelled}
 
-// Event is what changes the status of a job.
+// Event is an event that changes the status of a job.
 type Event string
 
-// The actions of users.
+// Actions of users.
 const (
 	Pause    Event = "pause"
 	Resume   Event = "resume"
@@ -36,7 +36,7 @@ const (
 	ForceRun Event = "force-run"
 )
 
-// The events of the worker that runs a job.
+// Events of the worker that runs a job.
 const (
 	Start      Event = "start"
 	Succeed    Event = "succeed"
@@ -45,16 +45,16 @@ const (
 	Reschedule Event = "reschedule" // a recurring job gets its next run
 )
 
-// transition is one line of the state machine.
+// transition is one rule of the state machine.
 type transition struct {
 	event  Event
 	from   []Status
 	to     Status
 	byUser bool
-	verb   string // what a job cannot do where this is refused
+	verb   string // completes the error "A … job cannot …"
 }
 
-// transitions are the state machine: whatever is not here is refused.
+// transitions is the state machine. All other transitions are refused.
 var transitions = []transition{
 	{Pause, []Status{Scheduled}, Paused, true, "be paused"},
 	{Resume, []Status{Paused}, Scheduled, true, "be resumed"},
@@ -68,8 +68,8 @@ var transitions = []transition{
 	{Reschedule, []Status{Completed}, Scheduled, false, "be rescheduled"},
 }
 
-// Next returns the status of a job in status s after e. An event that s does not
-// allow is CodeConflict, and its detail names the statuses that do.
+// Next returns the status of a job after an event. If the status does not allow the event, the error is CodeConflict, and
+// its detail names the statuses that do.
 func Next(s Status, e Event) (Status, error) {
 	for _, t := range transitions {
 		switch {
@@ -80,10 +80,10 @@ func Next(s Status, e Event) (Status, error) {
 			return "", models.Conflict("A " + string(s) + " job cannot " + t.verb + ". Only a " + either(t.from) + " job can.")
 		}
 	}
-	return "", models.Conflict("There is no such action on a job.")
+	return "", models.Conflict("Unknown job action.")
 }
 
-// Allowed returns the actions of users that a job in status s allows.
+// Allowed returns the actions of users that a status allows.
 func Allowed(s Status) []Event {
 	var allowed []Event
 	for _, t := range transitions {
@@ -94,7 +94,7 @@ func Allowed(s Status) []Event {
 	return allowed
 }
 
-// either lists statuses as a sentence does: "pending, scheduled or running".
+// either formats statuses for a sentence: "pending, scheduled or running".
 func either(statuses []Status) string {
 	var b strings.Builder
 	for i, s := range statuses {

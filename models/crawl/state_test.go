@@ -59,7 +59,7 @@ func TestARefusedEventIsExplained(t *testing.T) {
 		{crawl.Running, crawl.Pause, "A running job cannot be paused. Only a scheduled job can."},
 		{crawl.Failed, crawl.Cancel, "A failed job cannot be cancelled. Only a pending, scheduled, running or paused job can."},
 		{crawl.Paused, crawl.Start, "A paused job cannot start. Only a pending or scheduled job can."},
-		{crawl.Paused, "explode", "There is no such action on a job."},
+		{crawl.Paused, "explode", "Unknown job action."},
 	} {
 		_, err := crawl.Next(c.status, c.event)
 		if err == nil || err.Error() != "conflict: "+c.want {

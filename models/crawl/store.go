@@ -11,39 +11,38 @@ import (
 
 // Options are the settings of the store.
 type Options struct {
-	StaleAfter   time.Duration // without progress, after which a running job is given up (CRAWLER_STALE_LOCK_AFTER)
-	FeedInterval time.Duration // between two polls of a feed that succeed (CRAWLER_FEED_POLL_INTERVAL)
+	StaleAfter   time.Duration // time without progress after which a running job is stopped (CRAWLER_STALE_LOCK_AFTER)
+	FeedInterval time.Duration // between two successful polls of a feed (CRAWLER_FEED_POLL_INTERVAL)
 	Archives     bool          // pages are archived (CRAWLER_ARCHIVE_URL)
-	Engine       bool          // a search engine wants the pages, too (CRAWLER_ELASTICSEARCH_URL)
+	Engine       bool          // pages are sent to a search engine (CRAWLER_ELASTICSEARCH_URL)
 
-	ArchiveRetention time.Duration // of archived copies, since they were last fetched so (CRAWLER_ARCHIVE_RETENTION)
+	ArchiveRetention time.Duration // of archived copies, after the last fetch (CRAWLER_ARCHIVE_RETENTION)
 }
 
-// Store keeps sources, jobs and what they crawl. It is safe for concurrent use.
+// Store stores sources, jobs and the results of crawls. It is safe for concurrent use.
 type Store struct {
 	db       *models.DB
 	clock    models.Clock
 	opts     Options
-	wanted   chan struct{} // rings when a job may be due
-	urls     chan struct{} // rings when the frontier has URLs to fetch
+	wanted   chan struct{} // signaled when a job may be due
+	urls     chan struct{} // signaled when the frontier has URLs to fetch
 	seen     *otter.Cache[entryKey, struct{}]
 	patterns *otter.Cache[patternKey, int]
-	figures  *otter.Cache[string, Metrics] // by the name of an account
+	figures  *otter.Cache[string, Metrics] // by account name
 	text     fulltext.Index
-	pages    chan struct{} // rings when pages wait for the search index
+	pages    chan struct{} // signaled when pages need to be indexed
 }
 
-// The limits of what the store remembers of the frontier, in entries. Each takes
-// some hundred bytes.
+// Limits of the in-memory caches of the frontier, in entries of some hundred bytes.
 const (
 	maxSeen     = 128 << 10
 	maxPatterns = 16 << 10
 )
 
-// keepArchived is the retention of archived copies if Options do not say.
+// keepArchived is the default retention of archived copies.
 const keepArchived = 90 * models.Day
 
-// NewStore makes the store over an open, migrated database.
+// NewStore returns a store on an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	if opts.ArchiveRetention <= 0 {
 		opts.ArchiveRetention = keepArchived
@@ -56,27 +55,25 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	}
 }
 
-// Now is the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// JobsWanted gets a value when something changed in this process that may make a
-// job due, or end one. Of changes by other instances the next poll learns.
+// JobsWanted receives a value when a change in this process may make a job due or end one. Changes by other instances are
+// found by polling.
 func (s *Store) JobsWanted() <-chan struct{} { return s.wanted }
 
-// URLsWanted gets a value when this process added URLs to fetch. Of those of other
-// instances the next look learns.
+// URLsWanted receives a value when this process added URLs to fetch. URLs from other instances are found by polling.
 func (s *Store) URLsWanted() <-chan struct{} { return s.urls }
 
-// PagesWanted gets a value when this process stored pages that wait for the search
-// index. Of those of other instances the next look learns.
+// PagesWanted receives a value when this process stored pages to index. Pages from other instances are found by polling.
 func (s *Store) PagesWanted() <-chan struct{} { return s.pages }
 
-func ring(bell chan struct{}) {
+func signal(bell chan struct{}) {
 	select {
 	case bell <- struct{}{}:
-	default: // it rings already
+	default: // already signaled
 	}
 }
 
-// isID says whether a filter names something of a kind; otherwise nothing matches it.
+// isID reports whether a filter value is an id of a kind. If not, nothing matches.
 func isID(kind models.Kind, id string) bool { return models.CheckID(kind, id) == nil }

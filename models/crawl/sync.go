@@ -7,10 +7,10 @@ import (
 	"linkwatch/models"
 )
 
-// SyncReport says what a sync did.
+// SyncReport is the result of a sync.
 type SyncReport struct{ Created, Updated, Skipped int }
 
-// External is a source as a source manager tells of it.
+// External is a source in an external source manager.
 type External struct {
 	ID             string
 	Name, URL      string
@@ -21,8 +21,8 @@ type External struct {
 	Interval       Interval
 }
 
-// PutSources takes in sources of a source manager, by their ID there. It returns how
-// many it added, changed and left alone. One that cannot be read is left alone.
+// PutSources adds and updates sources of a source manager, by their id there. It returns the numbers of created, updated and
+// skipped sources. It skips invalid sources.
 func (s *Store) PutSources(ctx context.Context, all []External) (r SyncReport, err error) {
 	for _, x := range all {
 		created, changed, err := s.putSource(ctx, x)
@@ -45,7 +45,7 @@ func (s *Store) PutSources(ctx context.Context, all []External) (r SyncReport, e
 func (s *Store) putSource(ctx context.Context, x External) (created, changed bool, err error) {
 	var known []Source
 	if err := s.db.Read(ctx).Where("external_id = ? AND deleted_at IS NULL", x.ID).Find(&known).Error; err != nil {
-		return false, false, fmt.Errorf("looking for a synced source: %w", err)
+		return false, false, fmt.Errorf("find synced source: %w", err)
 	}
 	if len(known) == 0 {
 		_, err := s.AddSource(ctx, NewSource{
@@ -67,8 +67,7 @@ func (s *Store) putSource(ctx context.Context, x External) (created, changed boo
 	return false, fmt.Sprint(before) != fmt.Sprint(after), nil
 }
 
-// EnableSource enables or disables the source of an ID, or of an ID in the source
-// manager. found is false if there is none.
+// EnableSource enables or disables a source by its id, or by its id in the source manager. found is false if there is none.
 func (s *Store) EnableSource(ctx context.Context, id string, enabled bool) (found bool, err error) {
 	var known []Source
 	if err := s.db.Read(ctx).Where("(external_id = ? OR id = ?) AND deleted_at IS NULL", id, id).Limit(1).Find(&known).Error; err != nil || id == "" || len(known) == 0 {
@@ -78,11 +77,11 @@ func (s *Store) EnableSource(ctx context.Context, id string, enabled bool) (foun
 	return err == nil, err
 }
 
-// dailyInterval is that of a job for a source without an interval.
+// dailyInterval is the interval of jobs for sources without one.
 var dailyInterval = Interval{Count: 1, Type: Days}
 
-// SyncJobs gives every enabled source a job. A source that has one recurring job,
-// made by an earlier sync or by hand, has that one changed to the source's interval.
+// SyncJobs creates a job for every enabled source without one. If a source has exactly one recurring job, SyncJobs updates
+// the job's interval to that of the source.
 func (s *Store) SyncJobs(ctx context.Context) (r SyncReport, err error) {
 	for after := (models.Cursor{}); ; {
 		page, err := s.Sources(ctx, "", after, models.MaxLimit)
@@ -114,7 +113,7 @@ func (s *Store) SyncJobs(ctx context.Context) (r SyncReport, err error) {
 func (s *Store) syncJob(ctx context.Context, src Source) (created, updated bool, err error) {
 	var known []Job
 	if err := s.db.Read(ctx).Where("source_seq = ? AND deleted_at IS NULL AND status <> ?", src.Seq, Cancelled).Order("created_at").Find(&known).Error; err != nil {
-		return false, false, fmt.Errorf("looking for the jobs of a source: %w", err)
+		return false, false, fmt.Errorf("find jobs of source: %w", err)
 	}
 	every := src.Interval()
 	if len(known) == 0 {

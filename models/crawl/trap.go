@@ -9,19 +9,17 @@ import (
 
 // Limits of TrapOf.
 const (
-	maxRepeats    = 2 // times that a path may hold the same segment
+	maxRepeats    = 2 // occurrences of a segment in a path
 	maxSegments   = 20
 	maxParameters = 15
 	monthsAhead   = 2 * 12
 	monthsBack    = 30 * 12
 )
 
-// Normalize returns the form of a found URL in which the frontier keeps it, so that a page
-// is requested once: as a browser requests it, without fragment, session ids and tracking
-// parameters. The other parameters keep their order, and the path keeps its slash at the
-// end, since a server may tell them apart. ok is false if raw is not a URL that
-// models.ParseURL accepts. A normal URL is at most models.MaxURL bytes long, and its
-// normal form is itself.
+// Normalize returns the normal form of a URL for the frontier, so that each page is requested once. The form is as a browser
+// requests it, without fragment, session ids and tracking parameters. The order of parameters and a trailing slash stay,
+// since servers may distinguish them. ok is false if models.ParseURL does not accept raw. The result has at most
+// models.MaxURL bytes, and normalizing it again does not change it.
 func Normalize(raw string) (normal string, ok bool) {
 	for {
 		u, err := models.ParseURL("url", raw)
@@ -32,12 +30,11 @@ func Normalize(raw string) (normal string, ok bool) {
 		if normal == u.Requested {
 			return normal, true
 		}
-		raw = normal // shorter; "/a/..;jsessionid=1" became a dot segment
+		raw = normal // now shorter: "/a/..;jsessionid=1" becomes a dot segment
 	}
 }
 
-// withoutSession removes session ids and tracking parameters, and what separates nothing:
-// empty parameters and the question mark of an empty query.
+// withoutSession removes session ids, tracking parameters, empty parameters and the question mark of an empty query.
 func withoutSession(u string) string {
 	base, query, hasQuery := strings.Cut(u, "?")
 	if strings.IndexByte(base, ';') >= 0 {
@@ -91,8 +88,7 @@ func withoutPathSession(path string) string {
 	}
 }
 
-// isNoise reports whether a parameter does not choose the page: it is empty, a session id
-// or for tracking.
+// isNoise reports whether a parameter does not select the page: it is empty, a session id or for tracking.
 func isNoise(parameter string) bool {
 	name, _, _ := strings.Cut(parameter, "=")
 	switch name = strings.ToLower(name); name {
@@ -103,8 +99,8 @@ func isNoise(parameter string) bool {
 	return parameter == "" || strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "aspsessionid")
 }
 
-// TrapOf returns why a normal URL looks like one of an endless number that a server makes
-// up, or "". The reasons are few and stable, so that they can be counted.
+// TrapOf returns the reason why a normalized URL looks like one of an endless number of generated URLs, or "". The reasons
+// are few and stable, so that they can be counted.
 func TrapOf(u string, today time.Time) string {
 	_, path, query := splitURL(u)
 	switch {
@@ -115,13 +111,12 @@ func TrapOf(u string, today time.Time) string {
 	case strings.Count(query, "&") >= maxParameters:
 		return "URL has too many parameters"
 	case pathIsFar(path, today), queryIsFar(query, today):
-		return "calendar far from today"
+		return "date in URL is far from today"
 	}
 	return ""
 }
 
-// repeatsSegment reports whether a path has a segment too often, of those that are not
-// empty. It reads as many as a path may have.
+// repeatsSegment reports whether one of the first maxSegments segments of a path occurs more than maxRepeats times.
 func repeatsSegment(path string) bool {
 	var seen [maxSegments]string
 	n := 0
@@ -147,8 +142,8 @@ func repeatsSegment(path string) bool {
 	return false
 }
 
-// pathIsFar reports whether a path holds a date far from today: "/2031/05", "/2031-05-01".
-// Other years than those of a calendar are numbers of something else.
+// pathIsFar reports whether a path contains a date far from today, such as "/2031/05" or "/2031-05-01". Numbers outside the
+// range of calendar years are ignored.
 func pathIsFar(path string, today time.Time) bool {
 	before := ""
 	for segment := range strings.SplitSeq(path, "/") {
@@ -167,8 +162,8 @@ func pathIsFar(path string, today time.Time) bool {
 	return false
 }
 
-// queryIsFar reports whether a query holds a date far from today: "date=2035-01-02", in a
-// parameter of any name, "year=2035&month=1", or "date=20350102" and "m=203501".
+// queryIsFar reports whether a query contains a date far from today: "date=2035-01-02" in any parameter,
+// "year=2035&month=1", or "date=20350102" and "m=203501".
 func queryIsFar(query string, today time.Time) bool {
 	var years, months string
 	for p := range strings.SplitSeq(query, "&") {
@@ -196,15 +191,13 @@ func queryIsFar(query string, today time.Time) bool {
 	return ok && isFar(year, month, today)
 }
 
-// isFar reports whether a month is more than two years ahead of today's, or more than 30
-// years back.
+// isFar reports whether a month is more than two years after today or more than 30 years before.
 func isFar(year, month int, today time.Time) bool {
 	ahead := 12*(year-today.Year()) + month - int(today.Month())
 	return ahead > monthsAhead || ahead < -monthsBack
 }
 
-// readMonth reads the year and the month of "2031-05", "2031-05-01" or
-// "2031-05-01T10:00".
+// readMonth parses the year and month of "2031-05", "2031-05-01" or "2031-05-01T10:00".
 func readMonth(s string) (year, month int, ok bool) {
 	if len(s) < 7 || s[4] != '-' {
 		return 0, 0, false
@@ -215,7 +208,7 @@ func readMonth(s string) (year, month int, ok bool) {
 	return yearAndMonth(s[:4], s[5:7])
 }
 
-// yearAndMonth reads a year of four digits and a month.
+// yearAndMonth parses a four-digit year and a month.
 func yearAndMonth(years, months string) (year, month int, ok bool) {
 	if len(years) != 4 || len(months) == 0 || len(months) > 2 {
 		return 0, 0, false
@@ -224,7 +217,7 @@ func yearAndMonth(years, months string) (year, month int, ok bool) {
 	return year, month, year >= 0 && 1 <= month && month <= 12
 }
 
-// number reads a few digits; -1 = s holds anything else.
+// number parses a short number; -1 = s is not one.
 func number(s string) (n int) {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -235,7 +228,7 @@ func number(s string) (n int) {
 	return n
 }
 
-// splitURL splits a normal URL; query has no question mark.
+// splitURL splits a normalized URL. query has no question mark.
 func splitURL(u string) (host, path, query string) {
 	_, rest, _ := strings.Cut(u, "://")
 	rest, query, _ = strings.Cut(rest, "?")

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// Many URLs of one page are one URL; what may be another page stays apart.
+// normalURLs maps URLs to their normal form. URLs that may be different pages stay different.
 var normalURLs = map[string]string{
 	"HTTP://Example.com:80/a/../b?x=1#top": "http://example.com/b?x=1",
 	"http://example.com":                   "http://example.com/",
@@ -36,7 +36,7 @@ var normalURLs = map[string]string{
 	"http://example.com/;jsessionid=1":                       "http://example.com/",
 	"http://example.com/a/..;jsessionid=1?utm_id=1":          "http://example.com/",
 	"http://example.com/a?b;jsessionid=1":                    "http://example.com/a?b;jsessionid=1",
-	// Tracking.
+	// Tracking parameters.
 	"http://example.com/a?utm_source=x&UTM_Medium=y&utm=z": "http://example.com/a?utm=z",
 	"http://example.com/a?gclid=1&fbclid=2&msclkid=3":      "http://example.com/a",
 	"http://example.com/a?mc_cid=1&page=2&mc_eid=3":        "http://example.com/a?page=2",
@@ -94,7 +94,7 @@ func TestTrapOf(t *testing.T) {
 		repeats    = "URL repeats a path segment"
 		deep       = "URL path is too deep"
 		parameters = "URL has too many parameters"
-		calendar   = "calendar far from today"
+		calendar   = "date in URL is far from today"
 	)
 	segments := func(n int) (path string) {
 		for i := range n {

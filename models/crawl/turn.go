@@ -10,36 +10,36 @@ import (
 	"linkwatch/models"
 )
 
-// Crawl is what a fetch must know of the crawl that its URL belongs to.
+// Crawl is the part of a crawl that a fetch needs to know.
 type Crawl struct {
-	Seq       int64 // 0: the URL was added by hand
-	Execution int64 // the key of the running execution; 0 = none
+	Seq       int64 // 0: the URL was added manually
+	Execution int64 // key of the running execution; 0 = none
 	Source    int64
-	MaxDepth  int // links are followed from pages above it
+	MaxDepth  int // links are followed from pages above this depth
 	Domains   Domains
 	StartHost string // for Domains
 	RateLimit time.Duration
 }
 
-// Allows reports whether the crawl may go to a host.
+// Allows reports whether the crawl may fetch from a host.
 func (c *Crawl) Allows(host string) bool { return c.Domains.allow(host, c.StartHost) }
 
-// Entry is a URL of the frontier on its way to be fetched.
+// Entry is a URL of the frontier that is loaded to be fetched.
 type Entry struct {
 	Seq          int64
 	CrawlSeq     int64
 	SourceSeq    int64
 	URL          string
 	Depth        int
-	Attempts     int    // that failed
-	Redirects    int    // that were followed on the way to this URL
-	ETag         string `gorm:"column:etag"` // of the page when it was fetched last; "" = none
+	Attempts     int    // failed attempts
+	Redirects    int    // redirects followed to this URL
+	ETag         string `gorm:"column:etag"` // of the last fetch; "" = none
 	LastModified string
 	Crawl        *Crawl `gorm:"-"`
 }
 
-// InFrontier reports whether a crawl is known to have a URL; false says nothing. With
-// the negative key of a source it is about discovered links.
+// InFrontier reports whether a crawl is known to have a URL. false means unknown. With the negative key of a source it is
+// about discovered links.
 func (s *Store) InFrontier(crawl int64, url string) bool {
 	_, known := s.seen.GetIfPresent(entryKey{crawl, hashOf(url)})
 	return known
@@ -48,40 +48,36 @@ func (s *Store) InFrontier(crawl int64, url string) bool {
 // Start reports whether the entry is the start page of an execution.
 func (e Entry) Start() bool { return e.Depth == 0 && e.CrawlSeq != 0 }
 
-// How many entries a turn has, and how many bytes their URLs, at most: they are in
-// memory for each host that an instance holds.
+// Maximum entries of a turn and bytes of their URLs. They are in memory for each host that an instance holds.
 const (
 	TurnEntries = 64
 	turnBytes   = 16 << 10
-	maxClosed   = 256 // entries that are looked at for whether their crawl has ended
+	maxClosed   = 256 // entries to close per call, of crawls that have ended
 )
 
 const openEntries = "status IN ('pending', 'fetching')"
 
-// liveEntries are the entries of a host that are fetched: those of running crawls,
-// and those added by hand whose source is enabled.
-const liveEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = frontier.crawl_seq AND e.status = 'running')
+// fetchableEntries are the entries of a host to fetch: those of running crawls, and manual ones whose source is enabled.
+const fetchableEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = frontier.crawl_seq AND e.status = 'running')
 	OR crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL))`
 
-// askedInFull are pages (p) of which the archive should have a copy as they were
-// fetched last, and has none.
-const askedInFull = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
+// missingCopy is the condition for pages (p) without the archived copy that they should have. They are fetched in full.
+const missingCopy = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
 	WHERE a.source_seq = p.source_seq AND a.url_hash = p.url_hash AND a.fetched_at >= p.fetched_at)`
 
-// Load returns up to n entries that are fetched next of a host that the caller has
-// claimed, and marks them as being fetched. Those of interrupted crawls wait; some of
-// crawls that have ended are closed.
+// Load returns up to n entries to fetch next from a host that the caller has claimed, and marks them as fetching. It skips
+// entries of interrupted crawls and closes some of crawls that have ended.
 func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 	tx := s.db.Read(ctx)
 	var all, live []Entry
 	err := tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
-			coalesce(CASE WHEN `+askedInFull+` THEN '' ELSE p.etag END, '') AS etag,
-			coalesce(CASE WHEN `+askedInFull+` THEN '' ELSE p.last_modified END, '') AS last_modified
-		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+liveEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
+			coalesce(CASE WHEN `+missingCopy+` THEN '' ELSE p.etag END, '') AS etag,
+			coalesce(CASE WHEN `+missingCopy+` THEN '' ELSE p.last_modified END, '') AS last_modified
+		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+fetchableEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
 		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
 		ORDER BY f.attempts, f.depth, f.seq`, s.opts.Archives, s.opts.Archives, h.Seq, min(n, TurnEntries)).Scan(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading URLs to fetch: %w", err)
+		return nil, fmt.Errorf("load frontier entries to fetch: %w", err)
 	}
 	crawls, err := s.crawls(tx, all)
 	if err != nil {
@@ -104,7 +100,7 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 		if err := s.closeEnded(tx, h, now); err != nil {
 			return err
 		}
-		if ms(delay) > h.DelayMS { // what the others keep if this instance dies
+		if ms(delay) > h.DelayMS { // the pause that other instances keep if this one dies
 			err := tx.Exec("UPDATE crawl_hosts SET delay_ms = ?, next_at = ? WHERE seq = ? AND claimed_by = ? AND claim = ?",
 				ms(delay), now.Add(TurnTime+delay), h.Seq, h.ClaimedBy, h.Claim).Error
 			if err != nil {
@@ -114,12 +110,12 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 		return rows.Exec(tx, "UPDATE frontier SET status = 'fetching', updated_at = ? WHERE seq IN (SELECT seq FROM {rows} AS r) AND status = 'pending'", now).Error
 	})
 	if err != nil {
-		return nil, fmt.Errorf("marking URLs to fetch: %w", err)
+		return nil, fmt.Errorf("mark frontier entries as fetching: %w", err)
 	}
 	return live, nil
 }
 
-// crawlKey tells crawls apart, and the sources of entries that were added by hand.
+// crawlKey identifies a crawl, or the source of manual entries.
 type crawlKey struct{ crawl, source int64 }
 
 func crawlOf(e Entry) crawlKey {
@@ -129,8 +125,7 @@ func crawlOf(e Entry) crawlKey {
 	return crawlKey{source: e.SourceSeq}
 }
 
-// crawls are the crawls of entries that are running, and the sources of those that
-// were added by hand.
+// crawls returns the running crawls of entries, and the sources of manual entries.
 func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error) {
 	rows, seen := models.NewRows("crawl_seq bigint, source_seq bigint"), map[crawlKey]bool{}
 	for _, e := range entries {
@@ -154,7 +149,7 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 		JOIN sources AS s ON s.seq = CASE r.crawl_seq WHEN 0 THEN r.source_seq ELSE j.source_seq END
 		WHERE s.enabled AND s.deleted_at IS NULL`).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the crawls of URLs: %w", err)
+		return nil, fmt.Errorf("load crawls of URLs: %w", err)
 	}
 	crawls := map[crawlKey]*Crawl{}
 	for _, f := range found {
@@ -163,7 +158,7 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 			Domains: f.AllowedDomains, StartHost: f.Host, RateLimit: time.Duration(f.RateLimitMS) * time.Millisecond,
 		}
 		if c.Seq == 0 {
-			c.MaxDepth = 0 // of a URL that was added by hand no links are followed
+			c.MaxDepth = 0 // links of manually added URLs are not followed
 			crawls[crawlKey{source: f.Source}] = c
 		} else {
 			crawls[crawlKey{crawl: f.Crawl}] = c
@@ -172,9 +167,8 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 	return crawls, nil
 }
 
-// closeEnded closes some of the first entries of a host that belong to crawls that have
-// ended, so that later reads do not have to skip them. An interrupted crawl, which is to be
-// continued, has not ended.
+// closeEnded closes some of the first entries of a host whose crawls have ended, so that later reads do not have to skip
+// them. An interrupted crawl that will be continued has not ended.
 func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
 	return tx.Exec(`UPDATE frontier SET status = 'failed', last_error = ?, updated_at = ? WHERE seq IN (
 			SELECT f.seq FROM (SELECT seq, crawl_seq, source_seq FROM frontier WHERE host_seq = ? AND `+openEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
@@ -185,9 +179,9 @@ func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
 		ReasonEnded, now, h.Seq, maxClosed).Error
 }
 
-// RunningCrawls are those crawls of some that are running.
+// RunningCrawls returns which of the crawls are running.
 func (s *Store) RunningCrawls(ctx context.Context, crawls map[int64]bool) (map[int64]bool, error) {
-	going, err := s.going(s.db.Read(ctx), crawls)
+	going, err := s.activeExecutions(s.db.Read(ctx), crawls)
 	running := make(map[int64]bool, len(going))
 	for crawl, e := range going {
 		running[crawl] = e.Running
@@ -195,34 +189,34 @@ func (s *Store) RunningCrawls(ctx context.Context, crawls map[int64]bool) (map[i
 	return running, err
 }
 
-// going are the newest executions of those crawls of some that have not ended: they
-// are running, or were interrupted and are to be continued.
-func (s *Store) going(tx *gorm.DB, crawls map[int64]bool) (map[int64]goingOn, error) {
+// activeExecutions returns the newest execution of each crawl that has not ended: it is running, or was interrupted and will be
+// continued.
+func (s *Store) activeExecutions(tx *gorm.DB, crawls map[int64]bool) (map[int64]activeExecution, error) {
 	rows := models.NewRows("crawl_seq bigint")
 	for crawl := range crawls {
 		rows.Add(crawl)
 	}
-	var found []goingOn
+	var found []activeExecution
 	err := rows.Raw(tx, `SELECT r.crawl_seq, e.seq, e.status = 'running' AS running FROM {rows} AS r
 		JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = r.crawl_seq) JOIN jobs AS j ON j.seq = e.job_seq
 		WHERE e.status = 'running' OR j.crawl_seq = r.crawl_seq`).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for running crawls: %w", err)
+		return nil, fmt.Errorf("find running crawls: %w", err)
 	}
-	going := make(map[int64]goingOn, len(found))
+	going := make(map[int64]activeExecution, len(found))
 	for _, e := range found {
 		going[e.CrawlSeq] = e
 	}
 	return going, nil
 }
 
-// goingOn is an execution of a crawl that has not ended.
-type goingOn struct {
+// activeExecution is an execution of a crawl that has not ended.
+type activeExecution struct {
 	CrawlSeq, Seq int64
 	Running       bool
 }
 
-// Known is what is stored of a page of a source; ok is false if there is nothing.
+// Known returns the stored page of a URL of a source. ok is false if there is none.
 func (s *Store) Known(ctx context.Context, source int64, url string) (p Page, ok bool, err error) {
 	h := hashOf(url)
 	var found []Page

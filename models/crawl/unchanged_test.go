@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A page that is as it was keeps its newest archived copy current, and no other one.
+// TestUnchangedPageKeepsItsCopyCurrent checks that an unchanged page updates its newest archived copy, and no other.
 func TestUnchangedPageKeepsItsCopyCurrent(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
@@ -23,7 +23,7 @@ func TestUnchangedPageKeepsItsCopyCurrent(t *testing.T) {
 		w.clock.Advance(time.Hour)
 		third := w.Now()
 		pages["/a"] = "unchanged"
-		pages["/b"] = "unchanged" // since a fetch of which no copy was stored
+		pages["/b"] = "unchanged" // since a fetch without a stored copy
 		modelstest.Exec(t, w.db, "UPDATE crawled_pages SET fetched_at = ? WHERE url LIKE '%/b'", second)
 		if e := w.crawlSite(j, pages); e.ItemsCrawled != 3 || w.changes(e, "") != nil {
 			t.Errorf("%+v", e)
@@ -49,7 +49,8 @@ func TestUnchangedPageKeepsItsCopyCurrent(t *testing.T) {
 	})
 }
 
-// A page is asked for in full while the archive should have a copy of it and has none.
+// TestPagesWithoutACopyAreRequestedInFull checks that a page is requested unconditionally while its archived copy is
+// missing.
 func TestPagesWithoutACopyAreRequestedInFull(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)

@@ -9,24 +9,24 @@ import (
 	"linkwatch/models"
 )
 
-// Change says what is new about a page.
+// Change is a kind of change of a page.
 type Change string
 
 // The changes of a page.
 const (
 	PageNew     Change = "new"     // it has a text for the first time
-	PageChanged Change = "changed" // its text is another one
-	PageGone    Change = "gone"    // it is answered with 404 or 410, has moved for good, or no page of the crawl links to it any more
-	PageBack    Change = "back"    // it was gone
+	PageChanged Change = "changed" // its text changed
+	PageGone    Change = "gone"    // status 404 or 410, moved permanently, or no longer linked from any page of the crawl
+	PageBack    Change = "back"    // it had been gone
 )
 
-// Version is what a page said from some time on.
+// Version is the content of a page from a time on.
 type Version struct {
 	Seq         int64 `gorm:"primaryKey"`
 	PageSeq     int64
-	Version     int // from 1; gaps mean nothing
+	Version     int // from 1, may have gaps
 	Change      Change
-	CrawlSeq    int64 // of the crawl that found it; 0 = the URL was added by hand
+	CrawlSeq    int64 // of the crawl that found it; 0 = the URL was added manually
 	StatusCode  int   // 0 = no page of the crawl linked to it
 	Title       string
 	ContentHash string
@@ -38,19 +38,20 @@ type Version struct {
 // TableName implements schema.Tabler.
 func (Version) TableName() string { return "page_versions" }
 
-// KeepVersions is how many versions of a page are kept, the newest.
+// KeepVersions is the number of newest versions that are kept per page.
 const KeepVersions = 20
 
-// gone reports whether a status says that the page was removed.
-func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
+// isRemovedStatus reports whether a status means that the page was removed.
+func isRemovedStatus(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusGone
+}
 
-// change says what is new about a page, given what is known of it: "" if its text is
-// the same. It sets the numbers of p.
-func (p *Page) change(old known) (c Change) {
+// change compares a page with its stored state and sets the numbers of p. It returns "" if the text is the same.
+func (p *Page) change(old storedState) (c Change) {
 	p.Versions, p.TextVersion, p.Revision = old.Versions, old.TextVersion, old.Revision
 	switch {
 	case p.broken():
-		if gone(p.StatusCode) && old.TextVersion > 0 && !old.Gone {
+		if isRemovedStatus(p.StatusCode) && old.TextVersion > 0 && !old.Gone {
 			c = PageGone
 			p.GoneAt = p.FetchedAt
 		}
@@ -69,18 +70,18 @@ func (p *Page) change(old known) (c Change) {
 	if c != "" && c != PageGone {
 		p.TextVersion = p.Versions
 	}
-	if c != "" || !p.broken() && (old.Deleted || old.shows(p)) {
+	if c != "" || !p.broken() && (old.Deleted || old.searchChanged(p)) {
 		p.Revision++
 		p.Unindexed = true
 	}
 	return c
 }
 
-// broken reports whether there is no page: what is known of it is kept.
+// broken reports whether the response is an error. The stored content is then kept.
 func (p Page) broken() bool { return p.StatusCode >= http.StatusBadRequest }
 
-// known is what was stored of a page before.
-type known struct {
+// storedState is the stored state of a page.
+type storedState struct {
 	Seq, SourceSeq, CrawlSeq, Revision   int64
 	URLHash                              []byte
 	ContentHash                          string
@@ -91,42 +92,41 @@ type known struct {
 	Gone, Deleted                        bool
 }
 
-// shows reports whether search shows something else of a page than before, besides its text.
-func (k known) shows(p *Page) bool {
+// searchChanged reports whether data that search shows, other than the text, has changed.
+func (k storedState) searchChanged(p *Page) bool {
 	return k.Seq != 0 && k.TextVersion > 0 && (k.Title != p.Title || k.Description != p.Description || k.Author != p.Author ||
 		k.Language != p.Language || k.NoIndex != p.NoIndex || k.PublishedAt != p.PublishedAt)
 }
 
-// known is what is stored of some pages (source_seq, url_hash).
-func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
-	var found []known
+// storedStates loads the stored state of pages (source_seq, url_hash).
+func (b *batch) storedStates(keys *models.Rows) (map[pageKey]storedState, error) {
+	var found []storedState
 	err := keys.Raw(b.tx, `SELECT p.seq, p.source_seq, p.url_hash, p.crawl_seq, p.revision, p.content_hash, p.title, p.description, p.author, p.language,
 			p.noindex, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone, p.deleted_at IS NOT NULL AS deleted
 		FROM {rows} AS r CROSS JOIN crawled_pages AS p WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash`).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for known pages: %w", err)
+		return nil, fmt.Errorf("find known pages: %w", err)
 	}
-	pages := make(map[pageKey]known, len(found))
+	pages := make(map[pageKey]storedState, len(found))
 	for _, k := range found {
 		pages[pageKey{k.SourceSeq, hash(k.URLHash)}] = k
 	}
 	return pages, nil
 }
 
-// departure is a page that is gone, as a crawl found it.
-type departure struct {
+// gonePage is a page that a crawl found to be gone.
+type gonePage struct {
 	pageKey
 	crawl     int64
 	status    int    // 0 = no page links to it
-	seen      int64  // the crawl that stored it last; 0 = whichever did
-	canonical string // that the page names since; "" = as it was
+	seen      int64  // the last crawl that stored it; 0 = any
+	canonical string // new canonical URL of the page; "" = unchanged
 }
 
-// noteGone notes that pages are gone, but for those that are gone already or have no
-// text, and returns those that it noted. Their next request is not conditional. and is a
-// further condition. The caller holds lockRecord.
-func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) (noted []departure, err error) {
-	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]departure{}, s.clock.Now()
+// markGone marks pages as gone and returns those that it changed. It skips pages that are already gone or have no text. The
+// next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
+func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (noted []gonePage, err error) {
+	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]gonePage{}, s.clock.Now()
 	for _, d := range all {
 		if _, twice := of[d.pageKey]; !twice {
 			rows.Add(d.source, d.hash[:], d.seen, d.canonical)
@@ -147,7 +147,7 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND gone_at IS NULL AND text_version > 0`+and+`
 		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Engine}, args...)...).Scan(&gone).Error
 	if err != nil {
-		return nil, fmt.Errorf("noting pages that are gone: %w", err)
+		return nil, fmt.Errorf("mark pages as gone: %w", err)
 	}
 	versions := make([]Version, len(gone))
 	for i, g := range gone {
@@ -158,9 +158,8 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 	return noted, models.Insert(tx, versions)
 }
 
-// away notes that the crawl has seen pages that redirect for now, so that they are not
-// taken for pages to which none links.
-func (b *batch) away() error {
+// temporaryRedirects records that the crawl has seen pages that redirect temporarily, so that they do not count as unlinked.
+func (b *batch) temporaryRedirects() error {
 	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint")
 	for _, r := range b.results {
 		if r.Away {
@@ -171,23 +170,23 @@ func (b *batch) away() error {
 	err := rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq FROM {rows} AS r
 		WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND crawled_pages.crawl_seq < r.crawl_seq`).Error
 	if err != nil {
-		return fmt.Errorf("noting pages that redirect for now: %w", err)
+		return fmt.Errorf("record temporary redirects: %w", err)
 	}
 	return nil
 }
 
-// moved notes that pages are gone whose URL has moved for good, or names another URL as its canonical one.
-func (b *batch) moved() error {
-	var all []departure
+// permanentRedirects marks pages as gone whose URL moved permanently, or whose canonical URL is another page.
+func (b *batch) permanentRedirects() error {
+	var all []gonePage
 	of := map[pageKey]Entry{}
 	for _, r := range b.results {
 		if r.Moved != 0 {
 			k := pageKey{r.Entry.SourceSeq, hashOf(r.Entry.URL)}
 			of[k] = r.Entry
-			all = append(all, departure{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved, canonical: r.Canonical})
+			all = append(all, gonePage{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved, canonical: r.Canonical})
 		}
 	}
-	noted, err := b.s.noteGone(b.tx, all, "")
+	noted, err := b.s.markGone(b.tx, all, "")
 	for _, d := range noted {
 		if e := of[d.pageKey]; e.Crawl.Execution != 0 {
 			b.sum(e).changes[PageGone]++
@@ -196,14 +195,13 @@ func (b *batch) moved() error {
 	return err
 }
 
-// newVersion is a new version of a page that is to be stored.
+// newVersion is a new version of a page to store.
 type newVersion struct {
 	Page
 	change Change
 }
 
-// versions stores new versions of pages, whose seqs are given by key, and deletes those
-// that are too old.
+// versions stores new versions of pages and deletes those beyond KeepVersions. seqs are the seqs of the pages.
 func (b *batch) versions(all map[pageKey]newVersion, seqs map[pageKey]int64) error {
 	rows := models.NewRows("page_seq bigint, version bigint, change text, crawl_seq bigint, status_code bigint, title text, content_hash text, word_count bigint, text bytes, at bigint")
 	old := models.NewRows("page_seq bigint, version bigint")
@@ -220,11 +218,11 @@ func (b *batch) versions(all map[pageKey]newVersion, seqs map[pageKey]int64) err
 	err := rows.Exec(b.tx, `INSERT INTO page_versions (page_seq, version, change, crawl_seq, status_code, title, content_hash, word_count, text, created_at)
 		SELECT page_seq, version, change, crawl_seq, status_code, title, content_hash, word_count, text, at FROM {rows} AS r`).Error
 	if err != nil {
-		return fmt.Errorf("storing versions of pages: %w", err)
+		return fmt.Errorf("store page versions: %w", err)
 	}
 	err = old.Exec(b.tx, "DELETE FROM page_versions WHERE seq IN (SELECT v.seq FROM {rows} AS r CROSS JOIN page_versions AS v WHERE v.page_seq = r.page_seq AND v.version <= r.version)").Error
 	if err != nil {
-		return fmt.Errorf("deleting old versions of pages: %w", err)
+		return fmt.Errorf("delete old page versions: %w", err)
 	}
 	return nil
 }

@@ -13,18 +13,17 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// as is a context of an account that is no admin.
+// as returns a context of a non-admin account.
 func (w *world) as(name string) context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: name, Via: "session"})
 }
 
-// admin is a context of an admin.
+// admin returns a context of an admin.
 func (w *world) admin() context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: "root", Via: "session", SeesAll: true})
 }
 
-// private is what an account has of a private source of http://a.example. The zero value
-// names nothing.
+// private is the data of a private source of http://a.example. In the zero value nothing exists.
 type private struct {
 	source   crawl.Source
 	job      crawl.Job
@@ -38,7 +37,7 @@ type private struct {
 	sourceID string
 }
 
-// secretOf makes a private source of bob with all that can belong to one.
+// secretOf creates a private source of bob with data of every kind.
 func (w *world) secretOf(bob context.Context) (p private) {
 	w.Helper()
 	var err error
@@ -77,12 +76,11 @@ func (w *world) secretOf(bob context.Context) (p private) {
 	return p
 }
 
-// reads are all reads, with what they return of something private. own are those that look
-// up URLs in the scope of the caller, for admins too.
+// reads are all reads, as applied to private data. Those with own look up URLs in the scope of the caller, even for admins.
 var reads = []struct {
 	name string
 	own  bool
-	same bool // nothing private shows in it, but nothing else may either
+	same bool // the result must be the same as without the private source
 	do   func(w *world, ctx context.Context, p private) (any, error)
 }{
 	{"source", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Source(ctx, p.sourceID) }},
@@ -184,7 +182,7 @@ func jobsIn(slots []crawl.Slot) (n int) {
 	return n
 }
 
-// told is what a read says, in words.
+// told formats the result of a read.
 func (w *world) told(ctx context.Context, p private, do func(*world, context.Context, private) (any, error)) string {
 	w.Helper()
 	got, err := do(w, ctx, p)
@@ -195,7 +193,7 @@ func (w *world) told(ctx context.Context, p private, do func(*world, context.Con
 	return fmt.Sprintf("%+v", got)
 }
 
-// Who does not see a source reads what it would read without it, by any read.
+// TestReadsPassOverPrivateSources checks that no read shows a private source to a user who cannot see it.
 func TestReadsPassOverPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		alice, bob := w.as("alice"), w.as("bob")
@@ -206,7 +204,7 @@ func TestReadsPassOverPrivateSources(t *testing.T) {
 			before[r.name] = w.told(alice, private{}, r.do)
 		}
 		p := w.secretOf(bob)
-		w.clock.Advance(time.Minute) // else the figures are those of before
+		w.clock.Advance(time.Minute) // otherwise the figures are cached
 		for _, r := range reads {
 			if got := w.told(alice, p, r.do); got != before[r.name] {
 				w.Errorf("%s: alice reads %s\nand before %s", r.name, got, before[r.name])
@@ -224,11 +222,11 @@ func TestReadsPassOverPrivateSources(t *testing.T) {
 	})
 }
 
-// Streams tell of jobs that their reader sees.
+// TestChangesPassOverPrivateSources checks that streams report only jobs that their reader can see.
 func TestChangesPassOverPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		of := map[string]*crawl.Changes{}
-		readers := map[string]context.Context{"alice": w.as("alice"), "bob": w.as("bob"), "root": w.admin(), "nobody": w.Context()}
+		readers := map[string]context.Context{"alice": w.as("alice"), "bob": w.as("bob"), "root": w.admin(), "background": w.Context()}
 		for name := range readers {
 			of[name] = w.NewChanges()
 		}
@@ -236,7 +234,7 @@ func TestChangesPassOverPrivateSources(t *testing.T) {
 		p := w.secretOf(readers["bob"])
 		_, err := w.Act(readers["bob"], p.job.ID, crawl.ForceRun)
 		w.ok(err)
-		w.begin() // it runs now
+		w.begin() // it is now running
 		for name, ctx := range readers {
 			jobs, runs, err := of[name].Next(ctx)
 			w.ok(err)
@@ -247,8 +245,8 @@ func TestChangesPassOverPrivateSources(t *testing.T) {
 	})
 }
 
-// Who does not see a source changes nothing that belongs to it, and is answered as if it
-// were not there.
+// TestWritesPassOverPrivateSources checks that a user who cannot see a source cannot change its data, and gets the errors
+// for missing data.
 func TestWritesPassOverPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		alice, bob := w.as("alice"), w.as("bob")
@@ -330,7 +328,7 @@ func TestWritesPassOverPrivateSources(t *testing.T) {
 				w.Fatalf("%s changed\n%s\nto\n%s", c.name, before, after)
 			}
 		}
-		// The owner and admins may.
+		// The owner and admins can.
 		for _, ctx := range []context.Context{bob, w.admin()} {
 			for _, e := range []crawl.Event{crawl.ForceRun, crawl.Pause, crawl.Resume} {
 				_, err := w.Act(ctx, p.job.ID, e)
@@ -348,7 +346,7 @@ func TestWritesPassOverPrivateSources(t *testing.T) {
 	})
 }
 
-// rows are all rows that writes could change.
+// rows returns all rows that writes could change.
 func (w *world) rows() string {
 	w.Helper()
 	var b strings.Builder

@@ -9,8 +9,8 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// On the way back entries of private sources go, and no number of an entry is used twice.
-// What was there before belongs to the system and is shared.
+// TestMigrationToPrivateSources checks that the down migration deletes entries of private sources and never reuses the
+// number of an entry. The up migration makes existing sources shared, owned by the system.
 func TestMigrationToPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.as("bob")

@@ -40,7 +40,7 @@ func (i instance) beat(n int) lease.ID {
 	return id
 }
 
-// claim claims a scheduled job, as an example of what has a claimed_by.
+// claim claims a scheduled job, as an example of a row with a claimed_by.
 func (i instance) claim(id lease.ID) error {
 	i.Helper()
 	return i.db.Write(i.Context(), func(tx *gorm.DB) error {
@@ -130,7 +130,7 @@ func TestLooksStartOverAfterAnError(t *testing.T) {
 		}
 		two.beat(4)
 		if err := one.claim(id); err != nil {
-			one.Errorf("freed although nobody could look: %v", err)
+			one.Errorf("released although no instance could check: %v", err)
 		}
 	})
 }

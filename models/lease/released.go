@@ -2,7 +2,7 @@ package lease
 
 import "time"
 
-// Released is a claimed item that is given back, to be claimed again after a time.
+// Released is a claimed item that is released, to be claimed again after a delay.
 type Released[T any] struct {
 	Item  T
 	After time.Duration

@@ -30,7 +30,7 @@ func (s *Store) Now() models.Time { return s.clock.Now() }
 
 // Declare makes jobs the ones there are, by their ID, Schedule and NextRunAt.
 // A known job keeps its statistics and, unless its schedule changed, its next
-// run, so that a restart does not put off a rare job. A job that is not named
+// run, so that a restart does not delay a rare job. A job that is not named
 // is no longer listed, but keeps its history for the day it comes back; the alert of its failure is closed.
 func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
 	ids := make([]string, 0, len(jobs))

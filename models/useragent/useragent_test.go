@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 		"Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0":                                                                                                   Desktop,
 		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) " + chrome + " Safari/537.36":                                                                                                    Desktop,
 
-		// Nobody knows what these are used for.
+		// The use of these is unknown.
 		"":                       Other,
 		"curl/8.5.0":             Other,
 		"Wget/1.21.4":            Other,

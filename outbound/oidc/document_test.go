@@ -38,7 +38,7 @@ func TestDiscoveryIsRetried(t *testing.T) {
 	w.counts("keys", 2)
 }
 
-// One request fetches a document for all. Whoever stops waiting does not end it for the others.
+// One request fetches a document for all. A caller that stops waiting does not end it for the others.
 func TestOneDiscoveryAtATime(t *testing.T) {
 	w := start(t, nil)
 	w.Break(standin.Hang("discovery"))

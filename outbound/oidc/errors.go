@@ -30,8 +30,8 @@ var texts = map[Kind]string{
 	KindRejected:    "The response of the identity provider is not valid. Sign in again.",
 }
 
-// Error is why nobody was signed in. Its text is a sentence for whoever tried, the same for each Kind, without anything that
-// the provider or a visitor sent. The cause is what it unwraps to; it has been logged and must not be shown.
+// Error is the error of a failed sign-in. Its text is a sentence for the user, fixed for each Kind, without anything that the
+// provider or a visitor sent. It unwraps to the cause, which is already logged and must not be shown.
 type Error struct {
 	Kind Kind
 	err  error

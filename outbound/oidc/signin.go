@@ -16,7 +16,7 @@ import (
 const maxCode = 4096
 
 // Login is a sign-in that has begun. URL is where to send the browser. The other values must come back unchanged with this
-// browser and no other, and only once: whoever knows them can finish the sign-in as somebody else.
+// browser and no other, and only once: anyone who knows them can finish the sign-in as another user.
 type Login struct {
 	URL      string
 	State    string

@@ -71,7 +71,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with an ID token, nobody is signed in.
+// Whatever is wrong with an ID token, no user is signed in.
 func TestBadTokens(t *testing.T) {
 	w := start(t, nil)
 	w.Become(standin.User{Subject: "1", Email: "ann@example.com", Claims: map[string]any{"groups": "staff"}}) // nothing is left for userinfo

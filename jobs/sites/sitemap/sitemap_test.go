@@ -196,8 +196,8 @@ func TestBadEntries(t *testing.T) {
 		page("ftp://a.de/"):                                 "the URL must start with http:// or https://",
 		page("javascript:alert(1)"):                         "the URL must start with http:// or https://",
 		page("http://"):                                     "the URL has no host",
-		page("http://u:p@a.de/"):                            "the URL must not hold a user name or password",
-		page("http://a.de:99999/"):                          "the URL has a port that is not a number up to 65535",
+		page("http://u:p@a.de/"):                            "the URL must not contain a user name or password",
+		page("http://a.de:99999/"):                          "the URL has an invalid port; use a number up to 65535",
 		page("http://a.de/\xff"):                            "the URL is not valid UTF-8",
 		page("http://a.de/\x01"):                            "the URL has a control character",
 		page("http://a.de/&nbsp;"):                          "the URL has an entity that XML does not define",
@@ -228,7 +228,7 @@ func TestReasons(t *testing.T) {
 		"2 entries, the first is entry 2: lastmod is not a valid date; the URL was kept without it",
 		"Entry 3: the URL is missing",
 		"Entry 6: the URL has no host",
-		"Entry 7: the URL must not hold a user name or password",
+		"Entry 7: the URL must not contain a user name or password",
 	}
 	if err != nil || len(got) != 2 || result.Skipped != 7 || !slices.Equal(result.Reasons, want) {
 		t.Errorf("got %q, %+v, %v", got, result, err)

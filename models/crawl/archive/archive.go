@@ -1,6 +1,5 @@
-// Package archive keeps the HTML of crawled pages in objects of a store: files in a
-// folder, or a bucket of S3 or of a service that speaks its protocol. An object is a
-// pack: it has many bodies, each compressed by itself, so that one can be read alone.
+// Package archive stores the HTML of crawled pages as objects: files in a folder, or objects in an S3-compatible bucket. An
+// object is a pack of many bodies. Each is compressed separately, so that it can be read alone.
 package archive
 
 import (
@@ -22,44 +21,43 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// MaxBody is the largest body in bytes, compressed or not, and the largest object.
+// MaxBody is the maximum size in bytes of a body, compressed or not, and of an object.
 const MaxBody = 5 << 20
 
-// Limits of an operation. Each attempt is ended after Timeout.
+// Limits of an operation. Each attempt is cancelled after Timeout.
 const (
 	Attempts = 3
-	Timeout  = 10 * time.Second // of one attempt
+	Timeout  = 10 * time.Second // per attempt
 	backoff  = 250 * time.Millisecond
 )
 
-// What is done, as errors name it.
+// The operations, as errors name them.
 const (
-	opPut    = "storing copies"
-	opGet    = "reading a copy"
-	opMove   = "moving copies"
-	opDelete = "deleting copies"
+	opPut    = "store copies"
+	opGet    = "read copy"
+	opMove   = "move copies"
+	opDelete = "delete copies"
 )
 
-// Errors that no retry mends. Errors of operations are told from each other by errors.Is.
+// Errors that a retry cannot fix. Use errors.Is to distinguish them.
 var (
-	ErrMissing  = errors.New("there is no such copy")
-	ErrDamaged  = errors.New("the copy is damaged")
-	ErrTooLarge = errors.New("the copy is larger than 5 MiB")
+	ErrMissing  = errors.New("copy not found")
+	ErrDamaged  = errors.New("copy is damaged")
+	ErrTooLarge = errors.New("copy is larger than 5 MiB")
 )
 
-var errNoArchive = errors.New("the bucket or folder is not there")
+var errNoArchive = errors.New("bucket or folder not found")
 
-// Archive stores bodies by their hash. It is safe for concurrent use.
+// Archive stores bodies by hash. It is safe for concurrent use.
 type Archive struct {
 	bucket *blob.Bucket
-	pause  time.Duration // before the second attempt; the next pauses are longer
-	client *http.Client  // that the bucket uses; nil = none
-	folder string        // "" = another bucket
+	pause  time.Duration // before the second attempt; later pauses are longer
+	client *http.Client  // used by the bucket; nil = none
+	folder string        // "" = not a folder
 }
 
-// New makes an archive over a bucket, which it closes. pause is the time before the
-// second attempt of an operation, 0 = a quarter of a second; the next pauses are four
-// times as long.
+// New returns an archive in a bucket. Closing the archive closes the bucket. pause is the time before the second attempt of
+// an operation; 0 = 250 ms. Each later pause is four times as long.
 func New(bucket *blob.Bucket, pause time.Duration) *Archive {
 	if pause <= 0 {
 		pause = backoff
@@ -67,7 +65,7 @@ func New(bucket *blob.Bucket, pause time.Duration) *Archive {
 	return &Archive{bucket: bucket, pause: pause}
 }
 
-// Close releases what the archive holds.
+// Close closes the bucket and idle connections.
 func (a *Archive) Close() error {
 	if a.client != nil {
 		a.client.CloseIdleConnections()
@@ -75,11 +73,11 @@ func (a *Archive) Close() error {
 	return a.bucket.Close()
 }
 
-// HashOf is the hash under which a body is kept.
+// HashOf returns the hash of a body.
 func HashOf(body []byte) crawl.BodyHash { return sha256.Sum256(body) }
 
-// NewKey is a name for an object that no other has. It is made of hexadecimal digits
-// alone, so it names nothing outside of the archive.
+// NewKey returns a unique, random key for an object. It has only hexadecimal digits, so it cannot name a file outside the
+// archive.
 func NewKey() string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -87,9 +85,8 @@ func NewKey() string {
 	return name[:2] + "/" + name + ".pack.zst"
 }
 
-// Put stores a pack under a key that NewKey returned: all of it or nothing. A file is
-// not forced to the disk, which would cost more than all else: after a power cut it may
-// be cut short. Get tells, of each body that is read.
+// Put stores a pack under a key from NewKey, completely or not at all. It does not sync the file to the disk, which would
+// cost more than everything else. A power failure may truncate it. Get detects that for each body.
 func (a *Archive) Put(ctx context.Context, key string, p *Pack) error {
 	return a.try(ctx, opPut, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -99,7 +96,7 @@ func (a *Archive) Put(ctx context.Context, key string, p *Pack) error {
 			return err
 		}
 		if _, err := w.Write(p.packed); err != nil {
-			cancel() // else Close would store what was written
+			cancel() // otherwise Close would store a partial object
 			_ = w.Close()
 			return err
 		}
@@ -107,8 +104,8 @@ func (a *Archive) Put(ctx context.Context, key string, p *Pack) error {
 	})
 }
 
-// Get returns the body of a hash, and reads no more than it. Errors are ErrMissing,
-// ErrDamaged, and those of the store.
+// Get returns the body of a hash. It reads only that part of the object. Errors are ErrMissing, ErrDamaged, and those of the
+// store.
 func (a *Archive) Get(ctx context.Context, at crawl.BodyPlace, h crawl.BodyHash) ([]byte, error) {
 	frame, err := a.read(ctx, opGet, at)
 	if err != nil {
@@ -117,7 +114,7 @@ func (a *Archive) Get(ctx context.Context, at crawl.BodyPlace, h crawl.BodyHash)
 	return unpack(opGet, frame, h)
 }
 
-// OpenPack reads a pack, to move its bodies to another. Errors are as of Get.
+// OpenPack reads a pack, to move its bodies to another. Errors are those of Get.
 func (a *Archive) OpenPack(ctx context.Context, key string) (*Opened, error) {
 	packed, err := a.read(ctx, opMove, crawl.BodyPlace{Key: key})
 	if err != nil {
@@ -137,7 +134,7 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part
 	}
 	err = a.try(ctx, op, func(ctx context.Context) error {
 		r, err := a.bucket.NewRangeReader(ctx, at.Key, at.Start, length, nil)
-		if noRange(err) {
+		if isInvalidRange(err) {
 			return ErrDamaged
 		}
 		if err != nil {
@@ -153,7 +150,7 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part
 		return nil
 	})
 	if errors.Is(err, ErrMissing) {
-		if away := a.there(ctx, op); away != nil {
+		if away := a.checkAvailable(ctx, op); away != nil {
 			return nil, away
 		}
 	}
@@ -163,10 +160,10 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part
 	return part, nil
 }
 
-// trySize is the size of what Try stores, in bytes. A full disk takes an empty file.
+// trySize is the size of the object that Try stores, in bytes. A full disk still accepts an empty file.
 const trySize = 64 << 10
 
-// Try stores an object and deletes it, to see whether an archive that failed works again.
+// Try stores and deletes an object, to find out whether an archive that failed works again.
 func (a *Archive) Try(ctx context.Context) error {
 	const key = "try"
 	if err := a.Put(ctx, key, &Pack{packed: make([]byte, trySize)}); err != nil {
@@ -175,12 +172,11 @@ func (a *Archive) Try(ctx context.Context) error {
 	return a.Delete(ctx, key)
 }
 
-// there tells whether the bucket or folder is there. If not, nothing can be said of what
-// is in it.
-func (a *Archive) there(ctx context.Context, op string) error {
+// checkAvailable returns an error unless the bucket or folder exists. Without it, a missing object does not mean that a copy is lost.
+func (a *Archive) checkAvailable(ctx context.Context, op string) error {
 	return a.try(ctx, op, func(ctx context.Context) error {
 		if a.folder != "" {
-			if _, err := os.Stat(a.folder); err != nil { // IsAccessible does not tell
+			if _, err := os.Stat(a.folder); err != nil { // IsAccessible does not check this
 				return errNoArchive
 			}
 		}
@@ -191,16 +187,16 @@ func (a *Archive) there(ctx context.Context, op string) error {
 	})
 }
 
-// Delete deletes an object. It is no error if there is none.
+// Delete deletes an object. A missing object is not an error.
 func (a *Archive) Delete(ctx context.Context, key string) error {
 	err := a.try(ctx, opDelete, func(ctx context.Context) error { return a.bucket.Delete(ctx, key) })
 	if errors.Is(err, ErrMissing) {
-		return a.there(ctx, opDelete)
+		return a.checkAvailable(ctx, opDelete)
 	}
 	return err
 }
 
-// try makes up to Attempts attempts, with pauses between them.
+// try makes up to Attempts attempts with pauses between them.
 func (a *Archive) try(ctx context.Context, op string, attempt func(context.Context) error) error {
 	pause := a.pause
 	for n := 1; ; n++ {
@@ -210,7 +206,7 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 		if err == nil {
 			return nil
 		}
-		if op != opPut && gcerrors.Code(err) == gcerrors.NotFound && !noBucket(err) {
+		if op != opPut && gcerrors.Code(err) == gcerrors.NotFound && !isNoBucket(err) {
 			err = ErrMissing
 		}
 		if n == Attempts || ctx.Err() != nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {
@@ -225,16 +221,15 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 	}
 }
 
-// Error is a failed operation of the archive. Its text holds no key, no URL and no
-// credentials, whatever the store answered.
+// Error is a failed operation of the archive. Its text never contains keys, URLs, credentials or text from the server.
 type Error struct {
-	Op     string // "storing copies"
-	Reason string // "status 503 SlowDown"
+	Op     string // such as "store copies"
+	Reason string // such as "status 503 SlowDown"
 	cause  error  // one of ours, or of the context; nil = another
 }
 
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("archive: %s: %s", e.Op, e.Reason) }
 
-// Unwrap is the cause, if it is safe to show.
+// Unwrap returns the cause if it is safe to show.
 func (e *Error) Unwrap() error { return e.cause }

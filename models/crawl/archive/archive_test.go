@@ -26,7 +26,7 @@ import (
 
 const secret = "hunter2hunter2"
 
-// folder is an archive in a folder of the test's own.
+// folder returns an archive in a temporary folder.
 func folder(t *testing.T) (*archive.Archive, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new", "archive")
@@ -39,7 +39,7 @@ func folder(t *testing.T) (*archive.Archive, string) {
 	return a, dir
 }
 
-// bucket is an archive in a bucket of a server.
+// bucket returns an archive in a bucket of a server.
 func bucket(t *testing.T, server http.Handler, timeout time.Duration) *archive.Archive {
 	t.Helper()
 	ts := httptest.NewServer(server)
@@ -57,7 +57,7 @@ func bucket(t *testing.T, server http.Handler, timeout time.Duration) *archive.A
 	return a
 }
 
-// s3 is an S3 server with the bucket pages.
+// s3 returns an S3 server with the bucket pages.
 func s3(t *testing.T) (http.Handler, *s3mem.Backend) {
 	t.Helper()
 	b := s3mem.New()
@@ -67,7 +67,7 @@ func s3(t *testing.T) (http.Handler, *s3mem.Backend) {
 	return gofakes3.New(b, gofakes3.WithoutVersioning()).Server(), b
 }
 
-// put stores bodies in one pack, and returns where they are.
+// put stores bodies in one pack and returns their locations.
 func put(t *testing.T, a *archive.Archive, bodies ...[]byte) (at []crawl.BodyPlace) {
 	t.Helper()
 	var p archive.Pack
@@ -86,7 +86,7 @@ func put(t *testing.T, a *archive.Archive, bodies ...[]byte) (at []crawl.BodyPla
 	return at
 }
 
-// conforms checks what every archive does.
+// conforms checks the behavior that all archives share.
 func conforms(t *testing.T, a *archive.Archive) {
 	t.Helper()
 	body := []byte("<!doctype html><title>Page</title>" + strings.Repeat("<p>text</p>", 5000))
@@ -124,7 +124,7 @@ func conforms(t *testing.T, a *archive.Archive) {
 	}
 }
 
-// moves checks that a body can be moved to another pack, and only whole.
+// moves checks that a body can be moved to another pack, and only as a whole.
 func moves(t *testing.T, a *archive.Archive, at crawl.BodyPlace, h crawl.BodyHash) {
 	t.Helper()
 	opened, err := a.OpenPack(t.Context(), at.Key)
@@ -155,11 +155,11 @@ func moves(t *testing.T, a *archive.Archive, at crawl.BodyPlace, h crawl.BodyHas
 	}
 }
 
-// A pack has bodies up to its limits, and none that is too large.
+// TestPack checks the limits of a pack and of a body.
 func TestPack(t *testing.T) {
 	var p archive.Pack
 	large := make([]byte, archive.MaxBody)
-	_, _ = rand.Read(large) // it cannot be compressed
+	_, _ = rand.Read(large) // incompressible
 	for _, body := range [][]byte{large, make([]byte, archive.MaxBody+1)} {
 		if err := p.Add(archive.HashOf(body), body); !errors.Is(err, archive.ErrTooLarge) || p.Len() != 0 || len(p.Bodies()) != 0 {
 			t.Errorf("%d bytes: %v", p.Len(), err)
@@ -189,14 +189,14 @@ func TestFolder(t *testing.T) {
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v", info, err)
 	}
-	// No temporary file and no metadata is left behind.
+	// No temporary or metadata files are left.
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() && !strings.HasSuffix(path, ".pack.zst") {
 			t.Errorf("%s: %v", path, err)
 		}
 		return nil
 	})
-	// A file that is not what its name says is never served.
+	// A file with other content than its name says is never served.
 	other := filepath.Join(dir, "other")
 	for what, content := range map[string][]byte{"cut short": make([]byte, at.Start+2), "empty": nil, "no zstd": []byte("<script>alert(1)</script> is in its place")} {
 		if err := os.WriteFile(other, content, 0o600); err != nil {
@@ -209,7 +209,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// One that has grown is not read to its end.
+	// A file that has grown is not read to its end.
 	if err := os.WriteFile(name, bytes.Repeat([]byte{0}, archive.MaxBody+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// An object of before there were packs has one body, and is read to its end.
+// TestObjectOfOneBody checks that an older object with a single body is read to its end.
 func TestObjectOfOneBody(t *testing.T) {
 	a, dir := folder(t)
 	body := []byte("hello")
@@ -235,7 +235,7 @@ func TestObjectOfOneBody(t *testing.T) {
 	}
 }
 
-// What a program that died was writing is deleted, and nothing else.
+// TestDeleteTemporary checks that only temporary files of killed processes are deleted.
 func TestDeleteTemporary(t *testing.T) {
 	a, dir := folder(t)
 	at := put(t, a, []byte("x"))[0]
@@ -263,7 +263,7 @@ func TestDeleteTemporary(t *testing.T) {
 	}
 }
 
-// A file of zeros unpacks to at most MaxBody bytes.
+// TestBomb checks that a file of zeros unpacks to at most MaxBody bytes.
 func TestBomb(t *testing.T) {
 	a, dir := folder(t)
 	at := put(t, a, []byte("x"))[0]
@@ -288,7 +288,7 @@ func TestBucket(t *testing.T) {
 	if err != nil || o.Size == 0 {
 		t.Errorf("its name: %v", err)
 	}
-	// Without its bucket nothing can be read, but that says nothing about a copy.
+	// Without the bucket nothing can be read, but that does not mean that a copy is missing.
 	none := bucket(t, gofakes3.New(s3mem.New()).Server(), time.Minute)
 	if _, err := none.Get(t.Context(), at, h); err == nil || errors.Is(err, archive.ErrMissing) {
 		t.Errorf("no bucket: %v", err)
@@ -308,28 +308,28 @@ func hello(ctx context.Context, a *archive.Archive) error {
 	return a.Put(ctx, archive.NewKey(), &p)
 }
 
-// What fails is tried three times, and told in words without keys and URLs.
+// TestFailures checks that failed operations are tried three times, and that their errors contain no keys or URLs.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		attempts   int64
 		answer     func(w http.ResponseWriter, r *http.Request)
 	}{
-		{"overloaded", "archive: storing copies: status 503 SlowDown", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"overloaded", "archive: store copies: status 503 SlowDown", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = w.Write([]byte(`<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>` + secret + `</Message></Error>`))
 		}},
-		{"hostile", "archive: storing copies: status 500", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"hostile", "archive: store copies: status 500", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
 			_, _ = w.Write([]byte(`<Error><Code>` + secret + ` </Code></Error>`))
 		}},
-		{"forbidden", "archive: storing copies: status 403 InvalidAccessKeyId", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"forbidden", "archive: store copies: status 403 InvalidAccessKeyId", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = w.Write([]byte(`<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>access</AWSAccessKeyId></Error>`))
 		}},
-		{"drops connections", "archive: storing copies: the connection was closed", 3, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
-		{"hangs", "archive: storing copies: timed out", 3, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
-		{"redirects", "archive: storing copies: status 307 TemporaryRedirect", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"drops connections", "archive: store copies: connection closed", 3, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		{"hangs", "archive: store copies: timed out", 3, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+		{"redirects", "archive: store copies: status 307 TemporaryRedirect", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}},
@@ -358,7 +358,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A folder in which nothing can be stored.
+// TestBrokenFolder uses a folder that cannot store anything.
 func TestBrokenFolder(t *testing.T) {
 	a, dir := folder(t)
 	if err := os.RemoveAll(dir); err != nil {
@@ -368,7 +368,7 @@ func TestBrokenFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := hello(t.Context(), a)
-	if err == nil || err.Error() != "archive: storing copies: not a directory" {
+	if err == nil || err.Error() != "archive: store copies: not a directory" {
 		t.Errorf("%v", err)
 	}
 	if _, err := archive.Open(t.Context(), archive.Location{Folder: dir}, nil); err == nil {
@@ -376,7 +376,7 @@ func TestBrokenFolder(t *testing.T) {
 	}
 }
 
-// While a folder is away, nothing is said of what is in it.
+// TestFolderThatIsAway checks that copies do not count as missing while their folder is.
 func TestFolderThatIsAway(t *testing.T) {
 	a, dir := folder(t)
 	body := []byte("hello")
@@ -398,7 +398,7 @@ func TestFolderThatIsAway(t *testing.T) {
 	}
 }
 
-// What Try stores is as large as copies are, and is deleted.
+// TestTry checks that the object of Try is as large as copies are, and is deleted.
 func TestTry(t *testing.T) {
 	a, dir := folder(t)
 	if err := a.Try(t.Context()); err != nil {
@@ -409,7 +409,7 @@ func TestTry(t *testing.T) {
 	}
 	server, _ := s3(t)
 	small := bucket(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut && r.ContentLength > 1<<10 { // as a disk that is almost full
+		if r.Method == http.MethodPut && r.ContentLength > 1<<10 { // like a disk that is almost full
 			w.WriteHeader(http.StatusInsufficientStorage)
 			return
 		}
@@ -421,7 +421,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// An operation ends with its context, and a store that works again is used again.
+// TestContextAndRetry checks that an operation ends with its context, and that a store is used again after it recovers.
 func TestContextAndRetry(t *testing.T) {
 	server, _ := s3(t)
 	var n atomic.Int64

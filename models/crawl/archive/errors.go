@@ -14,11 +14,11 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// apiCode is a code of S3, such as SlowDown. What a server sends in its place is left out.
+// apiCode matches an error code of S3, such as SlowDown. Other text from a server is not shown.
 var apiCode = regexp.MustCompile(`^[A-Za-z]{1,60}$`)
 
-// newError is the error of an operation in words that may be shown and logged. What
-// the libraries say of an error names URLs, keys and what the server sent.
+// newError returns the error of an operation in a form that may be shown and logged. Errors of the libraries contain URLs,
+// keys and text from the server.
 func newError(op string, err error) *Error {
 	e := &Error{Op: op, Reason: reasonOf(err)}
 	for _, known := range []error{ErrMissing, ErrDamaged, ErrTooLarge, context.Canceled, context.DeadlineExceeded} {
@@ -30,14 +30,14 @@ func newError(op string, err error) *Error {
 	return e
 }
 
-// noBucket tells a bucket that is not there from a copy that is not there.
-func noBucket(err error) bool {
+// isNoBucket reports whether the bucket, and not an object, is missing.
+func isNoBucket(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() == "NoSuchBucket"
 }
 
-// noRange tells that an object ends before the part that was asked for begins.
-func noRange(err error) bool {
+// isInvalidRange reports whether the object ends before the requested range.
+func isInvalidRange(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() == "InvalidRange"
 }
@@ -59,7 +59,7 @@ func reasonOf(err error) string {
 		return fmt.Sprintf("status %d%s", res.HTTPStatusCode(), code)
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return errno.Error() // "no space left on device", "connection refused"
+		return errno.Error() // such as "no space left on device" or "connection refused"
 	}
 	timeout, isNet := errors.AsType[net.Error](err)
 	switch {
@@ -68,11 +68,11 @@ func reasonOf(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "cancelled"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection was closed"
+		return "connection closed"
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return "the folder cannot be used"
+		return "folder is not accessible"
 	case code != "":
 		return code
 	}
-	return "the request failed"
+	return "request failed"
 }

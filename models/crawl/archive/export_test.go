@@ -2,5 +2,5 @@ package archive
 
 import "time"
 
-// SetPause changes the time before the second attempt of an operation.
+// SetPause sets the time before the second attempt of an operation.
 func (a *Archive) SetPause(d time.Duration) { a.pause = d }

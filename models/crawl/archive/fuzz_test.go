@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/crawl/archive"
 )
 
-// bomb is n zeros, compressed.
+// bomb returns n zeros, compressed.
 func bomb(t *testing.T, n int) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
@@ -20,7 +20,7 @@ func bomb(t *testing.T, n int) []byte {
 	return w.EncodeAll(bytes.Repeat([]byte{0}, n), nil)
 }
 
-// FuzzLocate: a password is never repeated, and a folder is never empty.
+// FuzzLocate checks that errors never contain a password, and that a folder is never empty.
 func FuzzLocate(f *testing.F) {
 	for _, s := range []string{"a", "file:///a", "s3://b", "s3://k:s@b/p?region=x&endpoint=http://h:1", "s3://%zz", "://"} {
 		f.Add(s)

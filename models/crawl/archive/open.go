@@ -19,20 +19,20 @@ import (
 	"gocloud.dev/blob/s3blob"
 )
 
-// Location says where an archive is: a folder, or a bucket.
+// Location is the location of an archive: a folder or a bucket.
 type Location struct {
 	Folder string // "" = a bucket
 
 	Bucket    string
-	Prefix    string   // of all keys, with a slash at its end; "" = none
-	Region    string   // "" = us-east-1, or what the AWS settings of the environment say
-	Endpoint  *url.URL // nil = that of AWS for the region
-	AccessKey string   // "" = the credentials are those of the environment, as AWS tools find them
+	Prefix    string   // of all keys, with a trailing slash; "" = none
+	Region    string   // "" = from the environment, or us-east-1
+	Endpoint  *url.URL // nil = the AWS endpoint of the region
+	AccessKey string   // "" = credentials from the environment, as for other AWS tools
 	SecretKey string
 }
 
-// Locate reads CRAWLER_ARCHIVE_URL: a path, file:///path, or
-// s3://[key:secret@]bucket[/prefix][?region=…&endpoint=…]. Its errors do not repeat it.
+// Locate parses CRAWLER_ARCHIVE_URL: a path, file:///path, or s3://[key:secret@]bucket[/prefix][?region=…&endpoint=…]. Its
+// errors do not contain the value.
 func Locate(raw string) (Location, error) {
 	scheme, _, isURL := strings.Cut(raw, "://")
 	if !isURL {
@@ -40,14 +40,14 @@ func Locate(raw string) (Location, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return Location{}, errors.New("archive: the URL is not valid")
+		return Location{}, errors.New("archive: URL is not valid")
 	}
 	switch scheme {
 	case "file":
 		return Location{Folder: u.Path}, nil
 	case "s3":
 	default:
-		return Location{}, errors.New("archive: the URL must begin with file:// or s3://")
+		return Location{}, errors.New("archive: URL must start with file:// or s3://")
 	}
 	l := Location{Bucket: u.Host, Region: u.Query().Get("region")}
 	if path := strings.Trim(u.Path, "/"); path != "" {
@@ -59,23 +59,23 @@ func Locate(raw string) (Location, error) {
 	}
 	if endpoint := u.Query().Get("endpoint"); endpoint != "" {
 		if l.Endpoint, err = url.Parse(endpoint); err != nil || l.Endpoint.Host == "" {
-			return Location{}, errors.New("archive: the endpoint is not a valid URL")
+			return Location{}, errors.New("archive: endpoint is not a valid URL")
 		}
 	}
 	return l, nil
 }
 
-// Open opens the archive at a location. A folder is created if it is missing. Nothing
-// is sent to a bucket before it is used: client sends all requests, and limits them.
+// Open opens the archive at a location. It creates a missing folder. It sends no request to a bucket: the first use does.
+// client sends all requests and limits them.
 func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error) {
 	if l.Folder != "" {
-		// Temporary files are beside the others, so that to rename one is atomic.
+		// Temporary files are in the same folder, so that renaming them is atomic.
 		b, err := fileblob.OpenBucket(l.Folder, &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
 		if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 			err = pathErr.Err
 		}
 		if err != nil {
-			return nil, fmt.Errorf("archive: the folder cannot be opened: %w", err)
+			return nil, fmt.Errorf("archive: open folder: %w", err)
 		}
 		a := New(b, 0)
 		a.folder = l.Folder
@@ -83,7 +83,7 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 	}
 	cfg, err := l.aws(ctx, client)
 	if err != nil {
-		return nil, fmt.Errorf("archive: reading the AWS settings of the environment: %w", err)
+		return nil, fmt.Errorf("archive: read AWS settings from the environment: %w", err)
 	}
 	svc := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		if l.Endpoint != nil {
@@ -91,12 +91,12 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 			o.UsePathStyle = true // the host is the one that client connects to
 		}
 		o.Retryer = aws.NopRetryer{}                                              // Archive retries
-		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired // not every service knows them; Get compares the hash
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired // not all services support checksums; Get compares the hash
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 	b, err := s3blob.OpenBucket(ctx, svc, l.Bucket, &s3blob.Options{RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired})
 	if err != nil {
-		return nil, fmt.Errorf("archive: opening the bucket: %w", err)
+		return nil, fmt.Errorf("archive: open bucket: %w", err)
 	}
 	if l.Prefix != "" {
 		b = blob.PrefixedBucket(b, l.Prefix)
@@ -106,9 +106,9 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 	return a, nil
 }
 
-// aws are the settings of the S3 client.
+// aws returns the configuration of the S3 client.
 func (l Location) aws(ctx context.Context, client *http.Client) (aws.Config, error) {
-	const usual = "us-east-1" // services other than AWS have no regions, but signatures name one
+	const usual = "us-east-1" // other services have no regions, but signatures contain one
 	if l.AccessKey != "" {
 		region := l.Region
 		if region == "" {

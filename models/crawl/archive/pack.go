@@ -6,14 +6,14 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// Limits of a pack. One larger body may be alone in a pack.
+// Limits of a pack. A larger body is stored alone in a pack.
 const (
 	MaxPack   = 4 << 20 // bytes
-	maxBodies = 4096    // that are moved
+	maxBodies = 4096    // when bodies are moved
 )
 
-// keptMemory is how many bytes of memory an empty pack keeps.
-const keptMemory = 1 << 20
+// maxIdleBuffer is the maximum buffer in bytes that an empty pack keeps.
+const maxIdleBuffer = 1 << 20
 
 var (
 	// An empty body has a frame too, so no part of a pack is empty.
@@ -21,10 +21,9 @@ var (
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBody), zstd.WithDecoderConcurrency(0))
 )
 
-// Pack gathers bodies for one object. The zero Pack is empty. A Pack is not safe for
-// concurrent use.
+// Pack collects bodies for one object. The zero Pack is empty. A Pack is not safe for concurrent use.
 type Pack struct {
-	packed []byte // frames, one after the other
+	packed []byte // concatenated frames
 	bodies []crawl.PackedBody
 }
 
@@ -43,12 +42,12 @@ func (p *Pack) Add(h crawl.BodyHash, body []byte) error {
 	return nil
 }
 
-// Fits says whether there is room for a body that is moved.
+// Fits reports whether there is room for a body from another pack.
 func (p *Pack) Fits(b crawl.PackedBody) bool {
 	return len(p.bodies) == 0 || int64(len(p.packed))+b.Length <= MaxPack && len(p.bodies) < maxBodies
 }
 
-// Move adds a body of another pack, as it is compressed there. The error is ErrDamaged.
+// Move copies a compressed body from another pack. The error is ErrDamaged.
 func (p *Pack) Move(from *Opened, b crawl.PackedBody) error {
 	if b.Start < 0 || b.Length <= 0 || b.Start > int64(len(from.packed)) || b.Length > int64(len(from.packed))-b.Start {
 		return newError(opMove, ErrDamaged)
@@ -67,21 +66,21 @@ func (p *Pack) note(h crawl.BodyHash, start int) {
 	p.bodies = append(p.bodies, crawl.PackedBody{Hash: h, Start: int64(start), Length: int64(len(p.packed) - start)})
 }
 
-// Len is how many bytes the pack has.
+// Len returns the size of the pack in bytes.
 func (p *Pack) Len() int { return len(p.packed) }
 
-// Bodies are what is in the pack, until Reset.
+// Bodies returns the bodies in the pack. The result is valid until Reset.
 func (p *Pack) Bodies() []crawl.PackedBody { return p.bodies }
 
-// Reset empties the pack. Its memory is used again, unless it is much.
+// Reset empties the pack. It keeps a small buffer for reuse.
 func (p *Pack) Reset() {
 	p.packed, p.bodies = p.packed[:0], p.bodies[:0]
-	if cap(p.packed) > keptMemory {
+	if cap(p.packed) > maxIdleBuffer {
 		*p = Pack{}
 	}
 }
 
-// Opened is a pack that was read.
+// Opened is a pack that was read from the archive.
 type Opened struct{ packed []byte }
 
 // unpack returns the body of a hash from its frame.

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// temporaryFor is how long a file may be written at most.
-const temporaryFor = time.Hour
+// maxTemporaryAge is the age at which temporary files are deleted. Writing one never takes that long.
+const maxTemporaryAge = time.Hour
 
-// DeleteTemporary deletes files that a program which died was writing to the folder more
-// than an hour ago. A bucket has none.
+// DeleteTemporary deletes temporary files older than an hour, which a killed process left in the folder. A bucket has none.
 func (a *Archive) DeleteTemporary() error {
 	if a.folder == "" {
 		return nil
@@ -24,10 +23,10 @@ func (a *Archive) DeleteTemporary() error {
 	names, err := fs.Glob(root.FS(), "*/*.zst.*.tmp")
 	for _, name := range names {
 		info, e := root.Stat(name)
-		if e == nil && time.Since(info.ModTime()) > temporaryFor {
+		if e == nil && time.Since(info.ModTime()) > maxTemporaryAge {
 			e = root.Remove(name)
 		}
-		if e != nil && !errors.Is(e, fs.ErrNotExist) { // another instance deletes them too
+		if e != nil && !errors.Is(e, fs.ErrNotExist) { // another instance also deletes them
 			err = e
 		}
 	}

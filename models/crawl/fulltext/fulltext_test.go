@@ -112,7 +112,7 @@ func TestDateMarks(t *testing.T) {
 	}
 }
 
-// Both engines find the same pages, the best first.
+// TestFind checks that both engines find the same pages in the same order.
 func TestFind(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		ix := New(db.Engine)
@@ -162,7 +162,7 @@ func TestFind(t *testing.T) {
 			{"crawling pages", Filter{}, []int64{3, 1}},
 			{`"end of this"`, Filter{}, []int64{3}},
 			{`"of end"`, Filter{}, nil},
-			{`"web a crawler"`, Filter{}, nil}, // title and text are apart
+			{`"web a crawler"`, Filter{}, nil}, // title and text are separate
 			{"crawling -nothing", Filter{}, []int64{1, 3}},
 			{"crawling", Filter{Source: 1}, []int64{1, 2}},
 			{"crawling", Filter{Language: "de"}, []int64{3}},
@@ -185,11 +185,12 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// PostgreSQL uses the index of words, also where it would read pages from the newest on.
+// TestPlanOfPostgres checks that PostgreSQL uses the index of words, even where it would prefer to read pages from the
+// newest.
 func TestPlanOfPostgres(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		if db.Engine != models.Postgres {
-			return // SQLite has no other way
+			return // SQLite has no alternative
 		}
 		q, err := Parse("q", "word")
 		if err != nil {
@@ -205,7 +206,7 @@ func TestPlanOfPostgres(t *testing.T) {
 			if _, err := (postgres{}).match(tx, expr{Query: q}, 10); err != nil {
 				return err
 			}
-			return tx.Raw("EXPLAIN "+matches, expr{Query: q}.tsquery(), 10).Scan(&plan).Error // its settings last as long as tx
+			return tx.Raw("EXPLAIN "+matches, expr{Query: q}.tsquery(), 10).Scan(&plan).Error // its settings end with tx
 		})
 		if err != nil || !strings.Contains(strings.Join(plan, "\n"), "page_index_words") {
 			t.Errorf("%v: %q", err, plan)
@@ -213,12 +214,12 @@ func TestPlanOfPostgres(t *testing.T) {
 	})
 }
 
-// For an account that does not see all sources, the search uses the index of words too, and
-// looks pages up in their order until it has enough.
+// TestPlanOfRestrictedSearch checks that the search of an account that cannot see all sources also uses the index of words,
+// and looks up pages in order until it has enough.
 func TestPlanOfRestrictedSearch(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		if db.Engine != models.Postgres {
-			return // SQLite has no other way
+			return // SQLite has no alternative
 		}
 		q, err := Parse("q", "word")
 		if err != nil {
@@ -273,7 +274,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// A page about the words comes before a long one that mentions them.
+// TestScore checks that a page about the words ranks before a long page that mentions them.
 func TestScore(t *testing.T) {
 	q, err := Parse("q", "solar panels")
 	if err != nil {

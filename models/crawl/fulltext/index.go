@@ -10,44 +10,44 @@ import (
 	"linkwatch/models"
 )
 
-// Doc is a page as it is searched.
+// Doc is a page to index.
 type Doc struct {
 	Seq      int64
 	Title    string
-	Headings string // a line each
+	Headings string // one per line
 	URL      string
 	Text     string
 	Source   int64
 	Language string      // "" = unknown
-	Date     models.Time // by which a search can be limited
+	Date     models.Time // date for filters
 }
 
-// Entry is a page in the form of its engine.
+// Entry is an indexed page in the format of an engine.
 type Entry struct {
 	seq   int64
 	words string
 }
 
-// Filter limits a search. The zero value does not.
+// Filter limits a search. The zero value does not limit it.
 type Filter struct {
 	Source      int64
 	Language    string
 	Since, Till time.Time // whole days in UTC; zero = no limit
 }
 
-// Index is the table page_index of one engine. Its parts run in the caller's transaction.
+// Index is the table page_index of one engine. Methods run in the caller's transaction.
 type Index interface {
-	// Entry is a page as Put stores it. It needs no database, but some time.
+	// Entry converts a page for Put. It needs CPU time but no database.
 	Entry(d Doc) Entry
-	// Put stores entries of pages, replacing those that are there.
+	// Put inserts or replaces entries.
 	Put(tx *gorm.DB, entries []Entry) error
 	// Remove removes pages.
 	Remove(tx *gorm.DB, seqs []int64) error
-	// match are up to limit pages that match an expression, the newest first.
+	// match returns up to limit pages that match an expression, the newest first.
 	match(tx *gorm.DB, e expr, limit int) ([]int64, error)
 }
 
-// New is the index of an engine.
+// New returns the index of an engine.
 func New(engine string) Index {
 	if engine == models.Postgres {
 		return postgres{}
@@ -55,10 +55,10 @@ func New(engine string) Index {
 	return sqlite{}
 }
 
-// Find gives up to limit pages that match; q may be the zero Query if f limits the search: first those with all words in the title,
-// then those with all in titles, headings or the URL, then the rest, and the newest
-// first among each. more says that there are others. The cost grows with the number of
-// pages that have the rarest word, and is least where titles have the words.
+// Find returns up to limit matching pages: first those with all words in the title, then those with all words in titles,
+// headings or URLs, then the others, the newest first within each group. more reports that there are others. q may be the
+// zero Query if f limits the search. The cost grows with the number of pages that have the rarest word. It is lowest if
+// titles have the words.
 func Find(tx *gorm.DB, ix Index, q Query, f Filter, limit int) (seqs []int64, more bool, err error) {
 	seen := map[int64]bool{}
 	parts := []string{markTitle, markHeading, ""}
@@ -68,7 +68,7 @@ func Find(tx *gorm.DB, ix Index, q Query, f Filter, limit int) (seqs []int64, mo
 	for _, in := range parts {
 		found, err := ix.match(tx, expr{q, in, f.marks()}, limit+1)
 		if err != nil {
-			return nil, false, fmt.Errorf("searching crawled pages: %w", err)
+			return nil, false, fmt.Errorf("search crawled pages: %w", err)
 		}
 		for _, seq := range found {
 			if seen[seq] {
@@ -84,32 +84,31 @@ func Find(tx *gorm.DB, ix Index, q Query, f Filter, limit int) (seqs []int64, mo
 	return seqs, false, nil
 }
 
-// expr is a query as an engine gets it.
+// expr is a query for an engine.
 type expr struct {
 	Query
-	in  string     // the mark of the part that has the words; "" = any part
-	and [][]string // marks: one of each list
+	in  string     // mark of the part that must have the words; "" = any part
+	and [][]string // marks: at least one of each list
 }
 
-// A word is stored plainly, once more with a mark before it if a title has it, and with
-// another one if a title, heading or the URL has it. So the pages with a word in the title
-// are a list of their own in the index, however frequent the word is in texts. Filters
-// are words with a mark, too. Marks are private characters: no word of a text has any.
+// A word is indexed as it is, again with a mark if it is in a title, and again with another mark if it is in a title,
+// heading or URL. So the pages with a word in the title have their own list in the index, however frequent the word is in
+// texts. Filters are also words with a mark. Marks are private-use characters, which no word of a text contains.
 const (
 	markTitle   = "\uE001"
 	markHeading = "\uE002"
 	markFilter  = "\uE003"
 )
 
-// Limits of what can be found. A PostgreSQL tsvector has at most 16,383 places and 1 MiB.
+// Limits of indexed text. A PostgreSQL tsvector has at most 16,383 positions and 1 MiB.
 const (
 	maxText  = 14_000    // words of a text
 	maxBytes = 512 << 10 // of the words of a text
 	maxPart  = 200       // words of a title, of headings and of a URL
 )
 
-// tokens are the words of a page in the order of its parts, separated by spaces, with
-// a gap between parts so that no phrase spans two.
+// tokens returns the words of a page separated by spaces, in the order of its parts. A gap between parts keeps phrases from
+// matching across them.
 func (d Doc) tokens() string {
 	var b strings.Builder
 	b.Grow(len(d.Text) + 4*(len(d.Title)+len(d.Headings)+len(d.URL)) + 100)
@@ -172,10 +171,10 @@ func (f Filter) marks() (and [][]string) {
 	return and
 }
 
-// The years that pages are dated with: a search without one end is limited by these.
+// Years of page dates. They replace a missing start or end of a date filter.
 const firstYear, lastYear = 1990, 2100
 
-// dateMarks are the days, months and years that make up the days from since to till.
+// dateMarks returns the marks of days, months and years that cover the days from since to till.
 func dateMarks(since, till time.Time) (marks []string) {
 	first, last := time.Date(firstYear, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(lastYear, 12, 31, 0, 0, 0, 0, time.UTC)
 	day := first

@@ -9,8 +9,8 @@ import (
 	"linkwatch/models"
 )
 
-// postgres is a table of tsvectors that the program makes itself, with a GIN index. A
-// frequent word is slower there than on SQLite: GIN reads all its pages before it sorts.
+// postgres is a table with a GIN index on tsvectors that this package builds. Frequent words are slower than on SQLite,
+// because GIN reads all matches before it sorts them.
 type postgres struct{}
 
 // Entry implements Index.
@@ -31,9 +31,8 @@ func (postgres) Remove(tx *gorm.DB, seqs []int64) error {
 	return models.RowsOf("seq bigint", seqs).Exec(tx, "DELETE FROM page_index WHERE page_seq IN (SELECT seq FROM {rows} AS r)").Error
 }
 
-// match implements Index. PostgreSQL may use the index of words only. Its plan for any
-// word reads pages from the newest on and looks at the words of each, which takes
-// seconds for a rare word.
+// match implements Index. PostgreSQL may use only the index of words. Its generic plan reads pages from the newest and
+// checks the words of each, which takes seconds for a rare word.
 func (postgres) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
 	err = tx.Transaction(func(tx *gorm.DB) error {
 		for _, kind := range []string{"indexscan", "seqscan"} {
@@ -52,18 +51,18 @@ func (postgres) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) 
 
 const matches = "SELECT page_seq FROM page_index WHERE words @@ CAST(? AS tsquery) ORDER BY page_seq DESC LIMIT ?"
 
-// visibleMatches is matches for those who do not see all sources. PostgreSQL leaves a scalar
-// subquery where it is, outside of the sort, so it looks at no more pages than it needs.
+// visibleMatches selects matches for users who cannot see all sources. PostgreSQL evaluates a scalar subquery outside the
+// sort, so it checks only as many pages as it needs.
 func visibleMatches(visible string) string {
 	return `SELECT page_seq FROM (SELECT page_seq FROM page_index WHERE words @@ CAST(? AS tsquery) ORDER BY page_seq DESC) AS found
 		WHERE (SELECT ` + visible + ` FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq WHERE p.seq = found.page_seq)
 		ORDER BY page_seq DESC LIMIT ?`
 }
 
-// maxPlaces is how many places of a word a tsvector keeps.
+// maxPlaces is the maximum number of positions per word in a tsvector.
 const maxPlaces = 255
 
-// tsvector is a text of words with their places.
+// tsvector formats words with their positions.
 func tsvector(tokens string) string {
 	places, n := map[string][]int{}, 0
 	var order []string
@@ -90,7 +89,7 @@ func tsvector(tokens string) string {
 	return b.String()
 }
 
-// tsquery is the expression in PostgreSQL's language.
+// tsquery formats the expression for PostgreSQL.
 func (e expr) tsquery() string {
 	and := make([]string, 0, len(e.All)+len(e.and)+len(e.Not))
 	for _, t := range e.All {

@@ -11,25 +11,24 @@ import (
 // Limits of a query.
 const (
 	maxTerms  = 16
-	maxTokens = 32 // of a phrase
+	maxTokens = 32 // per phrase
 	minPrefix = 3  // runes
 )
 
-// Query is what a user searches for. The zero value matches nothing.
+// Query is a parsed search query. The zero value matches nothing.
 type Query struct {
-	All []Term // each of them is in the page
-	Not []Term // none of them is
+	All []Term // the page must have all of them
+	Not []Term // the page must have none of them
 }
 
-// Term is a word, or words that follow each other.
+// Term is a word or a phrase.
 type Term struct {
 	Words  []string
-	Prefix bool // the last word may go on
+	Prefix bool // the last word is a prefix
 }
 
-// Parse reads a query: words, all of which a page must have, "phrases", word* for words
-// that begin so (three letters or more), and -word for words that it must not have. Its
-// error is CodeInvalid for a field.
+// Parse parses a query: words that a page must have, "phrases", word* for a prefix of at least three letters, and -word for
+// words that it must not have. Errors are CodeInvalid for field.
 func Parse(field, s string) (q Query, err error) {
 	if err := models.CheckFilter(field, s); err != nil {
 		return q, err
@@ -47,7 +46,7 @@ func Parse(field, s string) (q Query, err error) {
 		if phrase {
 			var closed bool
 			if raw, s, closed = strings.Cut(s[1:], `"`); !closed {
-				return q, models.Invalid(field, `has a quote without an end; close the phrase with "`)
+				return q, models.Invalid(field, `has an unclosed quote; close the phrase with "`)
 			}
 		} else if end := strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' }); end >= 0 {
 			raw, s = s[:end], s[end:]
@@ -56,7 +55,7 @@ func Parse(field, s string) (q Query, err error) {
 		}
 		t := termOf(raw, !phrase && strings.HasSuffix(raw, "*"))
 		if len(t.Words) == 0 {
-			continue // only signs
+			continue // punctuation only
 		}
 		if len(q.All)+len(q.Not) == maxTerms || len(t.Words) > maxTokens {
 			return q, models.Invalid(field, "has too many words; search for fewer")

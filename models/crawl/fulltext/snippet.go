@@ -8,20 +8,19 @@ import (
 // Piece is a part of a snippet.
 type Piece struct {
 	Text  string
-	Match bool // it is what was searched for
+	Match bool // it matches the query
 }
 
-// Hit is a place of a text that matches a term of a query.
+// Hit is a position in a text that matches a term of a query.
 type Hit struct{ Start, End, Term int }
 
-// maxHits is how many places of a text are looked at.
+// maxHits is the maximum number of hits per text.
 const maxHits = 500
 
-// maxScan is how many bytes of a text are searched for what a query matches in it.
+// maxScan is the number of bytes of a text that are searched for hits.
 const maxScan = 200 << 10
 
-// Hits are the first places of a text that match the terms of a query, in their order,
-// and how many words the text has as far as it was read.
+// Hits returns the first hits of the query in a text, in order, and the number of words that were read.
 func (q Query) Hits(text string) (hits []Hit, words int) {
 	text = text[:min(len(text), maxScan)]
 	begun := make([]progress, len(q.All))
@@ -48,7 +47,7 @@ func (q Query) Hits(text string) (hits []Hit, words int) {
 	return hits, words
 }
 
-// progress is how many words of a term the last words of a text match.
+// progress is the number of words of a term that the last words of a text match.
 type progress struct{ n, start int }
 
 func (t Term) matches(n int, word string) bool {
@@ -58,15 +57,14 @@ func (t Term) matches(n int, word string) bool {
 	return word == t.Words[n]
 }
 
-// Snippet lengths in bytes: short enough for three lines.
+// Lengths of snippets in bytes, for at most three lines.
 const (
 	snippetBytes  = 280
 	snippetBefore = 60 // before the first match
 )
 
-// Snippet is the part of a text that shows most of what a query matches, with its
-// matches marked; the beginning of the text if nothing of it matches. It is one line, and
-// an ellipsis tells where the text goes on.
+// Snippet returns the part of a text with the most matches, which are marked. Without a match it is the beginning of the
+// text. The result is one line, with an ellipsis where the text is cut.
 func (q Query) Snippet(text string) []Piece {
 	hits, _ := q.Hits(text)
 	from := max(0, q.densest(hits)-snippetBefore)
@@ -97,13 +95,13 @@ func (q Query) Snippet(text string) []Piece {
 	return out
 }
 
-// Mark is the whole of a short text, as one line, with what a query matches in it marked.
+// Mark returns the whole of a short text as one line, with matches marked.
 func (q Query) Mark(text string) []Piece {
 	hits, _ := q.Hits(text)
 	return pieces(text, 0, len(text), hits)
 }
 
-// pieces is a part of a text with its hits marked, as one line.
+// pieces returns a part of a text as one line, with hits marked.
 func pieces(text string, from, to int, hits []Hit) (out []Piece) {
 	add := func(s string, match bool) {
 		if s != "" {
@@ -122,8 +120,7 @@ func pieces(text string, from, to int, hits []Hit) (out []Piece) {
 	return out
 }
 
-// densest is where the part of a text begins that has most of the terms, and of these
-// the one with most hits.
+// densest returns the start of the part of a text that has the most different terms, and the most hits among equals.
 func (q Query) densest(hits []Hit) (start int) {
 	best := 0
 	for i, h := range hits {
@@ -145,9 +142,8 @@ func (q Query) densest(hits []Hit) (start int) {
 	return start
 }
 
-// Score tells how well a page matches, to compare it with others of the same query:
-// the more often the terms are in the text and the shorter that is, as BM25 has it for one term,
-// and more if the title or the headings have them.
+// Score returns how well a page matches, to compare it with others of the same query. It grows with the frequency of the
+// terms and falls with the length of the text, like BM25 for one term. Terms in the title or headings add to it.
 func (q Query) Score(title, headings, text string) (score float64) {
 	hits, words := q.Hits(text)
 	counts := make([]float64, len(q.All))
@@ -168,7 +164,7 @@ func (q Query) Score(title, headings, text string) (score float64) {
 		for _, h := range hits {
 			seen[h.Term] = true
 		}
-		// A title of few words besides those of the query is about them.
+		// A title with few other words is about the query.
 		score += part.weight * float64(len(seen)) * (0.5 + 0.5*min(1, float64(len(seen))/float64(max(words, 1))))
 	}
 	return score

@@ -10,14 +10,13 @@ import (
 	"linkwatch/models"
 )
 
-// sqlite is an FTS5 table without content. Its tokenizer ("ascii") splits at spaces and
-// takes all that is not ASCII for parts of words, so it keeps the words as they are.
+// sqlite is a contentless FTS5 table. Its tokenizer ("ascii") splits at spaces and treats all non-ASCII characters as parts
+// of words, so it does not change the words.
 type sqlite struct{}
 
-// newest is the rowid of a page of seq 0. FTS5 reads a list of pages from its end at a
-// third of the speed, so rowids fall with seq, and the newest pages come first. It is the
-// largest number whose form in the index takes five bytes.
-const newest = 1<<35 - 1
+// maxRowID is the rowid of a page with seq 0. FTS5 reads a list from its end at a third of the speed, so rowids decrease as
+// seq increases and the newest pages are first. It is the largest number that the index stores in five bytes.
+const maxRowID = 1<<35 - 1
 
 // Entry implements Index.
 func (sqlite) Entry(d Doc) Entry { return Entry{d.Seq, d.tokens()} }
@@ -30,33 +29,33 @@ func (s sqlite) Put(tx *gorm.DB, entries []Entry) error {
 		rows.Add(e.seq, e.words)
 		seqs[i] = e.seq
 	}
-	// INSERT OR REPLACE, or another order, makes FTS5 write its memory down at each row: three times the work.
+	// With INSERT OR REPLACE or another order, FTS5 flushes its memory for each row, which takes three times as long.
 	if err := s.Remove(tx, seqs); err != nil {
 		return err
 	}
-	return rows.Exec(tx, "INSERT INTO page_index (rowid, words) SELECT ? - seq, words FROM {rows} AS r", newest).Error
+	return rows.Exec(tx, "INSERT INTO page_index (rowid, words) SELECT ? - seq, words FROM {rows} AS r", maxRowID).Error
 }
 
 // Remove implements Index.
 func (sqlite) Remove(tx *gorm.DB, seqs []int64) error {
-	return models.RowsOf("seq bigint", seqs).Exec(tx, "DELETE FROM page_index WHERE rowid IN (SELECT ? - seq FROM {rows} AS r)", newest).Error
+	return models.RowsOf("seq bigint", seqs).Exec(tx, "DELETE FROM page_index WHERE rowid IN (SELECT ? - seq FROM {rows} AS r)", maxRowID).Error
 }
 
 func (sqlite) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
 	visible, args := models.Visible(tx, "s")
 	if len(args) == 0 {
-		err = tx.Raw("SELECT ? - rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid LIMIT ?", newest, e.fts5(), limit).Scan(&seqs).Error
+		err = tx.Raw("SELECT ? - rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid LIMIT ?", maxRowID, e.fts5(), limit).Scan(&seqs).Error
 		return seqs, err
 	}
-	// The rows of an index come in their order, so it looks at no more pages than it needs.
-	args = append(append([]any{newest, e.fts5()}, args...), newest, limit)
+	// The index returns rows in order, so it checks only as many pages as it needs.
+	args = append(append([]any{maxRowID, e.fts5()}, args...), maxRowID, limit)
 	err = tx.Raw(`SELECT ? - rowid FROM page_index WHERE page_index MATCH ?
 		AND (SELECT `+visible+` FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq WHERE p.seq = ? - page_index.rowid) ORDER BY rowid LIMIT ?`, args...).Scan(&seqs).Error
 	return seqs, err
 }
 
-// fts5 is the expression in FTS5's language. Words are letters, digits and marks: quoted,
-// nothing of them is syntax.
+// fts5 formats the expression for FTS5. Words are quoted and have only letters, digits and marks, so they cannot contain
+// syntax.
 func (e expr) fts5() string {
 	and := make([]string, 0, len(e.All)+len(e.and))
 	for _, t := range e.All {

@@ -1,6 +1,5 @@
-// Package fulltext is the search index of crawled pages: how texts are cut into
-// words, what a query means, and the tables of each engine that find them. Both
-// engines get the same words, so they find the same pages.
+// Package fulltext is the search index of crawled pages: it splits texts into words, parses queries, and has the index
+// tables of each database engine. Both engines index the same words, so they find the same pages.
 package fulltext
 
 import (
@@ -11,18 +10,18 @@ import (
 	"linkwatch/models"
 )
 
-// maxWord is how many runes of a word count. Longer ones are seldom words.
+// maxWord is the maximum length of an indexed word in runes. Longer ones are rarely words.
 const maxWord = 40
 
-// Word is a word of a text: folded, and where it is in bytes.
+// Word is a folded word of a text with its position in bytes.
 type Word struct {
 	Text       string
 	Start, End int
 }
 
-// Words calls yield for each word of a text until it returns false. A word is a run of
-// letters and digits, without case and accents ("Café" is cafe). In scripts that put no
-// space between words each letter is a word: a query for several of them is a phrase.
+// Words calls yield for each word of a text until it returns false. A word is a run of letters and digits, folded to lower
+// case without accents ("Café" is cafe). In scripts without spaces between words each letter is a word, so several letters
+// in a query are a phrase.
 func Words(text string, yield func(Word) bool) {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -42,16 +41,16 @@ func Words(text string, yield func(Word) bool) {
 				continue
 			}
 			r, n = utf8.DecodeRuneInString(text[i:])
-			if !isWord(r) || alone(r) {
+			if !isWord(r) || isWordAlone(r) {
 				break
 			}
 			ascii = false
 			i += n
 		}
-		if i == start { // a rune that is a word by itself, or none
+		if i == start { // a rune that is a word alone, or not part of one
 			i += n
-			if alone(r) {
-				if w := fold(text[start:i]); w != "" && !yield(Word{w, start, i}) { // a sign of such a script may be no letter
+			if isWordAlone(r) {
+				if w := fold(text[start:i]); w != "" && !yield(Word{w, start, i}) { // a character of such a script may not be a letter
 					return
 				}
 			}
@@ -80,14 +79,13 @@ func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) && r != utf8.RuneError
 }
 
-// alone reports whether a letter is a word by itself.
-func alone(r rune) bool {
+// isWordAlone reports whether a letter is a word by itself.
+func isWordAlone(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && !unicode.Is(unicode.M, r)
 }
 
-// fold is a word in the form in which it is stored: letters and digits only, without
-// what an engine could take for its own syntax.
+// fold returns the indexed form of a word: letters and digits only, without characters that are syntax of an engine.
 func fold(w string) string {
 	return strings.Map(func(r rune) rune {
 		if isWord(r) {

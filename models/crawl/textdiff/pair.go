@@ -2,19 +2,19 @@ package textdiff
 
 import "strings"
 
-// couple is a line of each text, or -1.
-type couple struct{ old, new int }
+// linePair is a pair of line numbers in the two texts; -1 = none.
+type linePair struct{ old, new int }
 
-// alike is the share of words that two lines must have in common to be one line that was changed.
-const alike = 0.4
+// minCommonShare is the minimum share of common words at which two lines count as one changed line.
+const minCommonShare = 0.4
 
-// pair puts lines beside each other, in their order, so that as many words as possible
-// are in both lines of a couple. Of many lines the first stand beside the first.
-func pair(removed, added []string) (out []couple) {
+// pair aligns lines in order, so that as many words as possible are in both lines of a couple. Long blocks are aligned line
+// by line.
+func pair(removed, added []string) (out []linePair) {
 	n, m := len(removed), len(added)
 	if n > maxLines || m > maxLines {
 		for i := range max(n, m) {
-			c := couple{i, i}
+			c := linePair{i, i}
 			if i >= n {
 				c.old = -1
 			}
@@ -25,7 +25,7 @@ func pair(removed, added []string) (out []couple) {
 		}
 		return out
 	}
-	// best[i][j] is the most words in common that the lines from i and from j on can have.
+	// best[i][j] is the maximum share of common words for the lines from i and from j.
 	best, share := make([][]float64, n+1), make([][]float64, n+1)
 	words := make([]map[string]int, m)
 	for j, l := range added {
@@ -36,9 +36,9 @@ func pair(removed, added []string) (out []couple) {
 	}
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {
-			share[i][j] = common(removed[i], words[j])
+			share[i][j] = commonShare(removed[i], words[j])
 			best[i][j] = max(best[i+1][j], best[i][j+1])
-			if share[i][j] >= alike {
+			if share[i][j] >= minCommonShare {
 				best[i][j] = max(best[i][j], share[i][j]+best[i+1][j+1])
 			}
 		}
@@ -46,15 +46,15 @@ func pair(removed, added []string) (out []couple) {
 	i, j := 0, 0
 	for i < n || j < m {
 		switch {
-		case i < n && j < m && share[i][j] >= alike && best[i][j] == share[i][j]+best[i+1][j+1]:
-			out = append(out, couple{i, j})
+		case i < n && j < m && share[i][j] >= minCommonShare && best[i][j] == share[i][j]+best[i+1][j+1]:
+			out = append(out, linePair{i, j})
 			i++
 			j++
 		case i < n && (j == m || best[i][j] == best[i+1][j]):
-			out = append(out, couple{i, -1})
+			out = append(out, linePair{i, -1})
 			i++
 		default:
-			out = append(out, couple{-1, j})
+			out = append(out, linePair{-1, j})
 			j++
 		}
 	}
@@ -69,8 +69,8 @@ func counted(line string) map[string]int {
 	return n
 }
 
-// common is the share of words that a line has in common with the words of another.
-func common(line string, words map[string]int) float64 {
+// commonShare returns the share of words that a line has in common with another.
+func commonShare(line string, words map[string]int) float64 {
 	tokens, both, all := split(line), 0, 0
 	left := make(map[string]int, len(words))
 	for w, n := range words {

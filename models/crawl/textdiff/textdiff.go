@@ -11,16 +11,16 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Limits of a comparison: the rest of longer texts is not compared. Within them it
-// takes a second at most; then it is coarser than it could be.
+// Limits of a comparison. Longer texts are compared up to them. A comparison takes at most one second, after which it is
+// coarser.
 const (
 	maxText  = 256 << 10 // bytes
-	maxRows  = 5000      // of a comparison
+	maxRows  = 5000      // per comparison
 	maxTime  = 300 * time.Millisecond
-	maxLines = 40 // of a block whose lines are compared with each other
+	maxLines = 40 // lines of a block that are aligned with each other
 )
 
-// Text is the text of a line.
+// Text returns the text of a line.
 func Text(spans []Span) string {
 	var b strings.Builder
 	for _, s := range spans {
@@ -29,7 +29,7 @@ func Text(spans []Span) string {
 	return b.String()
 }
 
-// Kind says what happened to a line.
+// Kind is the kind of a row.
 type Kind string
 
 // The kinds of rows.
@@ -43,11 +43,10 @@ const (
 // Span is a part of a line.
 type Span struct {
 	Text    string
-	Changed bool // it is in this line alone
+	Changed bool // only in this line
 }
 
-// Row is a line of both texts side by side. Of one that was added Old is nil, and of
-// one that was removed New.
+// Row is a line of both texts side by side. Old is nil for an added line, New for a removed line.
 type Row struct {
 	Kind     Kind
 	Old, New []Span
@@ -57,7 +56,7 @@ type Row struct {
 type Diff struct {
 	Rows           []Row
 	Added, Removed int  // words
-	Cut            bool // the texts are longer than what was compared
+	Cut            bool // the texts exceed the limits
 }
 
 // Compare compares two texts.
@@ -108,8 +107,7 @@ func lines(s string) []string {
 
 func plain(s string) []Span { return []Span{{Text: s}} }
 
-// block adds removed lines and the lines that replace them. Lines that have words in common are
-// put beside each other.
+// block adds removed lines and the lines that replace them. It aligns lines with common words.
 func (d *Diff) block(removed, added []string, end time.Time) {
 	for _, p := range pair(removed, added) {
 		switch {
@@ -125,7 +123,6 @@ func (d *Diff) block(removed, added []string, end time.Time) {
 	}
 }
 
-// words compares two lines.
 func (d *Diff) words(before, after string, end time.Time) Row {
 	row := Row{Kind: Changed, Old: []Span{}, New: []Span{}}
 	for _, e := range edits(split(before), split(after), max(time.Until(end), time.Millisecond)) {
@@ -144,16 +141,16 @@ func (d *Diff) words(before, after string, end time.Time) Row {
 	return row
 }
 
-// split cuts a line into words, with the space after each, and signs. A letter of a
-// script without spaces is a word.
+// split splits a line into words, each with the spaces after it, and punctuation. A letter of a script without spaces is a
+// word.
 func split(s string) (tokens []string) {
 	start := 0
-	in := false // a word
+	in := false // inside a word
 	for i, r := range s {
 		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)
 		switch {
 		case r == ' ' && i > start:
-			continue // belongs to what is before it
+			continue // belongs to the previous token
 		case in && letter && r < 0x2e80 && s[i-1] != ' ':
 			continue
 		case i > start:
@@ -173,8 +170,7 @@ type edit struct {
 	tokens []string
 }
 
-// edits is the shortest way from some tokens to others, or a good one if that takes
-// too long.
+// edits returns the shortest edit script, or a longer one when the time is over.
 func edits(before, after []string, limit time.Duration) []edit {
 	codes, tokens := map[string]rune{}, map[rune]string{}
 	next := rune(1)
@@ -183,7 +179,7 @@ func edits(before, after []string, limit time.Duration) []edit {
 		for i, t := range all {
 			c, ok := codes[t]
 			if !ok {
-				if next == 0xd800 { // surrogates are no runes
+				if next == 0xd800 { // surrogates are not runes
 					next = 0xe000
 				}
 				c = next

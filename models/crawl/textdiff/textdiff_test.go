@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// shown is a row with what changed in brackets.
+// shown formats the rows, with changes in brackets.
 func shown(d Diff) (out []string) {
 	side := func(spans []Span) string {
 		var b strings.Builder
@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Long texts that have nothing in common are cut, and take a bounded time.
+// TestCompareIsBounded checks that long texts without common words are cut, and compared in limited time.
 func TestCompareIsBounded(t *testing.T) {
 	var a, b strings.Builder
 	for i := range 60_000 {
@@ -63,7 +63,7 @@ func TestCompareIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzCompare checks that both sides can be put together again from the rows.
+// FuzzCompare checks that the rows contain both texts.
 func FuzzCompare(f *testing.F) {
 	f.Add("one two\nthree", "one 2\nthree\nfour")
 	f.Add("今日は", "")
