@@ -96,7 +96,7 @@ func TestAlertMeWithAMuteRule(t *testing.T) {
 
 // Channels are added only to an enabled rule with all important events and the same scope. A channel is covered by any rule with these
 // events, also by its escalation.
-func TestAlertMeBesideOtherRules(t *testing.T) {
+func TestAlertMeWithOtherRules(t *testing.T) {
 	each(t, func(w *world) {
 		ops, pager := w.channel("ops"), w.channel("pager")
 		important := func(r *alerts.Rule) { r.Events = w.Defaults() }
