@@ -35,7 +35,7 @@ func env(t *testing.T) func(string) string {
 func TestDemo(t *testing.T) {
 	getenv, begun := env(t), time.Now()
 	var out strings.Builder
-	if err := app.Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 1700") {
+	if err := app.Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 1700") {
 		t.Fatalf("%s: %v", out.String(), err) // 200 of them are not lived with
 	}
 	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
@@ -396,7 +396,7 @@ func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := app.Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 20") {
+	if err := app.Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 20") {
 		t.Fatalf("%s: %v", out.String(), err)
 	}
 	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})

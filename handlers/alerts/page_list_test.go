@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/event"
 )
 
-func TestFirstStepsTowardsAlerts(t *testing.T) {
+func TestSetupSteps(t *testing.T) {
 	a := newPagesApp(t)
 	p := a.Get("/alerts")
 	apptest.WantCount(t, p, `nav[aria-label=Main] a[href="/alerts"][data-key=e][aria-current="page"]`, 1)

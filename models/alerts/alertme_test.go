@@ -118,7 +118,7 @@ func TestAlertMeWithOtherRules(t *testing.T) {
 	})
 }
 
-func TestAlertMeOfATarget(t *testing.T) {
+func TestAlertMeForATarget(t *testing.T) {
 	each(t, func(w *world) {
 		ops := w.channel("ops")
 		shop := alerts.AlertMe{Target: targetID("shop"), TargetName: "Shop"}
@@ -140,7 +140,7 @@ func TestAlertMeOfATarget(t *testing.T) {
 }
 
 // Concurrent calls add one rule, and the number of rules is limited.
-func TestAlertMeAtOnce(t *testing.T) {
+func TestConcurrentAlertMe(t *testing.T) {
 	each(t, func(w *world) {
 		ops := w.channel("ops")
 		var all sync.WaitGroup
