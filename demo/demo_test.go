@@ -56,7 +56,7 @@ func TestDemo(t *testing.T) {
 		}
 		var out strings.Builder
 		err := app.Run(t.Context(), []string{"demo", "-links", "1", "-force"}, getenv, &out)
-		if err != nil || !strings.Contains(out.String(), "Stored 0") { // the same first link
+		if err != nil || !strings.Contains(out.String(), "Added 0") { // the same first link
 			t.Errorf("%s: %v", out.String(), err)
 		}
 	})
