@@ -44,7 +44,7 @@ func TestAddAChannel(t *testing.T) {
 	noSecret(t, p)
 }
 
-func TestChannelErrorsStandNextToTheirField(t *testing.T) {
+func TestChannelErrorsAreNextToTheirField(t *testing.T) {
 	a := newPagesApp(t)
 	for _, c := range []struct {
 		form        url.Values

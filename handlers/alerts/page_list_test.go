@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/event"
 )
 
-func TestFirstStepsTowardsAlerts(t *testing.T) {
+func TestSetupSteps(t *testing.T) {
 	a := newPagesApp(t)
 	p := a.Get("/alerts")
 	apptest.WantCount(t, p, `nav[aria-label=Main] a[href="/alerts"][data-key=e][aria-current="page"]`, 1)
@@ -212,7 +212,7 @@ func TestOverviewOfManyAlerts(t *testing.T) {
 	apptest.WantText(t, a.Get("/"), ".needs", "Slack answered 404: no_service · 7 messages not delivered · last delivered never")
 }
 
-func TestAlertsBesideATarget(t *testing.T) {
+func TestAlertsOnTargetPage(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.Watch("https://watched.test/", "Watched")
 	apptest.WantText(t, a.Get("/watch/"+w.ID), "aside, main", "No rule covers this target. Add channel")

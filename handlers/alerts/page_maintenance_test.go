@@ -10,7 +10,7 @@ import (
 )
 
 // A target that is in maintenance is marked in the list of targets, on its page and on its status page.
-func TestMaintenanceIsShownBesideTargets(t *testing.T) {
+func TestMaintenanceIsShownWithTargets(t *testing.T) {
 	a := newPagesApp(t)
 	id := a.Do("POST", "/v1/targets", `{"url":"https://shop.test/"}`).Want(201)["id"].(string)
 	other := a.Do("POST", "/v1/targets", `{"url":"https://blog.test/"}`).Want(201)["id"].(string)

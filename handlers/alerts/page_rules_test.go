@@ -47,7 +47,7 @@ func TestRuleInWords(t *testing.T) {
 	apptest.WantText(t, p, "[data-row]", "→ On call For tag billing, tag shop; after 3 failed checks")
 }
 
-func TestRuleErrorsStandNextToTheirField(t *testing.T) {
+func TestRuleErrorsAreNextToTheirField(t *testing.T) {
 	a := newPagesApp(t)
 	to := a.channel("Ops")
 	for _, c := range []struct{ name, value, where, want string }{

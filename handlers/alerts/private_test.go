@@ -63,7 +63,7 @@ func (w *world) rows() (all []map[string]any) {
 }
 
 // For alice, private items of bob do not exist in the API and on pages, and no request changes them.
-func TestPrivateThingsDoNotExistForOthers(t *testing.T) {
+func TestPrivateItemsDoNotExistForOthers(t *testing.T) {
 	each(t, func(w *world) {
 		channel, rule, alert := w.bobs()
 		alice, bob := w.As("alice"), w.As("bob")

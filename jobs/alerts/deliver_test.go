@@ -25,7 +25,7 @@ const (
 	oldest    = "linkwatch_alert_oldest_pending_seconds"
 )
 
-func TestMetricsShowWhatWaits(t *testing.T) {
+func TestBacklogMetrics(t *testing.T) {
 	each(t, func(w *world) {
 		w.hook("ops")
 		w.idle(nil, w.sender())
@@ -70,7 +70,7 @@ func TestMetricsCountMessagesByOutcome(t *testing.T) {
 }
 
 // A message is retried for a day, also if its channel never responds.
-func TestMessageIsGivenUpAfterADayOfTimeouts(t *testing.T) {
+func TestMessageExpiresAfterADayOfTimeouts(t *testing.T) {
 	each(t, func(w *world) {
 		w.timeout = 5 * time.Millisecond
 		h := w.hook("ops")
@@ -220,7 +220,7 @@ func gotifyDate(w *world, r standin.Request) time.Time {
 }
 
 // If events cannot be processed, reminders and the expiry of earlier messages still work.
-func TestEventsThatCannotBeTakenStopNothingElse(t *testing.T) {
+func TestFailingEventsDoNotStopOtherSteps(t *testing.T) {
 	each(t, func(w *world) {
 		h, disabled := w.hook("ops"), w.hook("disabled")
 		rules, err := w.Rules(w.Context(), models.Cursor{}, 10)

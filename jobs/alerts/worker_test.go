@@ -56,7 +56,7 @@ func never(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-func TestChannelThatHangsHoldsUpNoOther(t *testing.T) {
+func TestSlowChannelDoesNotDelayOthers(t *testing.T) {
 	each(t, func(w *world) {
 		slow, fast := w.hook("slow"), w.hook("fast")
 		slow.answers(func(_ int, _ http.ResponseWriter, r *http.Request) { never(r) })
@@ -97,7 +97,7 @@ func TestGoneDisablesTheChannel(t *testing.T) {
 	})
 }
 
-func TestMessageThatIsRefusedLetsOthersPass(t *testing.T) {
+func TestRefusedMessageIsMovedBehindOthers(t *testing.T) {
 	each(t, func(w *world) {
 		h := w.hook("ops")
 		h.answers(func(n int, res http.ResponseWriter, _ *http.Request) {
@@ -159,7 +159,7 @@ func subjects(h *hook) (n int) {
 	return n
 }
 
-func TestMessageThatAStopInterruptsIsSentAgainUnderItsID(t *testing.T) {
+func TestInterruptedMessageIsSentAgainWithItsID(t *testing.T) {
 	each(t, func(w *world) {
 		h := w.hook("ops")
 		arrived := make(chan struct{})

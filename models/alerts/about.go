@@ -15,9 +15,9 @@ const maxAbout = 20
 // OpenOf returns up to 20 open alerts of a target, newest first.
 func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err error) {
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "a")
+	visible, args := models.Visible(tx, "a")
 	err = tx.Raw(`SELECT a.* FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
-		WHERE m.subject_id = ? AND m.subject_kind = ? AND m.ended_at IS NULL AND a.resolved_at IS NULL AND a.fired_at IS NOT NULL AND `+seen+`
+		WHERE m.subject_id = ? AND m.subject_kind = ? AND m.ended_at IS NULL AND a.resolved_at IS NULL AND a.fired_at IS NOT NULL AND `+visible+`
 		ORDER BY a.created_at DESC, a.id DESC LIMIT ?`, slices.Concat([]any{target, SubjectTarget}, args, []any{maxAbout})...).Scan(&as).Error
 	if err != nil {
 		return nil, fmt.Errorf("load open alerts of target: %w", err)

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-func TestWhatThereIsAboutATarget(t *testing.T) {
+func TestAlertsAndRulesOfATarget(t *testing.T) {
 	each(t, func(w *world) {
 		ctx, to := w.Context(), w.channel("ops")
 		target, other := models.NewID(models.KindTarget), models.NewID(models.KindTarget)

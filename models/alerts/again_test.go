@@ -40,7 +40,7 @@ func TestLaterOutagesInAnOpenAlert(t *testing.T) {
 }
 
 // A target that flaps while quiet hours or a silence hold its message is sent afterwards if it is down then.
-func TestFlappingWhileMessagesAreHeldBack(t *testing.T) {
+func TestFlappingWhileMessagesAreHeld(t *testing.T) {
 	each(t, func(w *world) {
 		c, late := w.channel("c"), w.channel("late")
 		w.rule(c, func(r *alerts.Rule) { r.Quiet = w.quiet(time.Hour) })

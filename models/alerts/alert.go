@@ -123,8 +123,8 @@ func (st State) where() string {
 func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit int) (models.Slice[Alert], error) {
 	var page models.Slice[Alert]
 	q := s.db.Read(ctx)
-	seen, args := models.Visible(q, "alerts")
-	q = q.Where(st.where()).Where(seen, args...)
+	visible, args := models.Visible(q, "alerts")
+	q = q.Where(st.where()).Where(visible, args...)
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindAlert, after.ID) != nil {
 			return page, models.ErrPageToken
@@ -146,8 +146,8 @@ func alert(tx *gorm.DB, id string) (a Alert, err error) {
 	if models.CheckID(models.KindAlert, id) != nil {
 		return a, models.NotFound("alert")
 	}
-	seen, args := models.Visible(tx, "alerts")
-	if err := tx.Where("id = ? AND fired_at IS NOT NULL", id).Where(seen, args...).Limit(1).Find(&a).Error; err != nil {
+	visible, args := models.Visible(tx, "alerts")
+	if err := tx.Where("id = ? AND fired_at IS NOT NULL", id).Where(visible, args...).Limit(1).Find(&a).Error; err != nil {
 		return a, fmt.Errorf("load alert: %w", err)
 	}
 	if a.Seq == 0 {

@@ -96,7 +96,7 @@ func TestAlertMeWithAMuteRule(t *testing.T) {
 
 // Channels are added only to an enabled rule with all important events and the same scope. A channel is covered by any rule with these
 // events, also by its escalation.
-func TestAlertMeBesideOtherRules(t *testing.T) {
+func TestAlertMeWithOtherRules(t *testing.T) {
 	each(t, func(w *world) {
 		ops, pager := w.channel("ops"), w.channel("pager")
 		important := func(r *alerts.Rule) { r.Events = w.Defaults() }
@@ -118,7 +118,7 @@ func TestAlertMeBesideOtherRules(t *testing.T) {
 	})
 }
 
-func TestAlertMeOfATarget(t *testing.T) {
+func TestAlertMeForATarget(t *testing.T) {
 	each(t, func(w *world) {
 		ops := w.channel("ops")
 		shop := alerts.AlertMe{Target: targetID("shop"), TargetName: "Shop"}
@@ -140,7 +140,7 @@ func TestAlertMeOfATarget(t *testing.T) {
 }
 
 // Concurrent calls add one rule, and the number of rules is limited.
-func TestAlertMeAtOnce(t *testing.T) {
+func TestConcurrentAlertMe(t *testing.T) {
 	each(t, func(w *world) {
 		ops := w.channel("ops")
 		var all sync.WaitGroup

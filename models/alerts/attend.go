@@ -138,16 +138,16 @@ func (s *Store) attendAll(ctx context.Context, verb, column string, value models
 	}
 	rows := models.RowsOf("id text", ids)
 	return s.attendMany(ctx, verb, func(tx *gorm.DB) *gorm.DB {
-		seen, args := models.Visible(tx, "alerts")
-		return rows.Raw(tx, "UPDATE alerts SET "+column+" = ? WHERE id IN (SELECT r.id FROM {rows} AS r) AND "+Firing.where()+" AND "+where+" AND "+seen+" RETURNING seq, id", append([]any{value}, args...)...)
+		visible, args := models.Visible(tx, "alerts")
+		return rows.Raw(tx, "UPDATE alerts SET "+column+" = ? WHERE id IN (SELECT r.id FROM {rows} AS r) AND "+Firing.where()+" AND "+where+" AND "+visible+" RETURNING seq, id", append([]any{value}, args...)...)
 	})
 }
 
 // attendSame clears a column of the open alerts where it has the given value.
 func (s *Store) attendSame(ctx context.Context, verb, column string, value models.Time) (n int, err error) {
 	return s.attendMany(ctx, verb, func(tx *gorm.DB) *gorm.DB {
-		seen, args := models.Visible(tx, "alerts")
-		return tx.Raw("UPDATE alerts SET "+column+" = NULL WHERE "+Firing.where()+" AND "+column+" = ? AND "+seen+" RETURNING seq, id", append([]any{value}, args...)...)
+		visible, args := models.Visible(tx, "alerts")
+		return tx.Raw("UPDATE alerts SET "+column+" = NULL WHERE "+Firing.where()+" AND "+column+" = ? AND "+visible+" RETURNING seq, id", append([]any{value}, args...)...)
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // AcknowledgeAll acknowledges several alerts. Its undo does not change alerts that were acknowledged before.
-func TestAcknowledgingSeveralAlerts(t *testing.T) {
+func TestAcknowledgeAll(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
@@ -45,7 +45,7 @@ func TestAcknowledgingSeveralAlerts(t *testing.T) {
 	})
 }
 
-func TestSilencingSeveralAlerts(t *testing.T) {
+func TestSilenceAll(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })

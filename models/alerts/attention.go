@@ -36,11 +36,11 @@ const lossesShown = 48 * time.Hour
 func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) {
 	tx := s.db.Read(ctx)
 	var count struct{ Critical, Warning, Info int }
-	seen, own := models.Visible(tx, "alerts")
+	visible, own := models.Visible(tx, "alerts")
 	var newest, counts []string
 	var of, limits []any
 	for _, v := range []event.Severity{event.Critical, event.Warning, event.Info} {
-		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d AND %s", Unattended.where(), v, seen)
+		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d AND %s", Unattended.where(), v, visible)
 		newest, limits = append(newest, "SELECT * FROM (SELECT * "+where+" ORDER BY created_at DESC, id DESC LIMIT ?) AS newest"), append(append(limits, own...), n)
 		of = append(of, own...)
 		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 %s LIMIT %d) AS found) AS %s", where, maxCount, v))
@@ -57,9 +57,9 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	at.Unattended = map[event.Severity]int{event.Critical: count.Critical, event.Warning: count.Warning, event.Info: count.Info}
 
 	var found []FailingChannel
-	seen, own = models.Visible(tx, "c")
+	visible, own = models.Visible(tx, "c")
 	err = tx.Raw(`SELECT c.*, (SELECT count(*) FROM (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = c.seq AND d.status = 'failed' AND d.created_at > ? LIMIT ?) AS lost) AS given_up
-		FROM channels AS c WHERE c.deleted_at IS NULL AND `+seen+" ORDER BY c.seq", append([]any{s.clock.Now().Add(-lossesShown), maxCount}, own...)...).Scan(&found).Error
+		FROM channels AS c WHERE c.deleted_at IS NULL AND `+visible+" ORDER BY c.seq", append([]any{s.clock.Now().Add(-lossesShown), maxCount}, own...)...).Scan(&found).Error
 	if err != nil {
 		return at, fmt.Errorf("load failing channels: %w", err)
 	}

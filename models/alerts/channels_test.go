@@ -32,7 +32,7 @@ func TestPartsOfAnAddressAreChanged(t *testing.T) {
 }
 
 // An address that was encrypted with another key can only be replaced as a whole.
-func TestAnAddressOfAnotherKeyIsReplaced(t *testing.T) {
+func TestAddressSealedWithAnotherKeyIsReplaced(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error {

@@ -15,9 +15,9 @@ const maxCount = 10_000
 func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
 	var n struct{ Firing, Unattended, Resolved int }
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "alerts")
+	visible, args := models.Visible(tx, "alerts")
 	count := func(st State) string {
-		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s AND %s LIMIT %d) AS a)", st.where(), seen, maxCount)
+		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s AND %s LIMIT %d) AS a)", st.where(), visible, maxCount)
 	}
 	err := tx.Raw("SELECT "+count(Firing)+" AS firing, "+count(Unattended)+" AS unattended, "+count(Resolved)+" AS resolved", slices.Concat(args, args, args)...).Scan(&n).Error
 	if err != nil {

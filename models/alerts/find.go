@@ -18,8 +18,8 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (as []Alert, e
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "alerts")
-	err = tx.Raw("SELECT * FROM (SELECT * FROM alerts WHERE fired_at IS NOT NULL AND "+seen+` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
+	visible, args := models.Visible(tx, "alerts")
+	err = tx.Raw("SELECT * FROM (SELECT * FROM alerts WHERE fired_at IS NOT NULL AND "+visible+` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
 		WHERE lower(subject_name || ' ' || subject_url || ' ' || detail) LIKE ? ESCAPE '\' ORDER BY resolved_at IS NOT NULL, created_at DESC, id DESC LIMIT ?`,
 		append(args, maxSearched, "%"+models.EscapeLike(strings.ToLower(text))+"%", limit)...).Scan(&as).Error
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/event"
 )
 
-func TestOutageAfterAStormIsToldByItself(t *testing.T) {
+func TestOutageAfterAStormHasItsOwnMessage(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)
@@ -27,7 +27,7 @@ func TestOutageAfterAStormIsToldByItself(t *testing.T) {
 	})
 }
 
-func TestSubjectThatJoinsLaterIsTold(t *testing.T) {
+func TestSubjectThatJoinsLaterIsSent(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)
@@ -46,7 +46,7 @@ func TestSubjectThatJoinsLaterIsTold(t *testing.T) {
 	})
 }
 
-func TestRuleTellsOnlyOfWhatItIsFor(t *testing.T) {
+func TestRuleSendsOnlyMatchingEvents(t *testing.T) {
 	each(t, func(w *world) {
 		c, scoped := w.channel("c"), w.channel("scoped")
 		w.rule(c)
@@ -62,7 +62,7 @@ func TestRuleTellsOnlyOfWhatItIsFor(t *testing.T) {
 	})
 }
 
-func TestRuleThatWasDisabledTellsAgain(t *testing.T) {
+func TestEnabledRuleSendsAgain(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		r := w.rule(c, func(r *alerts.Rule) { r.Events, r.AfterMinutes = alerts.List{"page.changed", "target.down"}, 1 })
@@ -80,7 +80,7 @@ func TestRuleThatWasDisabledTellsAgain(t *testing.T) {
 	})
 }
 
-func TestSubjectThatIsNoLongerLookedAtLeavesItsAlert(t *testing.T) {
+func TestUncheckedSubjectLeavesItsAlert(t *testing.T) {
 	each(t, func(w *world) {
 		c, later := w.channel("c"), w.channel("later")
 		w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 1 })
@@ -100,7 +100,7 @@ func TestSubjectThatIsNoLongerLookedAtLeavesItsAlert(t *testing.T) {
 	})
 }
 
-func TestChannelsOfAnEscalationAreToldOfTheEnd(t *testing.T) {
+func TestEscalationChannelsGetTheRecovery(t *testing.T) {
 	each(t, func(w *world) {
 		c, boss := w.channel("c"), w.channel("boss")
 		w.rule(c, func(r *alerts.Rule) {
@@ -114,7 +114,7 @@ func TestChannelsOfAnEscalationAreToldOfTheEnd(t *testing.T) {
 	})
 }
 
-func TestUndoingAnAcknowledgementBringsRemindersBack(t *testing.T) {
+func TestUnacknowledgeRestartsReminders(t *testing.T) {
 	each(t, func(w *world) {
 		c, boss := w.channel("c"), w.channel("boss")
 		w.rule(c, func(r *alerts.Rule) {
@@ -137,7 +137,7 @@ func TestUndoingAnAcknowledgementBringsRemindersBack(t *testing.T) {
 	})
 }
 
-func TestMaintenanceIsLookedAtWhenAMessageIsDue(t *testing.T) {
+func TestMaintenanceIsCheckedWhenAMessageIsDue(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })

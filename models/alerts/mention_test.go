@@ -205,7 +205,7 @@ func TestRulesWithDifferentConditions(t *testing.T) {
 }
 
 // A reminder counts the targets that are still down.
-func TestRemindersCountWhatGoesOn(t *testing.T) {
+func TestRemindersCountOpenSubjects(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
@@ -235,7 +235,7 @@ func TestScopedRuleThatIsAddedDuringAnOutage(t *testing.T) {
 }
 
 // A rule that is disabled and enabled again continues its reminders and sends the recovery.
-func TestRuleThatIsDisabledForAWhile(t *testing.T) {
+func TestDisableAndEnableARule(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		r := w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
@@ -282,7 +282,7 @@ func TestEndOfASilence(t *testing.T) {
 }
 
 // The first subject of an alert is a target that is down.
-func TestAlertIsNamedByWhatGoesOn(t *testing.T) {
+func TestFirstSubjectIsStillDown(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)

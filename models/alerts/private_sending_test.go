@@ -48,7 +48,7 @@ func TestPrivateSubjectsAreSentByRulesOfTheirOwner(t *testing.T) {
 
 // Private and shared subjects are never in one alert, even if the same rules match them. A private subject has no alert without a private
 // rule of its owner.
-func TestPrivateSubjectsAreApart(t *testing.T) {
+func TestPrivateSubjectsHaveSeparateAlerts(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.channelOf("bob", "bob", true)
 		w.ruleOf("bob", true, bob)
@@ -99,7 +99,7 @@ func TestStormOfPrivateSubjects(t *testing.T) {
 }
 
 // Tags of private links do not affect shared targets. Tags of others do not affect private targets.
-func TestFactsAreAskedForAsTheReadersOfAnAlert(t *testing.T) {
+func TestFactsAreReadWithPermissionsOfReaders(t *testing.T) {
 	each(t, func(w *world) {
 		w.Use(scoped{})
 		c, b := w.channel("c"), w.channelOf("bob", "b", true)
@@ -131,7 +131,7 @@ func (scoped) StatusPages(context.Context, []string) (map[string][]string, error
 
 // “Alert me” adds shared channels to a shared rule and own private channels to a private rule. For a private target it uses only the
 // private ones.
-func TestAlertMeWithPrivateThings(t *testing.T) {
+func TestAlertMeWithPrivateItems(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.as("bob")
 		team := w.channelOf("bob", "team", false)

@@ -76,7 +76,7 @@ func (w *world) bobs() (b bobs) {
 }
 
 // Private items of bob do not exist for alice in any method. They do for bob and admins.
-func TestPrivateThingsAreSeenByTheirOwnerAndAdmins(t *testing.T) {
+func TestPrivateItemsAreVisibleToOwnerAndAdmins(t *testing.T) {
 	reads := map[string]func(w *world, b bobs, ctx context.Context) (int, error){
 		"list of alerts": func(w *world, _ bobs, ctx context.Context) (int, error) {
 			p, err := w.Alerts(ctx, alerts.AnyState, zeroCursor, 10)
@@ -180,7 +180,7 @@ func TestPrivateThingsAreSeenByTheirOwnerAndAdmins(t *testing.T) {
 }
 
 // No write of alice changes private items of bob. The same writes by bob work.
-func TestPrivateThingsAreChangedByTheirOwnerAndAdmins(t *testing.T) {
+func TestPrivateItemsAreChangedByOwnerAndAdmins(t *testing.T) {
 	name := "changed"
 	writes := []struct {
 		name string

@@ -216,10 +216,10 @@ func (s *Store) DeliveriesOf(ctx context.Context, as []Alert, n int) (map[int64]
 	}
 	var found []Delivery
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "c")
+	visible, args := models.Visible(tx, "c")
 	err := rows.Raw(tx, `SELECT * FROM (SELECT d.seq, d.id, d.alert_seq, d.channel_seq, d.reason, d.status, d.created_at, d.delivered_at, d.next_at, d.attempts, d.last_error,
 		c.id AS channel_id, row_number() OVER (PARTITION BY d.alert_seq ORDER BY d.seq) AS place
-		FROM {rows} AS r JOIN deliveries AS d ON d.alert_seq = r.alert_seq JOIN channels AS c ON c.seq = d.channel_seq WHERE `+seen+") AS numbered WHERE place <= ? ORDER BY alert_seq, seq", append(args, n)...).Scan(&found).Error
+		FROM {rows} AS r JOIN deliveries AS d ON d.alert_seq = r.alert_seq JOIN channels AS c ON c.seq = d.channel_seq WHERE `+visible+") AS numbered WHERE place <= ? ORDER BY alert_seq, seq", append(args, n)...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("load messages of alerts: %w", err)
 	}

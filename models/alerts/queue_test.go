@@ -71,7 +71,7 @@ func (w *world) reload(c alerts.Channel) alerts.Channel {
 	return c
 }
 
-func TestPausesDoubleUpToTenMinutes(t *testing.T) {
+func TestBackoffDoublesUpToTenMinutes(t *testing.T) {
 	for failures, want := range map[int]time.Duration{
 		-1: 5 * time.Second, 0: 5 * time.Second, 1: 5 * time.Second, 2: 10 * time.Second, 3: 20 * time.Second, 7: 320 * time.Second,
 		8: 10 * time.Minute, 9: 10 * time.Minute, 1 << 40: 10 * time.Minute,
@@ -83,7 +83,7 @@ func TestPausesDoubleUpToTenMinutes(t *testing.T) {
 }
 
 // A message that keeps failing without being refused is moved behind the others after ten attempts.
-func TestMessageThatAlwaysFailsStepsAside(t *testing.T) {
+func TestFailingMessageIsMovedBehindOthers(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)
@@ -120,7 +120,7 @@ func TestMessageThatAlwaysFailsStepsAside(t *testing.T) {
 }
 
 // A message is retried for a day after any error, and keeps the last error.
-func TestMessageIsGivenUpAfterADay(t *testing.T) {
+func TestMessageExpiresAfterADay(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)
@@ -150,7 +150,7 @@ func TestMessageIsGivenUpAfterADay(t *testing.T) {
 	})
 }
 
-func TestMessageThatWasNeverSentSaysWhy(t *testing.T) {
+func TestUnsentMessageHasAReason(t *testing.T) {
 	for name, of := range map[string]struct {
 		prepare func(w *world, c alerts.Channel)
 		want    string
@@ -195,7 +195,7 @@ func TestMessageThatWasNeverSentSaysWhy(t *testing.T) {
 }
 
 // The result of a running attempt does not affect a channel that has changed since.
-func TestAttemptOfAnOldAddressSaysNothingOfTheNewOne(t *testing.T) {
+func TestResultOfAnOldAddressIsIgnored(t *testing.T) {
 	for name, edit := range map[string]func(n int) alerts.ChannelEdit{
 		"another URL": func(n int) alerts.ChannelEdit {
 			return alerts.ChannelEdit{URL: new(fmt.Sprint("https://new.test/", n))}
@@ -266,7 +266,7 @@ func TestMessageOfAChannelThatIsNoLongerClaimedIsNotRecorded(t *testing.T) {
 }
 
 // The result of a running test does not affect a channel that was changed or disabled since.
-func TestResultOfATestIsThatOfTheAddressThatWasTested(t *testing.T) {
+func TestTestResultOfAnOldAddressIsIgnored(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		old := c

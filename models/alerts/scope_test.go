@@ -12,7 +12,7 @@ import (
 
 var zeroCursor models.Cursor
 
-func TestRulesAreForWhatTheirScopeNames(t *testing.T) {
+func TestScopesOfRules(t *testing.T) {
 	each(t, func(w *world) {
 		page := models.NewID(models.KindStatusPage)
 		w.facts.tags = map[string][]string{"https://a.test/tagged": {"prod"}}

@@ -11,7 +11,7 @@ import (
 
 const downText = "unexpected status 500"
 
-func TestDownAndUpAgainAreTold(t *testing.T) {
+func TestDownAndUpAreSent(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)
@@ -77,7 +77,7 @@ func TestStormIsOneMessage(t *testing.T) {
 	})
 }
 
-func TestFlappingIsSaidOnce(t *testing.T) {
+func TestFlappingIsSentOnce(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)
@@ -129,7 +129,7 @@ func TestRuleWaitsForFailuresAndMinutes(t *testing.T) {
 	})
 }
 
-func TestQuietHoursHoldMessagesBack(t *testing.T) {
+func TestQuietHoursHoldMessages(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		now := w.Now().UTC()
@@ -189,7 +189,7 @@ func TestRemindersAndEscalation(t *testing.T) {
 	})
 }
 
-func TestSilenceHoldsMessagesBackUntilTheEnd(t *testing.T) {
+func TestSilenceHoldsMessages(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
@@ -217,7 +217,7 @@ func TestSilenceHoldsMessagesBackUntilTheEnd(t *testing.T) {
 	})
 }
 
-func TestEventsWithoutDurationAreGathered(t *testing.T) {
+func TestEventsWithoutDurationAreGrouped(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"page.changed"} })
@@ -239,7 +239,7 @@ func TestEventsWithoutDurationAreGathered(t *testing.T) {
 	})
 }
 
-func TestEndOfAFailureIsToldByTheSameAlert(t *testing.T) {
+func TestRecoveryIsSentByTheSameAlert(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"system.failed"} })
@@ -250,7 +250,7 @@ func TestEndOfAFailureIsToldByTheSameAlert(t *testing.T) {
 	})
 }
 
-func TestChannelOfTwoRulesIsToldOnce(t *testing.T) {
+func TestChannelOfTwoRulesGetsOneMessage(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c)
@@ -262,7 +262,7 @@ func TestChannelOfTwoRulesIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestRuleThatOnlyTellsOfTheEnd(t *testing.T) {
+func TestRuleForRecoveryOnly(t *testing.T) {
 	each(t, func(w *world) {
 		c, d := w.channel("c"), w.channel("d")
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"target.up"} })

@@ -20,7 +20,7 @@ func service(t testing.TB, kind string) alerts.Service {
 	return s
 }
 
-func TestServicesAreWhole(t *testing.T) {
+func TestServicesAreComplete(t *testing.T) {
 	kinds := map[string]bool{alerts.KindWebhook: true, alerts.KindURL: true}
 	for _, s := range alerts.Services {
 		if kinds[s.Kind] || s.Label == "" || !strings.HasSuffix(s.Help, ".") || len(s.Fields) == 0 {

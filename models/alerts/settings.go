@@ -40,8 +40,8 @@ func (n noun) visible(tx *gorm.DB) *gorm.DB {
 	if n.table == "" {
 		return tx
 	}
-	seen, args := models.Visible(tx, n.table)
-	return tx.Where(seen, args...)
+	visible, args := models.Visible(tx, n.table)
+	return tx.Where(visible, args...)
 }
 
 func (n noun) record(tx *gorm.DB, now models.Time, verb string, of audit.Subject, before, after audit.Values) error {

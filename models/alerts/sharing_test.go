@@ -29,7 +29,7 @@ func TestItemThatChangesSharingDuringAnOutage(t *testing.T) {
 		var seen int
 		w.ok(w.db.Read(w.Context()).Raw("SELECT count(*) FROM alert_members WHERE name = 'renamed' OR detail = 'secret detail'").Scan(&seen).Error)
 		if seen != 0 {
-			w.Error("the alert that began as shared tells of the private target")
+			w.Error("alert that started as shared includes the private target")
 		}
 		w.happen(private("bob", w.up("a@h.test")), w.event("target.down", event.Closed, "c@h.test", 0))
 		if got := w.sent(team); len(got) != 1 || got[0] != "fired a is up again after 10 min 2 s" {

@@ -181,7 +181,7 @@ func TestEndlessAnswer(t *testing.T) {
 }
 
 // No request reaches a private address, whether by the URL, by a name that resolves to it, or by a redirect.
-func TestInsideAddresses(t *testing.T) {
+func TestPrivateAddresses(t *testing.T) {
 	server := standin.New(t)
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("private address was reached") }))
 	defer inside.Close()

@@ -126,7 +126,7 @@ func TestSeveralRequests(t *testing.T) {
 }
 
 // A token issued by the service during a login is removed from the response too.
-func TestTokenOfALogin(t *testing.T) {
+func TestLoginTokenIsHidden(t *testing.T) {
 	s, server := newSender(t)
 	server.Instead(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/join/") {
