@@ -7,7 +7,7 @@ import (
 	"linkwatch/models"
 )
 
-func FuzzBeats(f *testing.F) {
+func FuzzRecentChecks(f *testing.F) {
 	v, err := RecentChecks{{models.At(time.Unix(1e9, 0)), DownOutcome, 250}, {models.At(time.Unix(1e9+60, 0)), UpOutcome, 3}}.Value()
 	if err != nil {
 		f.Fatal(err)
