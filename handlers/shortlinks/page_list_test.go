@@ -39,7 +39,7 @@ func TestShortPage(t *testing.T) {
 	}
 
 	a = s.Follow("/short", url.Values{"long_url": {"EXAMPLE.com/x?y=1"}, "short_key": {"Spring"}, "title": {hostile}, "ends": {"168h"}, "max_visits": {"20"}})
-	apptest.WantText(t, a, "h2#made", "The short link is made")
+	apptest.WantText(t, a, "h2#made", "Short link created")
 	apptest.WantText(t, a, ".made .short-address", "http://127.0.0.1:8080/s/Spring")
 	if got := a.Find(".made [data-copy]").AttrOr("data-copy", ""); got != "http://127.0.0.1:8080/s/Spring" {
 		t.Errorf("what is copied: %q", got)

@@ -166,7 +166,7 @@ func TestShortLinkPreview(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 		if d.Find("script, noscript").Length() > 0 {
-			t.Errorf("%s loads itself anew: %s", path, a.Body)
+			t.Errorf("%s reloads itself: %s", path, a.Body)
 		}
 	}
 	a = s.Ask("GET", "/s/limited?preview=1", "Accept", browser)
