@@ -105,8 +105,8 @@ func TestRedirectProblems(t *testing.T) {
 		"/s/expired":           {410, "gone", "has expired"},
 		"/s/expired/":          {410, "gone", "has expired"},
 		"/s/expired?preview=1": {410, "gone", "has expired"},
-		"/s/used-up":           {410, "gone", "as often as it may be"},
-		"/s/switched":          {410, "gone", "switched off"},
+		"/s/used-up":           {410, "gone", "visit limit"},
+		"/s/switched":          {410, "gone", "disabled"},
 		"/s/deleted":           {410, "gone", "was deleted"},
 		"/s/deleted?preview=1": {410, "gone", "was deleted"},
 		"/s/unknown":           {404, "not-found", "nothing at this address"},
@@ -183,8 +183,8 @@ func TestShortLinkPreview(t *testing.T) {
 		}
 	}
 	s.leads("/s/limited", longURL)
-	s.gone("/s/limited", "as often as it may be")
-	s.gone("/s/limited?preview=1", "as often as it may be")
+	s.gone("/s/limited", "visit limit")
+	s.gone("/s/limited?preview=1", "visit limit")
 }
 
 // doc parses the HTML of an answer.
