@@ -73,7 +73,7 @@ func TestShortLinkJourney(t *testing.T) {
 		leads(t, s, "Spring", 302, "https://example.com/elsewhere")
 
 		b.click(`.actions form[action$="/delete"] button`)
-		b.see("The short link is deleted")
+		b.see("Short link deleted.")
 		b.see("No short links yet")
 		leads(t, s, "Spring", 410, "")
 		b.press("u")

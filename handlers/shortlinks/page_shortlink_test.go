@@ -21,7 +21,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	s.Shorten("https://example.com", "Spring", func(n *shortlinks.New) { n.ExpiresAt = end })
 	a := s.Get("/short/Spring?edit=1")
 	apptest.WantCount(t, a, "details#edit[open]", 1)
-	apptest.WantText(t, a, `option[value="kept"][selected]`, "As now: 24 Mar 2026, 15:00 UTC")
+	apptest.WantText(t, a, `option[value="kept"][selected]`, "Unchanged: 24 Mar 2026, 15:00 UTC")
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"B"}, "ends": {"kept"}, "max_visits": {"3"}})
 	apptest.WantText(t, a, ".flash", "Saved.")
 	apptest.WantText(t, a, "h1", "B")
@@ -37,13 +37,13 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	apptest.WantCount(t, a, `option[value="kept"]`, 0)
 	apptest.WantCount(t, a, ".extend", 0)
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "ends": {"at"}, "ends_at": {"2026-03-25T09:30"}})
-	apptest.WantText(t, a, ".state", "ends · 25 Mar 2026, 09:30 UTC in 21 h")
+	apptest.WantText(t, a, ".state", "expires · 25 Mar 2026, 09:30 UTC in 21 h")
 	apptest.WantStatus(t, s.Post("/short/None", url.Values{"long_url": {"https://example.com"}}), http.StatusNotFound)
 
 	s.Clock.Advance(48 * time.Hour) // the title of an expired short link can be edited
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"Late"}, "ends": {"kept"}})
 	apptest.WantText(t, a, "h1", "Late")
-	apptest.WantText(t, a, ".state", "Visitors see that it has expired.")
+	apptest.WantText(t, a, ".state", "It can be deleted 1 h after it expired.")
 }
 
 // TestBlockedShortLink: the page of a short link to a blocked host says what its
@@ -100,14 +100,14 @@ func TestDisableDeleteAndUndo(t *testing.T) {
 	s.Shorten("https://example.com", "Spring")
 	visit(s, "Spring", 2, somebody)
 	a := s.Follow("/short/Spring/disabled", url.Values{"disabled": {"true"}, "back": {"/short?q=spring&status=active"}})
-	apptest.WantText(t, a, ".flash", "Disabled.")
-	apptest.WantText(t, a, ".empty", "No short link matches")
+	apptest.WantText(t, a, ".flash", "Short link disabled.")
+	apptest.WantText(t, a, ".empty", "No matching short links")
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "Visitors get an error page. Enable it to redirect again.")
 	a = s.Submit(s.Get("/short?status=disabled"), ".acts form")
 	apptest.WantText(t, a, ".flash", "Short link enabled.")
 
 	a = s.Follow("/short/Spring/delete", nil)
-	apptest.WantText(t, a, ".flash", "The short link is deleted")
+	apptest.WantText(t, a, ".flash", "Short link deleted.")
 	apptest.WantText(t, a, ".empty", "No short links yet")
 	apptest.WantStatus(t, s.Get("/short/Spring"), http.StatusNotFound)
 	apptest.WantStatus(t, s.Get("/short/Spring/qr.svg"), http.StatusNotFound)
@@ -157,7 +157,7 @@ func TestShortenALink(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "Short link created.")
 	apptest.WantCount(t, a, `form[action$="/shorten"]`, 0)
 	address := a.Find("section[aria-labelledby=shortened] [data-copy]").AttrOr("data-copy", "")
-	apptest.WantText(t, a, "section[aria-labelledby=shortened]", "0 visits ends never")
+	apptest.WantText(t, a, "section[aria-labelledby=shortened]", "0 visits expires: never")
 	key, ok := strings.CutPrefix(address, "http://127.0.0.1:8080/s/")
 	if !ok || len(key) != 7 {
 		t.Fatalf("the short address is %q", address)

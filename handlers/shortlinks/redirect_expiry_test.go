@@ -271,8 +271,8 @@ func TestDestinationWrittenPastTheStore(t *testing.T) {
 			s.shorten(`"short_key":"` + key + `"`)
 			modelstest.Exec(s.TB, s.DB, "UPDATE short_links SET long_url = ? WHERE short_key = ?", bad, key)
 			cold := newServer(s.TB, apptest.On(s.DB))
-			cold.gone("/s/"+key, "does not link to")
-			cold.silent("its tombstone", func() { cold.gone("/s/"+key, "does not link to") })
+			cold.gone("/s/"+key, "is blocked")
+			cold.silent("its tombstone", func() { cold.gone("/s/"+key, "is blocked") })
 		}
 	})
 }

@@ -109,10 +109,10 @@ func TestRedirectProblems(t *testing.T) {
 		"/s/switched":          {410, "gone", "disabled"},
 		"/s/deleted":           {410, "gone", "was deleted"},
 		"/s/deleted?preview=1": {410, "gone", "was deleted"},
-		"/s/unknown":           {404, "not-found", "nothing at this address"},
-		"/s/unknown?preview=1": {404, "not-found", "nothing at this address"},
-		"/s/x":                 {404, "not-found", "nothing at this address"},
-		"/s/<script>alert(1)":  {404, "not-found", "nothing at this address"},
+		"/s/unknown":           {404, "not-found", "Short link not found"},
+		"/s/unknown?preview=1": {404, "not-found", "Short link not found"},
+		"/s/x":                 {404, "not-found", "Short link not found"},
+		"/s/<script>alert(1)":  {404, "not-found", "Short link not found"},
 	} {
 		for _, accept := range []string{browser, "*/*", "application/json", ""} {
 			a := s.Ask("GET", path, "Accept", accept)
