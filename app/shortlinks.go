@@ -31,7 +31,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	cfg := c.Config
 	s := &ShortLinks{Visits: visits.New(), cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock)}
 	opts := shortlinks.Options{
-		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepEnded: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, NoCleanup: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	var redisUp func() bool
@@ -59,7 +59,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		Last: []jobs.Service{counting},
 		Deletes: []cleanup.Kind{
 			{
-				Kind: "short_links", Label: "Short links", Remove: s.Store.ReapEnded, Waiting: s.Store.Waiting,
+				Kind: "short_links", Label: "Short links", Remove: s.Store.ReapExpired, Waiting: s.Store.Waiting,
 				Note:        "Short links stop working the moment they expire, whenever they are deleted.",
 				Description: "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted",
 			},

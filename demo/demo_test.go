@@ -172,7 +172,7 @@ func demoIsShortened(t *testing.T, db *models.DB) {
 	statuses, usedUp := map[shortlinks.Status]int{}, 0
 	for _, l := range all.Items {
 		statuses[l.Status(store.Now())]++
-		if l.UsedUp() {
+		if l.LimitReached() {
 			usedUp++
 		}
 		if l.CreatedAt.After(time.Now()) || l.LastVisitedAt.After(time.Now()) || l.MaxVisits > 0 && l.Visits > l.MaxVisits {

@@ -157,7 +157,7 @@ func (d *shortLinkMaker) come(ctx context.Context, all []madeShortLink) error {
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	d.counter.Gather(over)
+	d.counter.Aggregate(over)
 	return d.counter.Write(ctx, d.store)
 }
 

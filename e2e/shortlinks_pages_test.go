@@ -27,16 +27,16 @@ func TestShortLinkJourney(t *testing.T) {
 		b.fits(in, "/short, with an error")
 		b.choose("select[name=ends]", "168h")
 		b.click("#add .field-row button.primary")
-		b.see("The short link is made")
+		b.see("Short link created")
 		address := s.URL + "/s/Spring"
 		b.see(address)
 		b.wait(`document.querySelector(".made img.qr").naturalWidth > 0`)
 		b.fits(in, "/short, made")
 		b.copies(".made [data-copy]", address, "#q")
-		b.fill("#q", "LONG/way") // the address of the page, "made" no more
+		b.fill("#q", "LONG/way") // the URL of the page has no "made" now
 		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortLinkRow + `").length === 1`)
 
-		eval[bool](b, `window.stays = true`) // is gone if the page is loaded anew
+		eval[bool](b, `window.stays = true`) // is gone after a page load
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		leads(t, s, "spring", 404, "") // keys know capitals from small letters
@@ -73,7 +73,7 @@ func TestShortLinkJourney(t *testing.T) {
 		leads(t, s, "Spring", 302, "https://example.com/elsewhere")
 
 		b.click(`.actions form[action$="/delete"] button`)
-		b.see("The short link is deleted")
+		b.see("Short link deleted.")
 		b.see("No short links yet")
 		leads(t, s, "Spring", 410, "")
 		b.press("u")

@@ -194,7 +194,7 @@ func TestShortLinksWithoutJavaScript(t *testing.T) {
 		b.open("/short?status=expired")
 		b.see("2 of 2")
 		b.click(shortLinkRow + " a.title")
-		b.see("Its 2 visits are used up")
+		b.see("The limit of 2 visits is reached.")
 		b.click("[data-edit-here]")
 		b.wait(`document.querySelector("select[name=ends]").value === "kept"`)
 		b.fill("#edit input[name=max_visits]", "3")

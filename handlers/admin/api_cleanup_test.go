@@ -41,7 +41,7 @@ func TestCleanupStats(t *testing.T) {
 		run, _, err := s.Jobs.Begin(s.Context(), s.Holder(), cleanup.Job, inAnHour)
 		s.Must(err)
 		for range 2 {
-			_, err = s.Cleanup.Batch(s.Context(), shortLinks, 20, s.ShortLinks.ReapEnded)
+			_, err = s.Cleanup.Batch(s.Context(), shortLinks, 20, s.ShortLinks.ReapExpired)
 			s.Must(err)
 		}
 		apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"is_running": true, "total_cleaned": 25, "last_batch_size": 5, "waiting": 0, "successful_runs": 0})

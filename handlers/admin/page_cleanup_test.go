@@ -52,7 +52,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	}
 	s.Clock.Advance(24 * time.Hour)
 	apptest.WantText(t, s.Get("/admin/cleanup"), ".state", "3 short links are waiting to be deleted.")
-	n, err := s.Cleanup.Batch(t.Context(), shortLinks, 10, s.ShortLinks.ReapEnded)
+	n, err := s.Cleanup.Batch(t.Context(), shortLinks, 10, s.ShortLinks.ReapExpired)
 	if err != nil || n != 3 {
 		t.Fatal(n, err)
 	}

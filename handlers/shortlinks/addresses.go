@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// shortURL is the address of a short link below a base.
+// shortURL returns the URL of a short link.
 func shortURL(base, key string) string { return base + "/s/" + key }
 
-// shortHostURL is the address of a short link at a host (SHORT_HOST), with the
-// scheme and the port of a base: it is the same server; "" without a host.
+// shortHostURL returns the URL of a short link at SHORT_HOST, with the scheme and port
+// of base. It is "" if host is.
 func shortHostURL(host, base, key string) string {
 	if host == "" {
 		return ""

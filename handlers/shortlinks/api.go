@@ -20,35 +20,35 @@ func (a API) registerShortLinks(r *api.API) {
 	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks", "list-short-links", "List short links",
 		"Oldest first. Deleted short links are not listed."), a.listShortLinks)
 	api.Register(r, api.Limited(api.Creates(api.Operation(groupShortLinks, middleware.Editor, "POST", "/v1/shortlinks", "add-short-link", "Shorten a URL",
-		"Every later use of an Idempotency-Key by the same account is answered with 200 and the short link that its first use created. Keys are kept "+
-			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that is not cleaned up yet. "+
-			"429 after SHORT_CREATE_LIMIT short links in a minute from a client without a login.", models.CodeConflict), "ShortLink"), a.Limit), a.addShortLink)
+		"A repeated Idempotency-Key of the same account returns 200 and the short link that its first use created. Keys are kept "+
+			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that the reaper has not deleted yet. "+
+			"429 after SHORT_CREATE_LIMIT short links per minute from a client without a login.", models.CodeConflict), "ShortLink"), a.Limit), a.addShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks/{key}", "get-short-link", "Get a short link",
-		"Also if it has expired or is disabled. Counts no visit.", models.CodeNotFound), a.getShortLink)
+		"Also returns expired and disabled short links. Does not count a visit.", models.CodeNotFound), a.getShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Editor, "PATCH", "/v1/shortlinks/{key}", "edit-short-link", "Change a short link",
-		"A JSON merge patch (RFC 7396): a member that is left out stays as it is, and null clears it. The change takes effect at once. "+
-			"An expired short link works again with a later expiry or a higher visit limit.", models.CodeNotFound), a.editShortLink)
+		"JSON merge patch (RFC 7396): omitted members keep their value, null clears one. Takes effect at once. "+
+			"A later expiry or a higher visit limit reactivates an expired short link.", models.CodeNotFound), a.editShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Editor, "DELETE", "/v1/shortlinks/{key}", "delete-short-link", "Delete a short link",
 		"Visitors get 410 at once. POST /v1/shortlinks/{key}/restore restores it within a day. "+
-			"Its key stays taken until it is cleaned up after that.", models.CodeNotFound), a.deleteShortLink)
+			"The key is free again after cleanup.", models.CodeNotFound), a.deleteShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Editor, "POST", "/v1/shortlinks/{key}/restore", "restore-short-link", "Restore a deleted short link",
-		"Its visits are restored as well. 404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreShortLink)
+		"Restores its visits too. 404 if it is not deleted, or was deleted more than a day ago.", models.CodeNotFound), a.restoreShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks/{key}/stats", "get-short-link-stats", "Get the visits of a short link",
-		"Visits are stored within seconds, without IP addresses or anything else that identifies a visitor.", models.CodeNotFound), a.shortLinkStats)
+		"Visits are stored within seconds, without data that identifies visitors.", models.CodeNotFound), a.shortLinkStats)
 	picture := api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks/{key}/qr.svg", "get-short-link-qr", "Get the QR code of a short link",
-		"It leads to short_host_url, or to short_url if there is none.", models.CodeNotFound)
+		"Encodes short_host_url, or short_url if there is none.", models.CodeNotFound)
 	picture.Responses = map[string]*huma.Response{
 		"200": {Description: "QR code", Content: map[string]*huma.MediaType{svgMedia: api.Text("SVG image")}},
 	}
 	api.Register(r, picture, a.shortLinkQR)
 }
 
-// ShortLinkPath names a short link.
+// ShortLinkPath is the path parameter of a short link.
 type ShortLinkPath struct {
 	Key string `path:"key" example:"abc2XYZ" doc:"Short key. It is case-sensitive"`
 }
 
-// Caller knows how the client that sent a request reaches this program.
+// Caller keeps the request, to build URLs that work for its client.
 type Caller struct{ request *http.Request }
 
 // Resolve implements huma.Resolver.
@@ -57,18 +57,18 @@ func (c *Caller) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// ShortLink is a short link on the wire.
+// ShortLink is a short link in the API.
 type ShortLink struct {
 	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Short key. It is case-sensitive"`
-	ShortURL      string     `json:"short_url" example:"https://links.example/s/abc2XYZ" doc:"Short URL, at PUBLIC_URL or at the address that the request was sent to"`
+	ShortURL      string     `json:"short_url" example:"https://links.example/s/abc2XYZ" doc:"Short URL, at PUBLIC_URL or the host of the request"`
 	ShortHostURL  *string    `json:"short_host_url" example:"https://go.example/abc2XYZ" doc:"Short URL at SHORT_HOST. null if it is not set"`
-	LongURL       string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination, as it was given"`
+	LongURL       string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination"`
 	Title         string     `json:"title" example:"Spring campaign" doc:"Title. Empty if it has none"`
 	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the short link was created"`
 	UpdatedAt     time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When its settings were last changed"`
-	ExpiresAt     *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"When it expires: visitors get 410 from then on. null if it does not"`
-	MaxVisits     *int64     `json:"max_visits" example:"100" doc:"Visit limit, including bots: visitors get 410 after that many visits. null if there is none"`
-	Visits        int64      `json:"visits" example:"42" doc:"Number of visits, including bots. Exact if there is a visit limit, else up to date within seconds"`
+	ExpiresAt     *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"Time of expiry: visitors get 410 from then on. null if it never expires"`
+	MaxVisits     *int64     `json:"max_visits" example:"100" doc:"Visit limit, including bots. null if there is none"`
+	Visits        int64      `json:"visits" example:"42" doc:"Number of visits, including bots. Exact if there is a visit limit, else a few seconds old"`
 	Bots          int64      `json:"bots" example:"5" doc:"Number of visits by bots"`
 	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
 	Owner         string     `json:"owner" example:"alice" doc:"Account or credential that added it. system if no one was signed in"`
@@ -76,7 +76,7 @@ type ShortLink struct {
 	Status        string     `json:"status" enum:"active,expired,disabled" example:"active" doc:"Status. expired if the visit limit is reached as well"`
 }
 
-// toShortLink writes short links for a caller, with addresses that work for them.
+// toShortLink converts short links, with URLs that work for the caller.
 func (a API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
 	base, now := middleware.Base(a.PublicURL, c.request), a.ShortLinks.Now()
 	return func(l shortlinks.ShortLink) ShortLink {
@@ -109,21 +109,21 @@ func (a API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*api.
 	return api.AnswerSlice(l, a.toShortLink(in.Caller), err)
 }
 
-// ShortLinkSettings are what the owner of a short link may set, change and clear.
+// ShortLinkSettings are the optional settings of a short link.
 type ShortLinkSettings struct {
-	ExpiresAt api.Member[time.Time] `json:"expires_at,omitempty" example:"2027-04-24T12:00:00Z" doc:"When it expires, at most 100 years ahead. null if it does not"`
+	ExpiresAt api.Member[time.Time] `json:"expires_at,omitempty" example:"2027-04-24T12:00:00Z" doc:"Time of expiry, at most 100 years ahead. null: never"`
 	MaxVisits api.Member[int64]     `json:"max_visits,omitempty" minimum:"1" maximum:"1000000000" example:"100" doc:"Visit limit. null removes it"`
 	Title     api.Member[string]    `json:"title,omitempty" example:"Spring campaign" doc:"Title, at most 300 characters. null clears it"`
 	Private   api.Member[bool]      `json:"private,omitempty" nullable:"false" doc:"true shows the short link to its owner and admins only, false to all accounts. Only its owner and admins can change it. It redirects all visitors either way"`
 }
 
-// end is ExpiresAt as models has it: zero for never, nil if it was not given.
-func (s ShortLinkSettings) end() (*models.Time, error) {
+// expiry returns ExpiresAt: zero for never, nil if it was omitted.
+func (s ShortLinkSettings) expiry() (*models.Time, error) {
 	if !s.ExpiresAt.Given {
-		return nil, nil //nolint:nilnil // nil is what was not given
+		return nil, nil //nolint:nilnil // nil means omitted
 	}
 	end := models.At(s.ExpiresAt.Value)
-	if end.IsZero() && !s.ExpiresAt.Null { // the first instant of the year 1, which is no way to say never
+	if end.IsZero() && !s.ExpiresAt.Null { // year 1 is the zero time, but does not mean never
 		return nil, models.Invalid("expires_at", "is in the past")
 	}
 	return &end, nil
@@ -131,11 +131,11 @@ func (s ShortLinkSettings) end() (*models.Time, error) {
 
 type addShortLinkInput struct {
 	Caller
-	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of the new short link, 1 to 255 visible ASCII characters. It makes the request safe to repeat"`
+	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of this request, 1 to 255 visible ASCII characters. Makes it safe to repeat"`
 	Body           struct {
 		LongURL    string             `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination, http or https, at most 2048 bytes"`
-		ShortKey   api.Member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" example:"spring-27" doc:"Short key: 4 to 64 letters a-z and A-Z, digits, _ and -. Some words are reserved. One of 7 characters is generated if it is null or left out"`
-		TTLSeconds api.Member[int64]  `json:"ttl_seconds,omitempty" minimum:"1" maximum:"3153600000" example:"86400" doc:"Time until it expires, in place of expires_at"`
+		ShortKey   api.Member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" example:"spring-27" doc:"Short key: 4 to 64 letters a-z and A-Z, digits, _ and -. Some words are reserved. Generated, with 7 characters, if null or omitted"`
+		TTLSeconds api.Member[int64]  `json:"ttl_seconds,omitempty" minimum:"1" maximum:"3153600000" example:"86400" doc:"Time until it expires, instead of expires_at"`
 		ShortLinkSettings
 	}
 }
@@ -150,7 +150,7 @@ func (a API) addShortLink(ctx context.Context, in *addShortLinkInput) (*addShort
 	if in.Body.Private.Null {
 		return nil, errPrivate
 	}
-	end, err := in.Body.end()
+	end, err := in.Body.expiry()
 	if err != nil {
 		return nil, err
 	}
@@ -198,13 +198,13 @@ type editShortLinkInput struct {
 func (a API) editShortLink(ctx context.Context, in *editShortLinkInput) (*api.Output[ShortLink], error) {
 	switch {
 	case in.Body.LongURL.Null:
-		return nil, models.Invalid("long_url", "must be an address such as https://example.com/page")
+		return nil, models.Invalid("long_url", "must be a URL such as https://example.com/page")
 	case in.Body.Disabled.Null:
 		return nil, models.Invalid("disabled", "must be true or false")
 	case in.Body.Private.Null:
 		return nil, errPrivate
 	}
-	end, err := in.Body.end()
+	end, err := in.Body.expiry()
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ const svgMedia = "image/svg+xml"
 
 type pictureOutput struct {
 	ContentType  string `header:"Content-Type" doc:"Always image/svg+xml"`
-	CacheControl string `header:"Cache-Control" doc:"Clients may keep the picture for 5 minutes"`
+	CacheControl string `header:"Cache-Control" doc:"Clients can cache the image for 5 minutes"`
 	Body         []byte
 }
 

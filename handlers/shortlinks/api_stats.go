@@ -8,15 +8,15 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// ShortLinkStats are the visits of a short link.
+// ShortLinkStats are visit statistics.
 type ShortLinkStats struct {
 	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Short key"`
-	Visits        int64      `json:"visits" example:"42" doc:"Number of visits ever, including bots"`
-	Bots          int64      `json:"bots" example:"5" doc:"Number of visits by bots ever"`
+	Visits        int64      `json:"visits" example:"42" doc:"Total number of visits, including bots"`
+	Bots          int64      `json:"bots" example:"5" doc:"Total number of visits by bots"`
 	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
 	Days          []VisitDay `json:"days" nullable:"false" doc:"Visits by day in UTC, oldest first, without gaps. The last day is today"`
 	Devices       Devices    `json:"devices" doc:"Visits by device over these days, without bots"`
-	Referrers     []Referrer `json:"referrers" nullable:"false" doc:"The 50 hosts that sent most visitors ever, without bots"`
+	Referrers     []Referrer `json:"referrers" nullable:"false" doc:"The 50 hosts that referred most visits, without bots"`
 }
 
 // VisitDay is the visits of one day.
@@ -27,15 +27,15 @@ type VisitDay struct {
 	Devices
 }
 
-// Devices are visits of people by device.
+// Devices are visits by people, by device.
 type Devices struct {
 	Desktop int64 `json:"desktop" example:"6" doc:"Visits from desktop computers"`
 	Mobile  int64 `json:"mobile" example:"3" doc:"Visits from phones"`
 	Tablet  int64 `json:"tablet" example:"1" doc:"Visits from tablets"`
-	Other   int64 `json:"other" example:"0" doc:"Visits from unknown devices and from programs that are not known as bots"`
+	Other   int64 `json:"other" example:"0" doc:"Visits from unknown devices and unknown programs"`
 }
 
-// Referrer is a host that sent people.
+// Referrer is a referring host.
 type Referrer struct {
 	Host   *string `json:"host" example:"news.example" doc:"Host of the referrer. null for direct visits and unknown referrers, * for all hosts after the first 200"`
 	Visits int64   `json:"visits" example:"7" doc:"Number of visits"`

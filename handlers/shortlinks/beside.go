@@ -9,8 +9,8 @@ import (
 	views "linkwatch/views/shortlinks"
 )
 
-// Beside shows on pages of other systems the short link that leads to their URL,
-// or the button that makes one.
+// Beside shows the short link to a page's URL on pages of other systems, or a button to
+// add one.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	l, ok, err := p.ShortLinks.ByURL(c.Request.Context(), s.CanonicalURL)
 	switch {
@@ -22,16 +22,16 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	return pages.Shown{Action: views.ShortenButton(s.Path + "/shorten")}, nil
 }
 
-// AddFor makes a short link for a record of another system, unless an active one
-// leads to its URL already. The record's page then shows it. It is private if the record is.
+// AddFor adds a short link for an item of another system, unless its URL has an active
+// one. It is private if the item is.
 func (p Pages) AddFor(c *gin.Context) {
 	ctx := c.Request.Context()
 	s, err := p.Source(ctx, c.Param("id"))
-	var known bool
+	var exists bool
 	if err == nil {
-		_, known, err = p.ShortLinks.ByURL(ctx, s.CanonicalURL)
+		_, exists, err = p.ShortLinks.ByURL(ctx, s.CanonicalURL)
 	}
-	if err == nil && !known {
+	if err == nil && !exists {
 		_, _, err = p.ShortLinks.Add(ctx, shortlinks.New{
 			LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle), Private: s.PrivateTo != "",
 		})
@@ -39,7 +39,7 @@ func (p Pages) AddFor(c *gin.Context) {
 	p.Done(c, err, s.Path, "shortened")
 }
 
-// subject is a short link as other systems see it: by its destination.
+// subject returns a short link as the subject of sections of other systems.
 func subject(l shortlinks.ShortLink) pages.Subject {
 	return pages.Subject{URL: l.LongURL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/short/" + l.Key, PrivateTo: l.PrivateTo}
 }

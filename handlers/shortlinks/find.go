@@ -8,7 +8,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Finders are the search over short links.
+// Finders returns the global search over short links.
 func (p Pages) Finders() []pages.Finder {
 	return []pages.Finder{{
 		Kind: "Short links",

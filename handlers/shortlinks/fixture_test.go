@@ -117,7 +117,7 @@ func writeVisits(a *apptest.App) {
 	a.Helper()
 	ended, cancel := context.WithCancel(a.Context())
 	cancel()
-	a.Systems.ShortLinks.Visits.Gather(ended) // what is in the queue
+	a.Systems.ShortLinks.Visits.Aggregate(ended) // what is in the queue
 	if err := a.Systems.ShortLinks.Visits.Write(a.Context(), a.ShortLinks); err != nil {
 		a.Fatal(err)
 	}

@@ -10,35 +10,35 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The parameters that make a page say what was just done.
+// Query parameters of the page after an action.
 const (
-	paramAdded   = "made"    // key of a short link that was just added
-	paramDeleted = "removed" // key of a short link that was just deleted
+	paramAdded   = "made"    // key of the short link that was added
+	paramDeleted = "removed" // key of the short link that was deleted
 )
 
-// Flashes are what pages say after actions on short links.
+// Flashes returns the messages after actions.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
 		Params: []string{paramAdded, paramDeleted},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
-			"shortened": {Text: "The link has a short address."},
-			"disabled":  {Text: "Disabled. Visitors see that it is switched off."},
-			"enabled":   {Text: "Enabled."},
-			"extended":  {Text: "Saved. See below when it ends."},
-			"returned":  {Text: "It is back, with its visits."},
+			"shortened":           {Text: "Short link created."},
+			"disabled":            {Text: "Short link disabled."},
+			"enabled":             {Text: "Short link enabled."},
+			"extended":            {Text: "Expiry changed."},
+			"short-link-restored": {Text: "Short link restored."},
 		},
 	}
 }
 
-// flash offers to undo the deletion of a short link.
+// flash returns the message after a deletion, with an undo.
 func (p Pages) flash(c *gin.Context, _ string) (f ui.Flash, found bool, err error) {
 	key := c.Query(paramDeleted)
 	if len(key) < shortlinks.MinKey || len(key) > shortlinks.MaxKey || url.PathEscape(key) != key {
 		return ui.Flash{}, false, nil
 	}
 	return ui.Flash{
-		Text:   "The short link is deleted; visitors see that it is gone.",
+		Text:   "Short link deleted.",
 		Action: ui.Action{Label: "Undo", Path: "/short/" + key + "/restore"},
 	}, true, nil
 }

@@ -2,13 +2,13 @@ package shortlinks
 
 import "linkwatch/handlers/middleware"
 
-// RedisHealth is the state of Redis.
+// RedisHealth is the health of Redis.
 type RedisHealth struct {
-	Status string `json:"status" enum:"ok,unavailable,off" doc:"Whether Redis can be used. off if REDIS_URL is not set"`
+	Status string `json:"status" enum:"ok,unavailable,off" doc:"Status. off if REDIS_URL is not set"`
 }
 
-// RedisCheck tells how Redis is. up says whether it is in use; nil = it is not
-// set up. Short links are served without it.
+// RedisCheck returns the health check of Redis. up reports whether Redis is in use; nil
+// means that it is not configured. Redirects work without Redis.
 func RedisCheck(up func() bool) middleware.HealthCheck {
 	return middleware.HealthCheck{Name: "redis", Doc: "Health of Redis", State: func() (any, bool) {
 		switch {

@@ -11,7 +11,7 @@ import (
 
 const glanceSize = 5 // short links on the overview
 
-// Overview is what the overview shows of short links.
+// Overview returns the part of the overview about short links.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
 	newest, err := p.ShortLinks.List(ctx, shortlinks.Filter{Newest: true}, models.Cursor{}, glanceSize)
 	return views.Overview{Newest: newest.Items}.Part(), err

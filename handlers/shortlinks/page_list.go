@@ -18,7 +18,7 @@ import (
 
 const listSize = 50 // short links on a page of the list
 
-// placeOf reads where in the list of short links a request is.
+// placeOf reads the filter and the page token of the list.
 func placeOf(q url.Values) (views.Place, models.Cursor, error) {
 	at := views.Place{Text: models.CleanLine(q.Get("q")), Token: q.Get("page_token")}
 	var err error
@@ -29,8 +29,7 @@ func placeOf(q url.Values) (views.Place, models.Cursor, error) {
 	return at, after, err
 }
 
-// shortPrefix is what the address of a short link begins with, as pages show
-// it: at SHORT_HOST, if there is one.
+// shortPrefix returns the prefix of short URLs on pages: at SHORT_HOST if it is set.
 func (p Pages) shortPrefix(c *gin.Context) string {
 	base := p.Base(c)
 	if at := shortHostURL(p.ShortHost, base, ""); at != "" {
@@ -39,7 +38,7 @@ func (p Pages) shortPrefix(c *gin.Context) string {
 	return shortURL(base, "")
 }
 
-// ListPage is the list of short links, and for htmx its rows.
+// ListPage renders the list of short links, or its rows for htmx.
 func (p Pages) ListPage(c *gin.Context) {
 	v := views.List{Add: views.Form{LongURL: models.CleanLine(c.Query("url"))}}
 	at, after, err := placeOf(c.Request.URL.Query())
@@ -47,8 +46,8 @@ func (p Pages) ListPage(c *gin.Context) {
 		v.Flash, err = p.Flash(c, at.Path())
 	}
 	if key := c.Query(paramAdded); err == nil && key != "" && !pages.WantsPart(c.Request) {
-		v.Made, err = p.ShortLinks.Get(c.Request.Context(), key)
-		if models.CodeOf(err) == models.CodeNotFound { // deleted meanwhile
+		v.Created, err = p.ShortLinks.Get(c.Request.Context(), key)
+		if models.CodeOf(err) == models.CodeNotFound { // deleted since
 			err = nil
 		}
 	}
@@ -63,7 +62,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	p.showList(c, http.StatusOK, v, at, after)
 }
 
-// showList fills in the list at a place and shows it; v has what was typed.
+// showList renders the list. v has the input of the form.
 func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
 	v.Page, v.Place, v.Prefix = p.Page("Short", "shortlinks", v.Flash), at, p.shortPrefix(c)
@@ -83,19 +82,19 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// formOf reads the form of a short link.
+// formOf reads the form.
 func formOf(c *gin.Context) views.Form {
 	return views.Form{
 		LongURL: c.PostForm("long_url"), Key: strings.TrimSpace(c.PostForm("short_key")), Title: c.PostForm("title"),
-		MaxVisits: c.PostForm("max_visits"), Ends: c.PostForm("ends"), EndsAt: c.PostForm("ends_at"),
+		MaxVisits: c.PostForm("max_visits"), Expiry: c.PostForm("ends"), ExpiresAt: c.PostForm("ends_at"),
 		Private: c.PostForm("private") != "",
 	}
 }
 
-// The fields of the form of a short link, by the names of the store's errors.
+// formFields are the locations of store errors that the form shows.
 var formFields = []string{"long_url", "short_key", "title", "expires_at", "max_visits"}
 
-// formErrors are the messages of an error for the form of a short link.
+// formErrors returns the field errors of err. ok is false if it has none.
 func formErrors(err error) (e ui.Errors, ok bool) {
 	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict {
 		return ui.Errors{"short_key": m.Detail}, true
@@ -103,33 +102,33 @@ func formErrors(err error) (e ui.Errors, ok bool) {
 	return pages.FormErrors(err, "long_url", formFields...)
 }
 
-// timeLayouts are how browsers send a time, with seconds if it has any.
+// timeLayouts are the formats that browsers send.
 var timeLayouts = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04"}
 
-// endOf is the end that a form chooses; the zero time is never.
-func endOf(f views.Form, now models.Time) (models.Time, error) {
-	switch f.Ends {
-	case views.EndsNever:
+// expiryOf returns the expiry of a form. The zero time means never.
+func expiryOf(f views.Form, now models.Time) (models.Time, error) {
+	switch f.Expiry {
+	case views.ExpiryNever:
 		return models.Time{}, nil
-	case views.EndsAt:
+	case views.ExpiryAt:
 		for _, layout := range timeLayouts {
-			if t, err := time.ParseInLocation(layout, strings.TrimSpace(f.EndsAt), time.UTC); err == nil {
+			if t, err := time.ParseInLocation(layout, strings.TrimSpace(f.ExpiresAt), time.UTC); err == nil {
 				return models.At(t), nil
 			}
 		}
-		return models.Time{}, models.Invalid("expires_at", "needs a date and a time, such as %s", now.Add(models.Day).Format("2006-01-02 15:04"))
+		return models.Time{}, models.Invalid("expires_at", "must be a date and time such as %s", now.Add(models.Day).Format("2006-01-02 15:04"))
 	}
-	after, err := time.ParseDuration(f.Ends)
+	after, err := time.ParseDuration(f.Expiry)
 	if err != nil || after <= 0 {
 		return models.Time{}, models.Invalid("expires_at", "must be one of the choices")
 	}
 	return now.Add(after), nil
 }
 
-// Add makes a short link of what the form on the list holds.
+// Add adds a short link from the form on the list.
 func (p Pages) Add(c *gin.Context) {
 	form, private := formOf(c), pages.Private(c)
-	end, err := endOf(form, p.ShortLinks.Now())
+	end, err := expiryOf(form, p.ShortLinks.Now())
 	var l shortlinks.ShortLink
 	if err == nil {
 		l, _, err = p.ShortLinks.Add(c.Request.Context(), shortlinks.New{

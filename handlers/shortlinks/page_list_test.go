@@ -33,13 +33,13 @@ func TestShortPage(t *testing.T) {
 	apptest.WantText(t, a, ".empty", "No short links yet")
 	apptest.WantCount(t, a, ".filters nav", 0)
 	apptest.WantText(t, a, "#prefix", "127.0.0.1:8080/s/")
-	apptest.WantText(t, s.Get("/"), ".first", "shorten a long URL")
+	apptest.WantText(t, s.Get("/"), ".first", "shorten a URL")
 	if got := s.Get("/short?url=https://example.com/x").Find("#url").AttrOr("value", ""); got != "https://example.com/x" {
 		t.Errorf("the form begins with %q", got)
 	}
 
 	a = s.Follow("/short", url.Values{"long_url": {"EXAMPLE.com/x?y=1"}, "short_key": {"Spring"}, "title": {hostile}, "ends": {"168h"}, "max_visits": {"20"}})
-	apptest.WantText(t, a, "h2#made", "The short link is made")
+	apptest.WantText(t, a, "h2#made", "Short link created")
 	apptest.WantText(t, a, ".made .short-address", "http://127.0.0.1:8080/s/Spring")
 	if got := a.Find(".made [data-copy]").AttrOr("data-copy", ""); got != "http://127.0.0.1:8080/s/Spring" {
 		t.Errorf("what is copied: %q", got)
@@ -96,7 +96,7 @@ func TestShortPart(t *testing.T) {
 		r.Header.Set("HX-History-Restore-Request", "true")
 		apptest.WantCount(t, s.Browse(r), "nav[aria-label=Main]", 1)
 	}
-	if got := s.Part("/short?done=disabled").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Disabled.`) {
+	if got := s.Part("/short?done=disabled").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Short link disabled.`) {
 		t.Errorf("the part says %q", got)
 	}
 }
@@ -178,7 +178,7 @@ func TestShortFilters(t *testing.T) {
 			t.Errorf("?%s shows %v, want %s", query, got, want)
 		}
 		if want == "" {
-			apptest.WantText(t, a, ".empty", "No short link matches")
+			apptest.WantText(t, a, ".empty", "No matching short links")
 		}
 	}
 	a := s.Get("/short?status=expired&q=beta")

@@ -17,7 +17,7 @@ import (
 	views "linkwatch/views/shortlinks"
 )
 
-// ShortLinkPage shows one short link with its visits, and for htmx what changes.
+// ShortLinkPage renders one short link, or its changing part for htmx.
 func (p Pages) ShortLinkPage(c *gin.Context) {
 	v := views.ShortLink{Edit: views.Form{Open: c.Query("edit") != ""}}
 	var err error
@@ -30,7 +30,7 @@ func (p Pages) ShortLinkPage(c *gin.Context) {
 
 func shortLinkPath(c *gin.Context) string { return "/short/" + c.Param("key") }
 
-// daysOf reads how many days of visits are to be shown.
+// daysOf reads the range of the chart.
 func daysOf(typed string) (int, error) {
 	if typed == "" {
 		return views.Ranges[1], nil
@@ -42,35 +42,35 @@ func daysOf(typed string) (int, error) {
 	return n, nil
 }
 
-// showShortLink fills in the short link and shows it; v has what was typed.
+// showShortLink renders one short link. v has the input of the form.
 func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	ctx := c.Request.Context()
 	v.Place.Key = c.Param("key")
 	if !p.Read(c,
 		func() (err error) { v.Place.Days, err = daysOf(c.Query("days")); return },
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
-		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
+		func() error { v.Blocked = p.blocked(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
 		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Others); return },
 	) {
 		return
 	}
 	opts := p.ShortLinks.Options()
-	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.KeepEnded
+	v.Prefix, v.Buffer, v.NoCleanup = p.shortPrefix(c), opts.BufferTime, opts.NoCleanup
 	v.Page = p.Page(v.Short.DisplayTitle(), "shortlinks", v.Flash)
 	if v.Edit.Errors == nil {
 		open := v.Edit.Open
 		v.Edit = views.FormOf(v.Short)
 		v.Edit.Open = open
 	}
-	v.Edit.Kept = v.Short.ExpiresAt
+	v.Edit.Current = v.Short.ExpiresAt
 	pages.ReplaceURL(c, v.Place.Path())
 	p.ShowPart(c, status, views.ShortLinkPage(v), views.ShortLinkNow(v))
 }
 
-// barred returns why an active short link does not redirect: for example, its host
-// was blocked after the link was added.
-func (p Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
+// blocked returns why an active short link does not redirect, for example because its
+// host was blocked later.
+func (p Pages) blocked(ctx context.Context, l shortlinks.ShortLink) string {
 	if l.Status(p.ShortLinks.Now()) != shortlinks.Active {
 		return ""
 	}
@@ -81,15 +81,15 @@ func (p Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
 	return ""
 }
 
-// Edit stores what its owner sets.
+// Edit stores the edit form.
 func (p Pages) Edit(c *gin.Context) {
 	form := formOf(c)
 	longURL, visits := models.RepairURL(form.LongURL), int64(pages.Number(form.MaxVisits))
 	edit := shortlinks.Edit{LongURL: &longURL, Title: &form.Title, MaxVisits: &visits, Private: pages.Private(c)}
 	var err error
-	if form.Ends != views.EndsKept {
+	if form.Expiry != views.ExpiryUnchanged {
 		var end models.Time
-		end, err = endOf(form, p.ShortLinks.Now())
+		end, err = expiryOf(form, p.ShortLinks.Now())
 		edit.ExpiresAt = &end
 	}
 	if err == nil {
@@ -103,8 +103,8 @@ func (p Pages) Edit(c *gin.Context) {
 	p.Done(c, err, shortLinkPath(c), "edited")
 }
 
-// Extend puts the end of a short link off by a time, counted from its
-// end, or from now if it has ended.
+// Extend moves the expiry by a duration, from the current expiry or, if that has passed,
+// from now.
 func (p Pages) Extend(c *gin.Context) {
 	ctx := c.Request.Context()
 	l, err := p.ShortLinks.Get(ctx, c.Param("key"))
@@ -112,7 +112,7 @@ func (p Pages) Extend(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	if l.ExpiresAt.IsZero() { // there is nothing to put off
+	if l.ExpiresAt.IsZero() { // it never expires
 		p.Done(c, nil, shortLinkPath(c), "extended")
 		return
 	}
@@ -121,7 +121,7 @@ func (p Pages) Extend(c *gin.Context) {
 		from = l.ExpiresAt
 	}
 	var end models.Time
-	if by, ok := c.GetPostForm("by"); !ok || by != views.EndsNever { // EndsNever is ""
+	if by, ok := c.GetPostForm("by"); !ok || by != views.ExpiryNever { // ExpiryNever is ""
 		more, err := time.ParseDuration(by)
 		if err != nil || more <= 0 {
 			p.Fail(c, models.Invalid("by", "must be a duration, such as 24h"))
@@ -143,7 +143,7 @@ func (p Pages) Disable(c *gin.Context) {
 	p.Done(c, err, p.Back(c, shortLinkPath(c)), notice)
 }
 
-// Delete deletes a short link. The list then offers to undo it.
+// Delete deletes a short link. The list then shows an undo.
 func (p Pages) Delete(c *gin.Context) {
 	if err := p.ShortLinks.Delete(c.Request.Context(), c.Param("key")); err != nil {
 		p.Fail(c, err)
@@ -152,13 +152,13 @@ func (p Pages) Delete(c *gin.Context) {
 	p.SeeOther(c, pages.With("/short", paramDeleted, c.Param("key")))
 }
 
-// Restore brings a deleted short link back.
+// Restore restores a deleted short link.
 func (p Pages) Restore(c *gin.Context) {
 	l, err := p.ShortLinks.Restore(c.Request.Context(), c.Param("key"))
-	p.Done(c, err, "/short/"+l.Key, "returned")
+	p.Done(c, err, "/short/"+l.Key, "short-link-restored")
 }
 
-// QR is the QR code of a short link's address.
+// QR renders the QR code of a short URL.
 func (p Pages) QR(c *gin.Context) {
 	l, err := p.ShortLinks.Get(c.Request.Context(), c.Param("key"))
 	var svg []byte

@@ -72,7 +72,7 @@ func TestPrivateShortLinkIsNotFound(t *testing.T) {
 	bob.Do("POST", "/v1/shortlinks/bobs/restore", "").Want(http.StatusOK)
 }
 
-// Pages and lists about all short links do not tell of a private one, to its owner they do.
+// Lists and pages show a private short link only to its owner.
 func TestPrivateShortLinkIsNotListed(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
@@ -105,7 +105,7 @@ func TestPrivateByPageAndAPI(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
 	if s.Get("/short").Find("input[name=private]").Length() != 0 {
-		t.Error("the form asks who sees the short link where nobody signs in")
+		t.Error("the form has the field private without accounts")
 	}
 	p := bob.Follow("/short", url.Values{"long_url": {"https://page.test"}, "short_key": {"page"}, "sharing": {"true"}, "private": {"true"}})
 	if p.Find("#s-page .private").Length() != 1 {

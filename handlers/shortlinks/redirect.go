@@ -14,46 +14,45 @@ import (
 	"linkwatch/views/ui"
 )
 
-// keepNot is the Cache-Control of whatever a key leads to: it may end at any
-// instant, and each visit counts.
-const keepNot = "private, no-store"
+// noStore is the Cache-Control of redirects: a short link can expire at any time, and
+// each visit counts.
+const noStore = "private, no-store"
 
-// Headers of every redirect. They are shared by all answers and never changed.
+// Headers of every redirect. All responses share them; they are never changed.
 var (
-	keepNotHeader = []string{keepNot}
+	noStoreHeader = []string{noStore}
 	noIndexHeader = []string{"noindex"}
 )
 
-// redirectOperation describes Redirect.
 var redirectOperation = middleware.Operation{
 	Methods: []string{http.MethodGet, http.MethodHead}, Path: redirectRoute, ID: "follow-short-link", Tag: groupShortLinks, Public: true,
 	Summary: "Follow a short link",
-	Description: "Counts a visit. On SHORT_HOST the path is /{key}. Browsers get a page in place of a problem. " +
-		"The response changes at the instant at which the short link expires.",
+	Description: "Counts a visit. On SHORT_HOST the path is /{key}. Browsers get a page instead of a problem document. " +
+		"An expired short link returns 410 from that moment.",
 	Params: []middleware.Param{
 		{Name: "key", In: "path", Example: "abc2XYZ", Description: "Short key. It is case-sensitive"},
-		{Name: "preview", In: "query", Example: "1", Description: "1 shows the destination in place of redirecting. It is not counted as a visit"},
+		{Name: "preview", In: "query", Example: "1", Description: "1 returns the destination instead of redirecting. Does not count a visit"},
 	},
 	Responses: []middleware.Response{
 		{
 			Status: http.StatusFound, Description: "Redirect to the destination",
-			Headers: map[string]string{"Location": "Destination", "Cache-Control": "Always " + keepNot},
+			Headers: map[string]string{"Location": "Destination", "Cache-Control": "Always " + noStore},
 		},
 		{
-			Status: http.StatusOK, Description: "Destination, if preview is 1. Browsers get a page",
-			Headers: map[string]string{"Cache-Control": "Always " + keepNot},
+			Status: http.StatusOK, Description: "The destination, if preview is 1. Browsers get a page",
+			Headers: map[string]string{"Cache-Control": "Always " + noStore},
 			Content: map[string]any{"application/json": ShortPreview{}, "text/html": nil},
 		},
 	},
 	Problems: []models.Code{models.CodeNotFound, models.CodeGone, models.CodeUnavailable},
 }
 
-// Redirect redirects to the destination of a key, or with ?preview=1 shows it. The
-// rest of the query is ignored and not passed on. It is the program's busiest route
-// by far: its code runs tens of thousands of times a second.
+// Redirect redirects to the destination of a key, or shows it with ?preview=1. Other
+// query parameters are ignored and not passed on. This is the busiest route: it runs
+// tens of thousands of times per second.
 func (p Pages) Redirect(c *gin.Context) {
 	r, h := c.Request, c.Writer.Header()
-	h["Cache-Control"] = keepNotHeader
+	h["Cache-Control"] = noStoreHeader
 	h["X-Robots-Tag"] = noIndexHeader
 	if r.URL.RawQuery != "" && c.Query("preview") == "1" {
 		p.preview(c)
@@ -64,23 +63,22 @@ func (p Pages) Redirect(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	// There is no page to guard, and what the next site may learn of the one
-	// before it is up to that one.
+	// A redirect has no page to protect, and the referring site decides about the referrer.
 	delete(h, "Content-Security-Policy")
 	delete(h, "Referrer-Policy")
-	h["Location"] = []string{longURL} // as it is: http.Redirect cleans paths
+	h["Location"] = []string{longURL} // not http.Redirect, which cleans paths
 	c.Writer.WriteHeader(http.StatusFound)
 }
 
-// ShortPreview is the destination of a short link, for programs.
+// ShortPreview is the destination of a short link in the API.
 type ShortPreview struct {
 	ShortKey  string     `json:"short_key" example:"abc2XYZ" doc:"Short key"`
 	LongURL   string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination. Only its scheme and host if the short link has a visit limit"`
 	Title     string     `json:"title" example:"Spring campaign" doc:"Title. Empty if it has none"`
-	ExpiresAt *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"When the short link expires. null if it does not"`
+	ExpiresAt *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"Time of expiry. null if it never expires"`
 }
 
-// preview shows the destination of a key. It does not count as a visit.
+// preview renders the destination without counting a visit.
 func (p Pages) preview(c *gin.Context) {
 	key := c.Param("key")
 	e, err := p.ShortLinks.Preview(c.Request.Context(), key)
@@ -93,19 +91,19 @@ func (p Pages) preview(c *gin.Context) {
 		return
 	}
 	v := views.Preview{Entry: e, Path: strings.TrimSuffix(c.Request.URL.Path, "/"), Now: p.ShortLinks.Now().Time}
-	p.ShowKept(c, http.StatusOK, keepNot, views.PreviewPage(v))
+	p.ShowKept(c, http.StatusOK, noStore, views.PreviewPage(v))
 }
 
-// RedirectProblem shows a visitor why a key has no destination.
+// RedirectProblem renders the error page for visitors.
 func (p Pages) RedirectProblem(c *gin.Context, problem *middleware.Problem) {
 	v := ui.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
-		v.Heading, v.Detail = "No such short link", "There is nothing at this address. Check the spelling: keys are case-sensitive."
+		v.Heading, v.Detail = "Short link not found", "Check the spelling: keys are case-sensitive."
 	case problem.Status == http.StatusGone:
 		v.Heading = "This short link is no longer available"
 	case problem.Status >= http.StatusInternalServerError:
 		v.Detail, v.RequestID = "Try again in a moment.", middleware.RequestID(c.Request.Context())
 	}
-	p.ShowKept(c, problem.Status, keepNot, views.RedirectProblemPage(v))
+	p.ShowKept(c, problem.Status, noStore, views.RedirectProblemPage(v))
 }

@@ -75,7 +75,7 @@ func TestTombstones(t *testing.T) {
 		for _, x := range []*server{s, cold} {
 			x.Clock.Advance(time.Minute)
 			for key, reason := range map[string]string{
-				"expired": "has expired", "used-up": "as often as it may be", "switched": "switched off", "deleted": "was deleted",
+				"expired": "has expired", "used-up": "visit limit", "switched": "disabled", "deleted": "was deleted",
 			} {
 				x.gone("/s/"+key, reason)
 				x.silent("the tombstone of "+key, func() { x.gone("/s/"+key, reason) })
@@ -150,8 +150,8 @@ func TestMaxVisitsIsExact(t *testing.T) {
 		if led.Load() != most || refused.Load() != 50-most || other.Load() != 0 {
 			s.Errorf("%d led on, %d refused, %d neither; want %d and %d", led.Load(), refused.Load(), other.Load(), most, 50-most)
 		}
-		s.gone("/s/limited", "as often as it may be")
-		s.silent("the tombstone", func() { s.gone("/s/limited", "as often as it may be") })
+		s.gone("/s/limited", "visit limit")
+		s.silent("the tombstone", func() { s.gone("/s/limited", "visit limit") })
 		got := s.Do("GET", "/v1/shortlinks/limited", "").Want(200)
 		if got["visits"] != float64(most) || got["status"] != "expired" {
 			s.Errorf("%v", got)
@@ -169,7 +169,7 @@ func TestChangesShowAtOnce(t *testing.T) {
 			s.Do("PATCH", at, change).Want(200)
 		}
 		edit(`{"disabled":true}`)
-		s.gone("/s/changing", "switched off")
+		s.gone("/s/changing", "disabled")
 		edit(`{"disabled":false}`)
 		s.leads("/s/changing", longURL)
 		edit(`{"long_url":"https://other.test/"}`)
@@ -181,7 +181,7 @@ func TestChangesShowAtOnce(t *testing.T) {
 		s.leads("/s/changing", "https://other.test/")
 		s.writeVisits()
 		edit(`{"max_visits":1}`) // it had more
-		s.gone("/s/changing", "as often as it may be")
+		s.gone("/s/changing", "visit limit")
 		edit(`{"max_visits":null}`)
 		s.leads("/s/changing", "https://other.test/")
 		s.Do("DELETE", at, "").Want(204)
@@ -271,8 +271,8 @@ func TestDestinationWrittenPastTheStore(t *testing.T) {
 			s.shorten(`"short_key":"` + key + `"`)
 			modelstest.Exec(s.TB, s.DB, "UPDATE short_links SET long_url = ? WHERE short_key = ?", bad, key)
 			cold := newServer(s.TB, apptest.On(s.DB))
-			cold.gone("/s/"+key, "does not link to")
-			cold.silent("its tombstone", func() { cold.gone("/s/"+key, "does not link to") })
+			cold.gone("/s/"+key, "is blocked")
+			cold.silent("its tombstone", func() { cold.gone("/s/"+key, "is blocked") })
 		}
 	})
 }

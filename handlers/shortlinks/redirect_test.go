@@ -105,14 +105,14 @@ func TestRedirectProblems(t *testing.T) {
 		"/s/expired":           {410, "gone", "has expired"},
 		"/s/expired/":          {410, "gone", "has expired"},
 		"/s/expired?preview=1": {410, "gone", "has expired"},
-		"/s/used-up":           {410, "gone", "as often as it may be"},
-		"/s/switched":          {410, "gone", "switched off"},
+		"/s/used-up":           {410, "gone", "visit limit"},
+		"/s/switched":          {410, "gone", "disabled"},
 		"/s/deleted":           {410, "gone", "was deleted"},
 		"/s/deleted?preview=1": {410, "gone", "was deleted"},
-		"/s/unknown":           {404, "not-found", "nothing at this address"},
-		"/s/unknown?preview=1": {404, "not-found", "nothing at this address"},
-		"/s/x":                 {404, "not-found", "nothing at this address"},
-		"/s/<script>alert(1)":  {404, "not-found", "nothing at this address"},
+		"/s/unknown":           {404, "not-found", "Short link not found"},
+		"/s/unknown?preview=1": {404, "not-found", "Short link not found"},
+		"/s/x":                 {404, "not-found", "Short link not found"},
+		"/s/<script>alert(1)":  {404, "not-found", "Short link not found"},
 	} {
 		for _, accept := range []string{browser, "*/*", "application/json", ""} {
 			a := s.Ask("GET", path, "Accept", accept)
@@ -166,7 +166,7 @@ func TestShortLinkPreview(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 		if d.Find("script, noscript").Length() > 0 {
-			t.Errorf("%s loads itself anew: %s", path, a.Body)
+			t.Errorf("%s reloads itself: %s", path, a.Body)
 		}
 	}
 	a = s.Ask("GET", "/s/limited?preview=1", "Accept", browser)
@@ -183,8 +183,8 @@ func TestShortLinkPreview(t *testing.T) {
 		}
 	}
 	s.leads("/s/limited", longURL)
-	s.gone("/s/limited", "as often as it may be")
-	s.gone("/s/limited?preview=1", "as often as it may be")
+	s.gone("/s/limited", "visit limit")
+	s.gone("/s/limited?preview=1", "visit limit")
 }
 
 // doc parses the HTML of an answer.

@@ -5,13 +5,13 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The routes of a short link: of the program, and of SHORT_HOST.
+// Routes of a redirect: on the main host, and on SHORT_HOST.
 const (
 	redirectRoute  = "/s/:key"
 	shortHostRoute = "/:key"
 )
 
-// Routes are the pages of short links, and the redirect. Their operations are in api.go.
+// Routes returns the pages and the redirect. The operations are in api.go.
 func (p Pages) Routes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return append([]middleware.Route{
@@ -28,10 +28,10 @@ func (p Pages) Routes() []middleware.Route {
 	}, p.redirect(redirectRoute, true)...)
 }
 
-// HostRoutes are the routes of SHORT_HOST.
+// HostRoutes returns the routes of SHORT_HOST.
 func (p Pages) HostRoutes() []middleware.Route { return p.redirect(shortHostRoute, false) }
 
-// redirect is the redirect at a path, which may have a slash at its end.
+// redirect returns the redirect at a path, with and without a trailing slash.
 func (p Pages) redirect(path string, quick bool) []middleware.Route {
 	route := middleware.Route{Method: "GET", Path: path, Needs: middleware.Public, Handler: p.Redirect, Problem: p.RedirectProblem, Quick: quick}
 	slash := route
@@ -39,17 +39,17 @@ func (p Pages) redirect(path string, quick bool) []middleware.Route {
 	return []middleware.Route{route, slash}
 }
 
-// Described are the routes outside of /v1 that the OpenAPI document describes.
+// Described returns the operations outside of /v1 in the OpenAPI document.
 func Described() []middleware.Operation { return []middleware.Operation{redirectOperation} }
 
-// Nav is the navigation of short links.
+// Nav returns the navigation of short links.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "shortlinks", Label: "Short", Path: "/short", Key: "s"}},
 		Commands: []ui.Command{{Label: "New short link", ForURL: "Shorten this URL", Path: "/short#url"}},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Disable or enable a short link"},
-			{Keys: []string{"y"}, What: "Copy a short link's address"},
+			{Keys: []string{"y"}, What: "Copy a short URL"},
 		},
 	}
 }

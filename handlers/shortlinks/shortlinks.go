@@ -1,5 +1,5 @@
-// Package shortlinks is the HTTP face of the short links: the redirect, their
-// operations under /v1, their pages, and what other pages show of them.
+// Package shortlinks has the HTTP handlers of short links: the redirect, the operations
+// under /v1, the pages, and sections for pages of other systems.
 package shortlinks
 
 import (
@@ -11,27 +11,27 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// Deps are what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	*pages.Frame
 	ShortLinks *shortlinks.Store
 	ShortHost  string              // SHORT_HOST; "" = none
-	Limit      *middleware.Limiter // of short links that a client without a password makes
+	Limit      *middleware.Limiter // SHORT_CREATE_LIMIT, for clients without a login
 
-	Others []pages.Beside  // what other systems show on the page of a short link
-	Source pages.SubjectOf // the record that a short link is made for, by its id
+	Others []pages.Beside  // sections of other systems
+	Source pages.SubjectOf // looks up the item that AddFor shortens
 }
 
-// API is the operations under /v1.
+// API has the operations under /v1.
 type API struct{ *Deps }
 
-// Pages are the pages, and the redirect.
+// Pages has the pages and the redirect.
 type Pages struct{ *Deps }
 
-// groupShortLinks is the group of operations in the OpenAPI document.
+// groupShortLinks is the tag of the operations in the OpenAPI document.
 const groupShortLinks = "Short links"
 
-// Groups are the groups of the operations.
+// Groups returns the tags of the operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{{Name: groupShortLinks, Description: "Short URLs that redirect and can expire."}}
 }

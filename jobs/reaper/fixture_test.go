@@ -58,7 +58,7 @@ func (f fixture) another() fixture {
 	f.targets = targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
 	f.kinds = []cleanup.Kind{
-		{Kind: shortLinks, Remove: f.short.ReapEnded},
+		{Kind: shortLinks, Remove: f.short.ReapExpired},
 		{Kind: visitDays, Remove: f.short.ReapDays},
 		{Kind: checkResults, Remove: f.targets.ReapResults},
 		{Kind: outages, Remove: f.targets.ReapOutages},

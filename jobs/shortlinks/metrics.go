@@ -10,25 +10,24 @@ import (
 	"linkwatch/models/shortlinks/visits"
 )
 
-// register registers the metrics of the cache and of visits. The only label is the
-// tier of the cache, never a key or an address.
+// register registers the metrics. The only label is the cache tier, never a key or a URL.
 func register(reg prometheus.Registerer, store *shortlinks.Store, counts *visits.Counter, memory *cache.Memory, shared *cache.Shared) error {
 	all := []prometheus.Collector{
-		tier("memory", "hits", "found", memory.Hits),
-		tier("memory", "misses", "not found", memory.Misses),
-		gauge("linkwatch_shortlink_cache_entries", "Entries in the memory of this process, those of unknown keys included.",
+		tier("memory", "hits", "hits", memory.Hits),
+		tier("memory", "misses", "misses", memory.Misses),
+		gauge("linkwatch_shortlink_cache_entries", "Number of entries in the memory cache, including unknown keys.",
 			func() int64 { return int64(memory.Len()) }),
-		counter("linkwatch_shortlink_loads_total", "Destinations read from the database.", nil, store.Loads),
-		counter("linkwatch_shortlink_visits_written_total", "Visits that this process stored.", nil, counts.Written),
-		counter("linkwatch_shortlink_visits_dropped_total", "Visits that are not counted, because too many were waiting.", nil, counts.Dropped),
-		gauge("linkwatch_shortlink_visits_waiting", "Visits that are not stored yet.", counts.Waiting),
+		counter("linkwatch_shortlink_loads_total", "Total number of destinations read from the database.", nil, store.Loads),
+		counter("linkwatch_shortlink_visits_written_total", "Total number of visits stored.", nil, counts.Written),
+		counter("linkwatch_shortlink_visits_dropped_total", "Total number of visits dropped because the queue was full.", nil, counts.Dropped),
+		gauge("linkwatch_shortlink_visits_waiting", "Number of visits that are not stored yet.", counts.Waiting),
 	}
 	if shared != nil {
 		all = append(all,
-			tier("redis", "hits", "found", shared.Hits),
-			tier("redis", "misses", "not found", shared.Misses),
-			counter("linkwatch_redis_errors_total", "Failures of Redis, failed attempts to connect included.", nil, shared.Errors),
-			gauge("linkwatch_redis_up", "Whether Redis is in use: 1 or 0.", func() int64 {
+			tier("redis", "hits", "hits", shared.Hits),
+			tier("redis", "misses", "misses", shared.Misses),
+			counter("linkwatch_redis_errors_total", "Total number of Redis errors, including failed connection attempts.", nil, shared.Errors),
+			gauge("linkwatch_redis_up", "Whether Redis is in use (1) or not (0).", func() int64 {
 				if shared.Up() {
 					return 1
 				}
@@ -38,14 +37,14 @@ func register(reg prometheus.Registerer, store *shortlinks.Store, counts *visits
 	}
 	for _, c := range all {
 		if err := reg.Register(c); err != nil {
-			return fmt.Errorf("registering the metrics of short links: %w", err)
+			return fmt.Errorf("register metrics of short links: %w", err)
 		}
 	}
 	return nil
 }
 
 func tier(name, what, help string, value func() int64) prometheus.Collector {
-	return counter("linkwatch_shortlink_cache_"+what+"_total", "Entries of short links "+help+", by tier of the cache.",
+	return counter("linkwatch_shortlink_cache_"+what+"_total", "Total number of cache "+help+" of short links, by tier.",
 		prometheus.Labels{"tier": name}, value)
 }
 

@@ -1,5 +1,5 @@
-// Package shortlinks does the background work of short links: it stores visits and
-// keeps the cache current.
+// Package shortlinks runs the background work of short links: it stores visits and
+// keeps the cache up to date.
 package shortlinks
 
 import (
@@ -19,19 +19,17 @@ import (
 const (
 	// writeInterval is how often visits are stored.
 	writeInterval = time.Second
-	// lookInterval is the time between two looks at what other instances changed.
-	// The cache stays current if a look ends within shortlinks.MaxStale of the
-	// beginning of the one before, so a look may take as long again.
-	lookInterval = time.Second
-	// writeTime is how long storing visits may take.
-	writeTime = 10 * time.Second
-	// lastTime is how long storing the last visits may take after the program's grace
-	// has ended, a tenth of which is left for that.
-	lastTime = 300 * time.Millisecond
+	// pollInterval is the time between two polls for changes of other instances. Entries
+	// stay valid if a poll ends within shortlinks.MaxStale of the start of the last one.
+	pollInterval = time.Second
+	writeTimeout = 10 * time.Second
+	// finalWriteTimeout limits the last write after SHUTDOWN_GRACE, a tenth of which is
+	// reserved for it.
+	finalWriteTimeout = 300 * time.Millisecond
 )
 
-// Service does the work for one store. Stop it when no redirect can come any more,
-// so that the last visits are stored too.
+// Service is the background work of one store. Stop it after the listener, so that the
+// last visits are stored.
 type Service struct {
 	*jobs.Background
 	store   *shortlinks.Store
@@ -41,9 +39,8 @@ type Service struct {
 	log     *slog.Logger
 }
 
-// NewService makes the service of a store, its counter and its cache. shared is the
-// Redis behind the cache, nil if there is none. It fails if reg has metrics of these
-// names.
+// NewService returns the service of a store, its counter and its cache. shared is nil
+// without Redis. It returns an error if reg already has metrics of these names.
 func NewService(store *shortlinks.Store, counter *visits.Counter, memory *cache.Memory, shared *cache.Shared,
 	log *slog.Logger, reg prometheus.Registerer,
 ) (*Service, error) {
@@ -57,21 +54,21 @@ func NewService(store *shortlinks.Store, counter *visits.Counter, memory *cache.
 
 func (s *Service) run(taking, working context.Context) {
 	var others sync.WaitGroup
-	others.Go(func() { s.counter.Gather(taking) })
+	others.Go(func() { s.counter.Aggregate(taking) })
 	others.Go(func() {
-		s.each(taking, lookInterval, "changes of short links by other instances are not seen", func() error { return s.memory.Look(taking, s.store) })
+		s.each(taking, pollInterval, "poll for changed short links failed", func() error { return s.memory.Poll(taking, s.store) })
 	})
 	if s.shared != nil {
 		others.Go(func() { s.shared.Listen(taking, s.store) })
 	}
-	s.each(taking, writeInterval, "visits are not written down", func() error { return s.write(working, writeTime) })
-	others.Wait() // all visits are gathered
-	err := s.write(working, writeTime)
+	s.each(taking, writeInterval, "store visits failed", func() error { return s.write(working, writeTimeout) })
+	others.Wait() // all visits are aggregated
+	err := s.write(working, writeTimeout)
 	if err != nil {
-		err = s.write(context.WithoutCancel(working), lastTime)
+		err = s.write(context.WithoutCancel(working), finalWriteTimeout)
 	}
 	if err != nil {
-		s.log.Error("the last visits were not written down", "visits", s.counter.Waiting(), "error", err)
+		s.log.Error("visits lost at shutdown", "visits", s.counter.Waiting(), "error", err)
 	}
 }
 
@@ -81,22 +78,22 @@ func (s *Service) write(ctx context.Context, limit time.Duration) error {
 	return s.counter.Write(ctx, s.store)
 }
 
-// each calls do until taking ends, an interval after the call before. Of errors in a
-// row it logs the first.
-func (s *Service) each(taking context.Context, interval time.Duration, trouble string, do func() error) {
-	rest := time.NewTimer(interval)
-	defer rest.Stop()
+// each calls do until ctx ends, with an interval after each call. It logs the first of
+// consecutive errors.
+func (s *Service) each(ctx context.Context, interval time.Duration, failure string, do func() error) {
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
 	failed := false
 	for {
 		select {
-		case <-taking.Done():
+		case <-ctx.Done():
 			return
-		case <-rest.C:
+		case <-timer.C:
 		}
 		err := do()
-		rest.Reset(interval)
-		if err != nil && !failed && taking.Err() == nil {
-			jobs.LogError(s.log, trouble, err)
+		timer.Reset(interval)
+		if err != nil && !failed && ctx.Err() == nil {
+			jobs.LogError(s.log, failure, err)
 		}
 		failed = err != nil
 	}

@@ -158,17 +158,17 @@ func TestBadDatabase(t *testing.T) {
 	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere") // which only writing visits down needs
 	i.visit(l.Key)
 	i.visit(l.Key)
-	modelstest.Eventually(i, "it is logged", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
+	modelstest.Eventually(i, "it is logged", func() bool { return strings.Contains(i.log.String(), `msg="store visits failed"`) })
 	modelstest.Exec(t, db, "ALTER TABLE elsewhere RENAME TO short_link_days")
 	modelstest.Eventually(i, "the visits are stored", func() bool { return i.visits(l.Key) == 2 })
-	if n := strings.Count(i.log.String(), `msg="visits are not written down"`); n != 1 {
+	if n := strings.Count(i.log.String(), `msg="store visits failed"`); n != 1 {
 		t.Errorf("it is logged %d times: %s", n, i.log)
 	}
 
 	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere")
 	i.visit(l.Key)
 	i.Stop(t.Context())
-	if !strings.Contains(i.log.String(), "the last visits were not written down") {
+	if !strings.Contains(i.log.String(), "visits lost at shutdown") {
 		t.Errorf("nothing is logged of what is lost: %s", i.log)
 	}
 }
@@ -190,7 +190,7 @@ func TestOtherInstances(t *testing.T) {
 
 		looks := modelstest.Queries(t, db)
 		c := newInstance(t, db, "")
-		modelstest.Eventually(c, "it looks again and again", func() bool { return looks.Load() > 1 })
+		modelstest.Eventually(c, "it polls repeatedly", func() bool { return looks.Load() > 1 })
 		c.Stop(t.Context())
 	})
 }
@@ -204,7 +204,7 @@ func TestRedisOfAnInstance(t *testing.T) {
 		defer r.Close()
 		a, b := newInstance(t, db, r.Addr()), newInstance(t, db, r.Addr())
 		for _, i := range []instance{a, b} {
-			modelstest.Eventually(i, "Redis is in use", func() bool { return i.metric("linkwatch_redis_up", "") == 1 })
+			modelstest.Eventually(i, "Redis connected", func() bool { return i.metric("linkwatch_redis_up", "") == 1 })
 		}
 		l := a.add()
 		for _, c := range []struct{ metric, key string }{
@@ -220,10 +220,10 @@ func TestRedisOfAnInstance(t *testing.T) {
 			})
 		}
 		r.Close()
-		modelstest.Eventually(a, "Redis is away", func() bool { return a.metric("linkwatch_redis_up", "") == 0 })
+		modelstest.Eventually(a, "Redis unavailable", func() bool { return a.metric("linkwatch_redis_up", "") == 0 })
 		modelstest.Eventually(a, "that is counted", func() bool { return a.metric("linkwatch_redis_errors_total", "") > 0 })
 		a.visit(l.Key)
-		if !strings.Contains(a.log.String(), "Redis is away") {
+		if !strings.Contains(a.log.String(), "Redis unavailable") {
 			t.Errorf("nothing is logged: %s", a.log)
 		}
 		a.Stop(t.Context()) // before goleak looks

@@ -13,11 +13,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// Add adds a short link. If the actor used the IdempotencyKey before, the short link
-// that it added is returned and created is false. Errors are CodeInvalid
-// ("long_url", "short_key", "expires_at", "ttl_seconds", "max_visits", "title",
-// "header.Idempotency-Key"), and CodeConflict if the key is taken, also by a
-// short link that has expired or was deleted but is not reaped yet.
+// Add adds a short link. If the actor has used the IdempotencyKey, it returns the
+// existing short link and created is false. Errors are CodeInvalid ("long_url",
+// "short_key", "expires_at", "ttl_seconds", "max_visits", "title",
+// "header.Idempotency-Key"), and CodeConflict if the key is taken, also by an expired or
+// deleted short link that is not reaped yet.
 func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err error) {
 	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -31,12 +31,12 @@ func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err 
 			return err
 		}
 		if known != "" {
-			// Not by its short key, which may be another's since.
+			// Not by its short key, which another short link may have now.
 			var ok bool
-			if l, ok, err = one(there(tx).Where("seq = ?", known)); err != nil || ok {
+			if l, ok, err = first(notDeleted(tx).Where("seq = ?", known)); err != nil || ok {
 				created = false
 				return err
-			} // deleted meanwhile: the idempotency key is free again
+			} // deleted since: the idempotency key is free again
 		}
 		if l, err = s.add(tx, n); err != nil {
 			return err
@@ -53,9 +53,9 @@ func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err 
 	return l, created, nil
 }
 
-// makeAttempts is how many generated keys are tried. Even with a thousand million
-// short links, a second one is needed once in a thousand times.
-const makeAttempts = 10
+// maxKeyAttempts is the number of generated keys to try. With 10⁹ short links, one in a
+// thousand attempts collides.
+const maxKeyAttempts = 10
 
 func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 	now, owner := s.clock.Now(), models.Owner(tx.Statement.Context)
@@ -65,14 +65,14 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 	}
 	if n.TTL != 0 {
 		if !n.ExpiresAt.IsZero() {
-			return l, models.Invalid("ttl_seconds", "cannot be given together with expires_at")
+			return l, models.Invalid("ttl_seconds", "cannot be combined with expires_at; remove one of them")
 		}
 		if n.TTL < time.Second || n.TTL > MaxTTL {
 			return l, models.Invalid("ttl_seconds", "must be a whole number of seconds from 1 to %d", int64(MaxTTL/time.Second))
 		}
 		l.ExpiresAt = now.Add(n.TTL)
 	}
-	if err := checkEnd(l.ExpiresAt, now); err != nil {
+	if err := checkExpiry(l.ExpiresAt, now); err != nil {
 		return l, err
 	}
 	if n.Key != "" {
@@ -80,54 +80,54 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 			return l, err
 		}
 	}
-	if err := check(&l); err != nil {
+	if err := normalize(&l); err != nil {
 		return l, err
 	}
-	if err := s.lead(&l, n.LongURL); err != nil {
+	if err := s.setDestination(&l, n.LongURL); err != nil {
 		return l, err
 	}
 	var err error
 	if l.Version, err = s.newVersion(tx); err != nil {
 		return l, err
 	}
-	for range makeAttempts {
+	for range maxKeyAttempts {
 		if n.Key == "" {
-			if l.Key = makeKey(); s.Reserved(l.Key) {
+			if l.Key = generateKey(); s.Reserved(l.Key) {
 				continue
 			}
 		}
 		l.SearchText = searchText(l)
 		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&l)
 		if res.Error != nil {
-			return l, fmt.Errorf("storing a short link: %w", res.Error)
+			return l, fmt.Errorf("store short link: %w", res.Error)
 		}
 		if res.RowsAffected > 0 {
-			return l, audit.Add(tx, now, audit.Change{Action: "short_link.add", Subject: l.audited(), After: l.added()})
+			return l, audit.Add(tx, now, audit.Change{Action: "short_link.add", Subject: l.auditSubject(), After: l.auditValues()})
 		}
 		if n.Key != "" {
 			return l, models.Conflict("The short key is taken. A deleted or expired short link keeps its key until it is cleaned up. Choose another key.")
 		}
 	}
-	return l, fmt.Errorf("no free key was found in %d attempts", makeAttempts)
+	return l, fmt.Errorf("no free key in %d attempts", maxKeyAttempts)
 }
 
-// checkEnd refuses an expiry that has passed, and one that RFC 3339 cannot express
-// in every time zone.
-func checkEnd(end, now models.Time) error {
+// checkExpiry rejects an expiry in the past, and one that RFC 3339 cannot express in
+// every time zone.
+func checkExpiry(end, now models.Time) error {
 	if end.IsZero() {
 		return nil
 	}
 	if !end.After(now.Time) {
-		return models.Invalid("expires_at", "is in the past")
+		return models.Invalid("expires_at", "is in the past; choose a later time")
 	}
 	if end.Sub(now.Time) > MaxTTL {
-		return models.Invalid("expires_at", "is more than 100 years ahead; leave it out for a short link that never expires")
+		return models.Invalid("expires_at", "is more than 100 years ahead; omit it for a short link that never expires")
 	}
 	return nil
 }
 
-// lead checks the destination of a short link and sets it.
-func (s *Store) lead(l *ShortLink, longURL string) error {
+// setDestination validates the destination and sets it.
+func (s *Store) setDestination(l *ShortLink, longURL string) error {
 	u, err := s.rules.destination(longURL)
 	if err != nil {
 		return err
@@ -136,14 +136,13 @@ func (s *Store) lead(l *ShortLink, longURL string) error {
 	return nil
 }
 
-// check checks the other settings of a short link, except for its expiry, and brings
-// them to their stored form.
-func check(l *ShortLink) error {
+// normalize validates and normalizes the settings except destination and expiry.
+func normalize(l *ShortLink) error {
 	if l.MaxVisits < 0 || l.MaxVisits > MaxVisits {
-		return models.Invalid("max_visits", "must be a whole number from 1 to %d, or left out", MaxVisits)
+		return models.Invalid("max_visits", "must be a whole number from 1 to %d; omit it for no limit", MaxVisits)
 	}
 	if l.Title = models.CleanLine(l.Title); models.Runes(l.Title) > MaxTitle {
-		return models.Invalid("title", "is longer than %d characters", MaxTitle)
+		return models.Invalid("title", "must be at most %d characters long", MaxTitle)
 	}
 	return nil
 }

@@ -2,14 +2,13 @@ package shortlinks
 
 import "linkwatch/models/audit"
 
-// audited is the short link as the subject of an audit entry.
-func (l ShortLink) audited() audit.Subject {
+// auditSubject returns the short link as the subject of an audit entry.
+func (l ShortLink) auditSubject() audit.Subject {
 	return audit.Subject{Kind: "short_link", ID: l.Key, Name: l.DisplayTitle()}
 }
 
-// settings are what an edit can change, as the API names it, without who sees the short
-// link and whether it is disabled: these have actions of their own. Times are texts, nil is
-// what is not set.
+// settings returns the values of an edit by their API names. private and disabled have
+// their own audit actions. Unset values are nil.
 func (l ShortLink) settings() audit.Values {
 	v := audit.Values{"long_url": l.LongURL, "title": l.Title, "expires_at": nil, "max_visits": nil}
 	if !l.ExpiresAt.IsZero() {
@@ -23,8 +22,8 @@ func (l ShortLink) settings() audit.Values {
 
 const timeFormat = "2006-01-02T15:04:05.999999Z07:00"
 
-// added is what the entry of a new short link holds.
-func (l ShortLink) added() audit.Values {
+// auditValues returns the values in the audit entry of a new or deleted short link.
+func (l ShortLink) auditValues() audit.Values {
 	v := audit.Values{"short_key": l.Key, "private": l.Private()}
 	for name, value := range l.settings() {
 		if value != nil && value != "" {
@@ -34,15 +33,15 @@ func (l ShortLink) added() audit.Values {
 	return v
 }
 
-// changes are what happened between one state of a short link and another. What stayed as it
-// was is left out by audit.Add.
-func changes(before, after ShortLink) []audit.Change {
-	of := after.audited()
+// auditChanges returns the audit changes between two states. audit.Add omits unchanged
+// values.
+func auditChanges(before, after ShortLink) []audit.Change {
+	subject := after.auditSubject()
 	switch {
 	case !after.DeletedAt.IsZero():
-		return []audit.Change{{Action: "short_link.delete", Subject: of, Before: before.added()}}
+		return []audit.Change{{Action: "short_link.delete", Subject: subject, Before: before.auditValues()}}
 	case !before.DeletedAt.IsZero():
-		return []audit.Change{{Action: "short_link.restore", Subject: of}}
+		return []audit.Change{{Action: "short_link.restore", Subject: subject}}
 	}
 	disable, share := "short_link.enable", "short_link.share"
 	if after.Disabled {
@@ -52,8 +51,8 @@ func changes(before, after ShortLink) []audit.Change {
 		share = "short_link.unshare"
 	}
 	return []audit.Change{
-		{Action: "short_link.edit", Subject: of, Before: before.settings(), After: after.settings()},
-		{Action: disable, Subject: of, Before: audit.Values{"disabled": before.Disabled}, After: audit.Values{"disabled": after.Disabled}},
-		{Action: share, Subject: of, Before: audit.Values{"private": before.Private()}, After: audit.Values{"private": after.Private()}},
+		{Action: "short_link.edit", Subject: subject, Before: before.settings(), After: after.settings()},
+		{Action: disable, Subject: subject, Before: audit.Values{"disabled": before.Disabled}, After: audit.Values{"disabled": after.Disabled}},
+		{Action: share, Subject: subject, Before: audit.Values{"private": before.Private()}, After: audit.Values{"private": after.Private()}},
 	}
 }

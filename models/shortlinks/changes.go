@@ -11,15 +11,14 @@ import (
 	"linkwatch/models"
 )
 
-// lockChanges is held by transactions that change short links, from giving the
-// change its version until they are over.
+// lockChanges serializes transactions that change short links, from getting a version
+// until the commit.
 const lockChanges models.LockKey = 7_110_913_003
 
-// newVersion returns the version of a change: greater than that of every change
-// before it. Since no other transaction gets one until this one is over, changes
-// are committed in the order of their versions. A version is the time in
-// microseconds unless that would not be greater, so versions also grow after the
-// database was restored from a backup.
+// newVersion returns the version of a change, greater than that of every earlier change.
+// No other transaction gets a version before this one ends, so changes commit in version
+// order. A version is the time in microseconds, or the last version plus one. So versions
+// also grow after the database was restored from a backup.
 func (s *Store) newVersion(tx *gorm.DB) (version int64, err error) {
 	if err := s.db.OneAtATime(tx, lockChanges); err != nil {
 		return 0, err
@@ -31,14 +30,13 @@ func (s *Store) newVersion(tx *gorm.DB) (version int64, err error) {
 		res.Error = errors.New("table short_link_version is empty")
 	}
 	if res.Error != nil {
-		return 0, fmt.Errorf("giving a change its version: %w", res.Error)
+		return 0, fmt.Errorf("get version of change: %w", res.Error)
 	}
 	return version, nil
 }
 
-// ChangedAfter returns the changes after a version, limit of them at most, and the
-// newest version. No change up to newest can be committed later. What the reaper
-// deletes is not a change.
+// ChangedAfter returns up to limit changes after a version, and the newest version. No
+// change up to newest commits later. Deletions by the reaper are not changes.
 func (s *Store) ChangedAfter(ctx context.Context, version int64, limit int) (newest int64, changed []Change, err error) {
 	var rows []struct {
 		Newest   int64
@@ -51,7 +49,7 @@ func (s *Store) ChangedAfter(ctx context.Context, version int64, limit int) (new
 		err = errors.New("table short_link_version is empty")
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("reading changed short links: %w", err)
+		return 0, nil, fmt.Errorf("read changed short links: %w", err)
 	}
 	for _, r := range rows {
 		if r.ShortKey != nil {
@@ -61,6 +59,6 @@ func (s *Store) ChangedAfter(ctx context.Context, version int64, limit int) (new
 	return rows[0].Newest, changed, nil
 }
 
-// ReapedAfter returns how soon after its last change a short link may be reaped.
-// ChangedAfter misses no change if it is called more often than that.
+// ReapedAfter returns the minimum time between the last change of a short link and its
+// deletion by the reaper. Call ChangedAfter more often to see every change.
 func (s *Store) ReapedAfter() time.Duration { return min(s.opts.BufferTime, KeepDeleted) }

@@ -11,10 +11,9 @@ import (
 	"linkwatch/models/audit"
 )
 
-// Edit changes what the owner of a short link set. A link that has expired and is
-// not reaped yet is active again if it gets a later expiry or more visits. Errors
-// are those of Add, CodeNotFound, and CodeForbidden if the actor may not change who sees the
-// short link.
+// Edit changes the settings of a short link. A later expiry or a higher visit limit
+// reactivates an expired one. Errors are those of Add, CodeNotFound, and CodeForbidden if
+// the actor may not change Private.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
 		models.Set(&l.MaxVisits, e.MaxVisits)
@@ -28,21 +27,21 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 		}
 		if e.ExpiresAt != nil && *e.ExpiresAt != l.ExpiresAt {
 			l.ExpiresAt = *e.ExpiresAt
-			if err := checkEnd(l.ExpiresAt, now); err != nil {
+			if err := checkExpiry(l.ExpiresAt, now); err != nil {
 				return err
 			}
 		}
-		if err := check(l); err != nil {
+		if err := normalize(l); err != nil {
 			return err
 		}
-		// What stays as it is may stay, also if its host is blocked by now: it can be switched off, say.
+		// An unchanged destination is valid even if its host is blocked now, so that the link can be disabled.
 		if e.LongURL != nil && *e.LongURL != l.LongURL {
-			if err := s.lead(l, *e.LongURL); err != nil {
+			if err := s.setDestination(l, *e.LongURL); err != nil {
 				return err
 			}
 		}
 		switch {
-		case !l.UsedUp():
+		case !l.LimitReached():
 			l.ExhaustedAt = models.Time{}
 		case l.ExhaustedAt.IsZero():
 			l.ExhaustedAt = now
@@ -51,11 +50,11 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 	})
 }
 
-// change stores what do makes of a short link, and announces it to every cache.
+// change applies do to a short link, stores it and announces it to the caches.
 func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l *ShortLink, now models.Time) error) (l ShortLink, err error) {
-	began := s.clock.Instant()
+	started := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		// Before the row: a visit of it must not wait while this waits for other changes.
+		// Before the row is locked, so that its visits do not wait for other changes.
 		version, err := s.newVersion(tx)
 		if err != nil {
 			return err
@@ -73,20 +72,19 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 		err = tx.Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
 			"updated_at", "version", "expires_at", "exhausted_at", "deleted_at", "private_to").Updates(&l).Error
 		if err != nil {
-			return fmt.Errorf("storing a short link: %w", err)
+			return fmt.Errorf("store short link: %w", err)
 		}
-		return audit.Add(tx, l.UpdatedAt, changes(before, l)...)
+		return audit.Add(tx, l.UpdatedAt, auditChanges(before, l)...)
 	})
 	if err != nil {
 		return ShortLink{}, err
 	}
-	s.announce(ctx, l, began)
+	s.announce(ctx, l, started)
 	return l, nil
 }
 
-// announce tells every cache of a change. It goes on when the request that made
-// the change is cancelled: the change is committed.
-func (s *Store) announce(ctx context.Context, l ShortLink, began time.Time) {
-	e, ttl := s.entry(l, s.present())
-	s.cache.Announce(context.WithoutCancel(ctx), l.Key, e, ttl, began)
+// announce sends a committed change to the caches, also if the request is cancelled.
+func (s *Store) announce(ctx context.Context, l ShortLink, started time.Time) {
+	e, ttl := s.entry(l, s.now())
+	s.cache.Announce(context.WithoutCancel(ctx), l.Key, e, ttl, started)
 }

@@ -4,4 +4,4 @@ import "time"
 
 // On a busy machine a database may take its time. How soon a visit gives up is
 // tested where visits come by HTTP.
-func init() { patience = time.Minute }
+func init() { loadTimeout = time.Minute }

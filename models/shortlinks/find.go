@@ -9,9 +9,10 @@ import (
 	"linkwatch/models"
 )
 
-// Find returns up to limit short links for the search over everything: the one of which a text is the key first, then the
-// newest. They are of the newest models.NewestSearched those whose key, title or address has a text, and of
-// all those whose key or address begins with it. CodeInvalid ("query.q").
+// Find returns up to limit short links for the global search: an exact key first, then
+// the newest. It matches any part of key, title and URL of the newest
+// models.NewestSearched short links, and prefixes of key and URL of all. The error is
+// CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]ShortLink, error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]ShortLink, 
 	err := tx.Raw("SELECT * FROM short_links WHERE deleted_at IS NULL AND seq IN ("+strings.Join(some, " UNION ")+") ORDER BY lower(short_key) = ? DESC, created_at DESC, short_key DESC LIMIT ?",
 		append(args, strings.ToLower(text), limit)...).Scan(&ls).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for short links: %w", err)
+		return nil, fmt.Errorf("find short links: %w", err)
 	}
 	return ls, nil
 }

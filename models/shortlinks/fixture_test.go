@@ -130,7 +130,7 @@ func (f fixture) write(do func(tx *gorm.DB) (int64, error)) (n int64) {
 
 func (f fixture) reap(limit int) int64 {
 	f.Helper()
-	return f.write(func(tx *gorm.DB) (int64, error) { return f.ReapEnded(tx, limit) })
+	return f.write(func(tx *gorm.DB) (int64, error) { return f.ReapExpired(tx, limit) })
 }
 
 func (f fixture) edit(key string, e shortlinks.Edit) error {
@@ -163,7 +163,7 @@ func (f fixture) count() {
 	f.Helper()
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	f.counter.Gather(over)
+	f.counter.Aggregate(over)
 	f.must(f.counter.Write(context.Background(), f.Store))
 }
 

@@ -8,17 +8,15 @@ import (
 )
 
 const (
-	keySigns = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
-	// madeSigns are the characters of generated keys. None of them is mistaken for
-	// another on paper or on the phone (0 O o, 1 l I i).
-	madeSigns = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz"
-	madeKey   = 7 // characters: 1.5 · 10¹² keys
+	keyAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
+	// generatedAlphabet has no characters that look or sound alike (0 O o, 1 l I i).
+	generatedAlphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz"
+	generatedLength   = 7 // 1.5 · 10¹² keys
 )
 
-// reserved are keys that no short link gets: paths that browsers and robots request
-// by themselves, paths that the program may serve one day, and names by which a
-// stranger would seem to speak for the operator. Store.Reserve adds the paths that
-// the program serves. Letter case does not count.
+// reserved are keys that no short link can have: paths that browsers and robots request
+// on their own, paths that the program may serve later, and names that look official.
+// Store.Reserve adds the paths that the program serves. Case does not matter.
 var reserved = map[string]bool{}
 
 func init() {
@@ -32,49 +30,49 @@ func init() {
 	}
 }
 
-// Reserve makes words reserved as keys, in any letter case: the first parts of the
-// program's own paths. It must be called before the store is used.
+// Reserve reserves words as keys, in any case: the first path segments of the program's
+// own routes. Call it before the store is used.
 func (s *Store) Reserve(words ...string) {
 	for _, word := range words {
 		s.own[strings.ToLower(word)] = true
 	}
 }
 
-// Reserved reports whether no short link may have a key.
+// Reserved reports whether a key is reserved.
 func (s *Store) Reserved(key string) bool {
 	key = strings.ToLower(key)
 	return reserved[key] || s.own[key]
 }
 
-// IsKey reports whether a text could be a key. All others are unknown without a query.
+// IsKey reports whether s has the form of a key. Others are unknown without a query.
 func IsKey(s string) bool {
-	return len(s) >= MinKey && len(s) <= MaxKey && strings.Trim(s, keySigns) == ""
+	return len(s) >= MinKey && len(s) <= MaxKey && strings.Trim(s, keyAlphabet) == ""
 }
 
-// checkKey returns why a key cannot be chosen.
+// checkKey validates a chosen key.
 func (s *Store) checkKey(key string) error {
 	if !IsKey(key) {
-		return models.Invalid("short_key", "must be %d to %d of the letters a-z and A-Z, digits, _ and -", MinKey, MaxKey)
+		return models.Invalid("short_key", "must be %d to %d characters: a-z, A-Z, digits, _ and -", MinKey, MaxKey)
 	}
 	if s.Reserved(key) {
-		return models.Invalid("short_key", "is reserved; choose another one")
+		return models.Invalid("short_key", "is reserved; choose another key")
 	}
 	return nil
 }
 
-// makeKey generates a key that cannot be guessed: its characters are drawn evenly
-// from the system's source of randomness.
-func makeKey() string {
-	const even = 256 / len(madeSigns) * len(madeSigns) // a byte from here on would prefer the first characters
-	key := make([]byte, 0, madeKey)
-	var draw [2 * madeKey]byte
+// generateKey returns a random key. Its characters are drawn uniformly from the system's
+// random source, so it cannot be guessed.
+func generateKey() string {
+	const even = 256 / len(generatedAlphabet) * len(generatedAlphabet) // larger bytes would favor the first characters
+	key := make([]byte, 0, generatedLength)
+	var draw [2 * generatedLength]byte
 	for {
-		_, _ = rand.Read(draw[:]) // never fails: it ends the program instead
+		_, _ = rand.Read(draw[:]) // never fails: it crashes the program instead
 		for _, b := range draw {
 			if int(b) >= even {
 				continue
 			}
-			if key = append(key, madeSigns[int(b)%len(madeSigns)]); len(key) == madeKey {
+			if key = append(key, generatedAlphabet[int(b)%len(generatedAlphabet)]); len(key) == generatedLength {
 				return string(key)
 			}
 		}

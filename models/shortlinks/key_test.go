@@ -9,8 +9,8 @@ func TestMadeKeys(t *testing.T) {
 	const n = 20_000
 	seen, signs := map[string]bool{}, map[rune]int{}
 	for range n {
-		k := makeKey()
-		if len(k) != madeKey || !IsKey(k) || seen[k] {
+		k := generateKey()
+		if len(k) != generatedLength || !IsKey(k) || seen[k] {
 			t.Fatalf("%q", k)
 		}
 		seen[k] = true
@@ -18,12 +18,12 @@ func TestMadeKeys(t *testing.T) {
 			signs[sign]++
 		}
 	}
-	if strings.ContainsAny(madeSigns, "0O1lIio") {
+	if strings.ContainsAny(generatedAlphabet, "0O1lIio") {
 		t.Error("signs that look alike")
 	}
 	// Each sign is as likely as any other: the counts are within six standard deviations.
-	want := float64(n*madeKey) / float64(len(madeSigns))
-	for _, sign := range madeSigns {
+	want := float64(n*generatedLength) / float64(len(generatedAlphabet))
+	for _, sign := range generatedAlphabet {
 		if d := float64(signs[sign]) - want; d*d > 36*want {
 			t.Errorf("%c was drawn %d times, want about %.0f", sign, signs[sign], want)
 		}

@@ -11,31 +11,30 @@ import (
 	"linkwatch/models"
 )
 
-// claimAttempts is how often a claim is retried because the link was changed
-// meanwhile.
+// claimAttempts limits retries of a claim after concurrent changes of the short link.
 const claimAttempts = 3
 
-// maxClaims is how many claims run at a time. Those of one link wait for each other in
-// the database, where they must not use up the connections that other redirects need.
+// maxClaims limits concurrent claims. Claims of one short link wait for each other in the
+// database and must not use up the connections of other redirects.
 const maxClaims = 2
 
-// claim claims one of the visits of a link that has a MaxVisits. No more than
-// MaxVisits claims succeed, on any number of instances.
+// claim claims a visit of a short link with a visit limit. At most MaxVisits claims
+// succeed, on all instances together.
 func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	select {
 	case s.claims <- struct{}{}:
 		defer func() { <-s.claims }()
 	case <-ctx.Done():
-		return Entry{}, notInTime(fmt.Errorf("waiting to claim a visit: %w", ctx.Err()))
+		return Entry{}, asBusy(fmt.Errorf("wait to claim visit: %w", ctx.Err()))
 	}
-	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
+	key = strings.Clone(key) // a substring in the cache would keep the whole request in memory
 	for range claimAttempts {
 		var claimed []struct{ ExhaustedAt models.Time }
 		err := s.db.Urgent().Write(ctx, func(tx *gorm.DB) error {
-			now := s.present()
-			// The version: a claim is for the link as it is now, not for what a cache holds of it.
+			now := s.now()
+			// The version makes the claim fail if the cached entry is outdated.
 			claimed = nil
 			return tx.Raw(`UPDATE short_links SET visits = visits + 1, last_visited_at = ?,
 					exhausted_at = CASE WHEN visits + 1 >= max_visits THEN CAST(? AS BIGINT) END
@@ -43,10 +42,10 @@ func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
 				RETURNING exhausted_at`, now, now, e.Link, e.Version, now).Scan(&claimed).Error
 		})
 		if err != nil {
-			return Entry{}, notInTime(fmt.Errorf("claiming a visit: %w", err))
+			return Entry{}, asBusy(fmt.Errorf("claim visit: %w", err))
 		}
 		if len(claimed) > 0 {
-			if !claimed[0].ExhaustedAt.IsZero() { // it was the last one
+			if !claimed[0].ExhaustedAt.IsZero() { // this was the last visit
 				s.cache.End(key, e.Version, e.tombstone(ReasonExhausted), s.opts.TombstoneTTL)
 			}
 			return e, nil
@@ -54,11 +53,11 @@ func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
 		var ttl time.Duration
 		version := e.Version
 		if e, ttl, err = s.read(ctx, key); err != nil {
-			return Entry{}, notInTime(err)
+			return Entry{}, asBusy(err)
 		}
 		if e.IsTombstone {
 			s.cache.End(key, version, e, ttl)
-			return Entry{}, gone[e.Reason]
+			return Entry{}, tombstoneErrors[e.Reason]
 		}
 		if !e.Limited {
 			return e, nil

@@ -173,8 +173,8 @@ func TestPrivateShortLinks(t *testing.T) {
 	})
 }
 
-// Of short links to a URL, a shared one counts before those of the account. A key is taken
-// whoever has it.
+// ByURL prefers a shared short link to one of the account. A key is taken for all
+// accounts.
 func TestPrivateShortLinkOfURL(t *testing.T) {
 	each(t, func(f fixture) {
 		const url = "https://example.com/page"

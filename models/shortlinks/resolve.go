@@ -11,22 +11,21 @@ import (
 )
 
 const (
-	// liveTTL is how long a cache keeps an entry that has a destination.
-	liveTTL = time.Hour
-	// unknownTTL is how long a cache remembers that a key is unknown.
+	// activeTTL is the TTL of an entry with a destination.
+	activeTTL = time.Hour
+	// unknownTTL is the TTL of an unknown key.
 	unknownTTL = 10 * time.Second
-	// afterEnd is how much longer than its link a cache keeps an entry, so that the
-	// visit that finds it expired leaves a tombstone without a query.
-	afterEnd = time.Minute
+	// graceTTL is how long a cache keeps an entry beyond its expiry, so that a visit can
+	// replace it by a tombstone without a query.
+	graceTTL = time.Minute
 )
 
-// patience is how long a visit waits for the database.
-var patience = 2 * time.Second
+// loadTimeout limits how long a visit waits for the database.
+var loadTimeout = 2 * time.Second
 
-// Visit returns the destination of a key and counts a visit, which is stored later.
-// Only a visit of a link with MaxVisits is claimed in the database at once, so that
-// no more than these are redirected. Errors are CodeNotFound, CodeGone, and
-// CodeUnavailable if the database was needed and did not respond in time.
+// Visit returns the destination of a key and counts a visit. Visits are stored later; only
+// a short link with a visit limit claims each visit in the database at once. Errors are
+// CodeNotFound, CodeGone, and CodeUnavailable if the database did not respond in time.
 func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL string, err error) {
 	e, at, err := s.resolve(ctx, key)
 	if err == nil && e.Limited {
@@ -39,47 +38,46 @@ func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL strin
 	return e.LongURL, nil
 }
 
-// Preview returns the entry of a key without counting a visit. For a link with
-// MaxVisits its LongURL is the origin alone: to see the whole URL takes a visit.
-// Errors are those of Visit.
+// Preview returns the entry of a key without counting a visit. If the short link has a
+// visit limit, LongURL is only the origin. Errors are those of Visit.
 func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 	e, _, err := s.resolve(ctx, key)
 	if err != nil || !e.Limited {
 		return e, err
 	}
-	// Only the database knows whether any visits are left.
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	// Only the database knows whether visits are left.
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	if e, _, err = s.read(ctx, key); err != nil {
-		return Entry{}, notInTime(err)
+		return Entry{}, asBusy(err)
 	}
 	if e.IsTombstone {
-		return Entry{}, gone[e.Reason]
+		return Entry{}, tombstoneErrors[e.Reason]
 	}
 	if !e.Limited {
 		return e, nil
 	}
 	u, err := models.ParseURL("long_url", e.LongURL)
 	if err != nil {
-		return Entry{}, fmt.Errorf("reading the destination of a short link: %w", err)
+		return Entry{}, fmt.Errorf("parse destination of short link: %w", err)
 	}
 	e.LongURL = u.Origin()
 	return e, nil
 }
 
-// gone are the errors of keys without a destination.
-var gone = map[Reason]error{
+// tombstoneErrors are the errors of keys without a destination.
+var tombstoneErrors = map[Reason]error{
 	ReasonUnknown:   errUnknown,
 	ReasonExpired:   &models.Error{Code: models.CodeGone, Detail: "This short link has expired."},
-	ReasonExhausted: &models.Error{Code: models.CodeGone, Detail: "This short link has been used as often as it may be."},
-	ReasonDisabled:  &models.Error{Code: models.CodeGone, Detail: "This short link is switched off."},
+	ReasonExhausted: &models.Error{Code: models.CodeGone, Detail: "This short link has reached its visit limit."},
+	ReasonDisabled:  &models.Error{Code: models.CodeGone, Detail: "This short link is disabled."},
 	ReasonDeleted:   &models.Error{Code: models.CodeGone, Detail: "This short link was deleted."},
-	ReasonBlocked:   &models.Error{Code: models.CodeGone, Detail: "This short link leads to an address that this server does not link to."},
+	ReasonBlocked:   &models.Error{Code: models.CodeGone, Detail: "The destination of this short link is blocked on this server."},
 }
 
-// resolve returns the entry of a key that is active at the time at, which is now.
-// The time decides on a cache hit as on a miss; an entry that has expired becomes
-// a tombstone, and nothing is deleted.
+// resolve returns the entry of a key that is active now, and the time of that decision.
+// Hits and misses are compared with the time alike. An expired entry becomes a tombstone;
+// nothing is deleted.
 func (s *Store) resolve(ctx context.Context, key string) (e Entry, at models.Time, err error) {
 	if !IsKey(key) {
 		return Entry{}, at, errUnknown
@@ -94,7 +92,7 @@ func (s *Store) resolve(ctx context.Context, key string) (e Entry, at models.Tim
 		s.cache.End(strings.Clone(key), e.Version, e, s.opts.TombstoneTTL) // cloned as in claim
 	}
 	if e.IsTombstone {
-		return Entry{}, at, gone[e.Reason]
+		return Entry{}, at, tombstoneErrors[e.Reason]
 	}
 	return e, at, nil
 }
@@ -104,11 +102,11 @@ func (e Entry) tombstone(why Reason) Entry {
 	return e
 }
 
-// present returns the time that visits are decided by. It never goes back: a link
-// that was seen to have expired stays so when the clock is set back.
-func (s *Store) present() models.Time { return s.latestOf(s.clock.Instant()) }
+// now returns the time that decides about visits. It never goes back, so an expired short
+// link stays expired when the clock is set back.
+func (s *Store) now() models.Time { return s.latestOf(s.clock.Instant()) }
 
-// latestOf is present for a reading of the clock.
+// latestOf is now for a reading of the clock.
 func (s *Store) latestOf(instant time.Time) models.Time {
 	now := models.At(instant)
 	for {
@@ -122,37 +120,36 @@ func (s *Store) latestOf(instant time.Time) models.Time {
 	}
 }
 
-// load is the Load of the store. Several visits may wait for it, so it goes on when
-// the one that called it is cancelled, for no longer than patience.
+// load implements Load. Several visits may wait for it, so it ignores the cancellation of
+// its caller. It takes at most loadTimeout.
 func (s *Store) load(ctx context.Context, key string) (Entry, time.Duration, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()
 	e, ttl, err := s.read(ctx, key)
-	return e, ttl, notInTime(err)
+	return e, ttl, asBusy(err)
 }
 
-// read reads the entry of a key from the database.
 func (s *Store) read(ctx context.Context, key string) (Entry, time.Duration, error) {
 	s.loaded.Add(1)
-	l, ok, err := one(s.db.Urgent().Read(ctx).Where("short_key = ?", key))
+	l, ok, err := first(s.db.Urgent().Read(ctx).Where("short_key = ?", key))
 	if err != nil {
 		return Entry{}, 0, err
 	}
 	if !ok {
 		return UnknownEntry(), unknownTTL, nil
 	}
-	e, ttl := s.entry(l, s.present())
+	e, ttl := s.entry(l, s.now())
 	return e, ttl, nil
 }
 
-// entry returns the entry of a short link, and how long a cache may keep it.
+// entry returns the cache entry of a short link, and its TTL.
 func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 	e := Entry{CreatedAt: l.CreatedAt.Time, Link: l.Seq, Title: l.Title, Limited: l.MaxVisits > 0, Version: l.Version}
 	if !l.ExpiresAt.IsZero() {
 		e.ExpiresAt = &l.ExpiresAt.Time
 	}
 	var why Reason
-	u, err := s.rules.destination(l.LongURL) // also of what was stored before a host was blocked
+	u, err := s.rules.destination(l.LongURL) // again, since the host may be blocked now
 	if err == nil {
 		e.LongURL = u.Location()
 	}
@@ -161,28 +158,28 @@ func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 		why = ReasonDeleted
 	case l.Disabled:
 		why = ReasonDisabled
-	case l.endsBefore(now):
+	case l.expiredAt(now):
 		why = ReasonExpired
-	case l.UsedUp():
+	case l.LimitReached():
 		why = ReasonExhausted
 	case err != nil:
 		why = ReasonBlocked
 	case e.ExpiresAt == nil:
-		return e, liveTTL
+		return e, activeTTL
 	default:
-		return e, min(liveTTL, l.ExpiresAt.Sub(now.Time)+afterEnd)
+		return e, min(activeTTL, l.ExpiresAt.Sub(now.Time)+graceTTL)
 	}
 	return e.tombstone(why), s.opts.TombstoneTTL
 }
 
-// errBusy is sent with Retry-After: another try may succeed.
+// errBusy has a Retry-After: a retry may succeed.
 var errBusy = &models.Error{
-	Code: models.CodeUnavailable, Detail: "This short link cannot be followed at the moment. Try again.", RetryAfter: time.Second,
+	Code: models.CodeUnavailable, Detail: "This short link is temporarily unavailable. Try again in a moment.", RetryAfter: time.Second,
 }
 
 // notInTime returns errBusy for a database that did not respond in time. Any other
 // error, and nil, it returns as it is.
-func notInTime(err error) error {
+func asBusy(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		busy := *errBusy
 		busy.Err = err

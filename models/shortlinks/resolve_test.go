@@ -39,7 +39,7 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		f.add(key("ends"), ttl(time.Minute))
 		f.add(key("live"))
 		f = f.another() // whose cache is empty
-		f.must(f.cache.Look(f.Context(), f.Store))
+		f.must(f.cache.Poll(f.Context(), f.Store))
 		sent := func(key, leads string) (statements []string) {
 			stop := modelstest.Statements(t, f.db)
 			f.leads(key, leads)
@@ -62,7 +62,7 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		none("live", "https://example.com/page")
 		one("ends", "https://example.com/page")
 		f.clock.Advance(time.Minute)
-		f.must(f.cache.Look(f.Context(), f.Store))
+		f.must(f.cache.Poll(f.Context(), f.Store))
 		none("ends", "gone") // the entry has ended: it leaves a tombstone
 		none("ends", "gone")
 		one("unknown", "unknown")
@@ -132,14 +132,14 @@ func TestReasonsOfGone(t *testing.T) {
 		f.visit("exhausted")
 		f.must(f.edit("disabled", shortlinks.Edit{Disabled: new(true)}))
 		f.must(f.Delete(f.Context(), "deleted"))
-		// What was stored before its host was blocked, or past the store.
+		// Stored before the host was blocked, or not by the store.
 		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'https://spam.example/x' WHERE short_key = 'blocked'")
 		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'javascript:alert(1)' WHERE short_key = 'forbidden'")
 		f.clock.Advance(time.Second)
 		f = f.another()
 		for key, why := range map[string]string{
-			"expired": "expired", "exhausted": "used", "disabled": "switched off", "deleted": "deleted",
-			"blocked": "does not link to", "forbidden": "does not link to",
+			"expired": "expired", "exhausted": "visit limit", "disabled": "disabled", "deleted": "deleted",
+			"blocked": "is blocked", "forbidden": "is blocked",
 		} {
 			for _, from := range []string{"database", "cache"} {
 				_, err := f.Visit(f.Context(), key, shortlinks.Visitor{})
@@ -170,14 +170,14 @@ func TestPreview(t *testing.T) {
 			t.Error(err)
 		}
 		f.leads("secret", "https://example.com/page")
-		for _, instance := range []fixture{f, other} { // which was not told that this was the last visit
+		for _, instance := range []fixture{f, other} { // whose cache does not know that this was the last visit
 			_, err := instance.Preview(f.Context(), "secret")
 			f.is(err, models.CodeGone, "")
 		}
 	})
 }
 
-// The clock is set back: what has been seen to be over stays so, tombstone or not.
+// An expired short link stays expired when the clock is set back, with or without a tombstone.
 func TestClockSetBack(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))

@@ -9,21 +9,21 @@ import (
 	"linkwatch/models"
 )
 
-// Rules are the Options that decide which destinations are allowed. Their hosts
-// are canonical (models.CanonicalHost), which they become once, in NewRules.
+// Rules decide which destinations are allowed. Their hosts are canonical
+// (models.CanonicalHost).
 type Rules struct {
-	blocked   []string // each includes the hosts below it
+	blocked   []string // hosts, including their subdomains
 	shortHost string   // "" = none
 	own       []authority
 }
 
-// authority is a host and a port; the port is "" if it is the scheme's own.
+// authority is a host and a port. The port is "" if it is the default of the scheme.
 type authority struct {
 	host, port string
-	local      bool // host is a name of this machine: so are all others
+	local      bool // whether host names this machine
 }
 
-// NewRules makes the rules of a store's Options.
+// NewRules returns the rules of Options.
 func NewRules(o Options) Rules {
 	r := Rules{shortHost: comparableHost(o.ShortHost)}
 	for _, host := range o.BlockedHosts {
@@ -37,9 +37,8 @@ func NewRules(o Options) Rules {
 	return r
 }
 
-// destination checks a destination: it must be a URL that models.ParseURL accepts,
-// with a host that is not blocked, and no short link of this server, which might
-// redirect in a circle.
+// destination parses and validates a destination. Its host must not be blocked, and it
+// must not be a short link of this server, which could cause a redirect loop.
 func (r Rules) destination(longURL string) (models.URL, error) {
 	u, err := models.ParseURL("long_url", longURL)
 	if err != nil {
@@ -47,31 +46,29 @@ func (r Rules) destination(longURL string) (models.URL, error) {
 	}
 	host := comparableHost(u.Host)
 	if r.blocks(host) {
-		return models.URL{}, models.Invalid("long_url", "leads to a host that this server does not link to")
+		return models.URL{}, models.Invalid("long_url", "has a host that is blocked on this server; use another URL")
 	}
 	if r.isOurs(u, host) {
-		return models.URL{}, models.Invalid("long_url", "is itself a short link of this server; give the address that it leads to")
+		return models.URL{}, models.Invalid("long_url", "is a short link of this server; use its destination instead")
 	}
 	return u, nil
 }
 
-// Sound reports whether an entry that came from outside of the process may be
-// used: it leads to a destination that these rules allow, or it is a tombstone
-// that holds for every instance. ReasonBlocked does not, since each instance has
-// rules of its own.
-func (r Rules) Sound(e Entry) bool {
+// Valid reports whether an entry from outside of the process can be used: its destination
+// is allowed, or it is a tombstone. ReasonBlocked is not valid, because instances can have
+// different rules.
+func (r Rules) Valid(e Entry) bool {
 	if e.Link <= 0 || e.Version <= 0 {
 		return false
 	}
 	if e.IsTombstone {
-		return gone[e.Reason] != nil && e.Reason != ReasonUnknown && e.Reason != ReasonBlocked
+		return tombstoneErrors[e.Reason] != nil && e.Reason != ReasonUnknown && e.Reason != ReasonBlocked
 	}
 	u, err := r.destination(e.LongURL)
 	return err == nil && u.Location() == e.LongURL
 }
 
-// comparableHost returns the canonical form of a host. A host without one is
-// compared as it is written: no browser opens it.
+// comparableHost returns the canonical form of a host, or the host itself if it has none.
 func comparableHost(host string) string {
 	if canonical, ok := models.CanonicalHost(host); ok {
 		return canonical
@@ -79,7 +76,7 @@ func comparableHost(host string) string {
 	return host
 }
 
-// blocks reports whether a host is blocked, or is below a host that is.
+// blocks reports whether a host or a parent domain is blocked.
 func (r Rules) blocks(host string) bool {
 	for _, b := range r.blocked {
 		if above, ok := strings.CutSuffix(host, b); ok && (above == "" || strings.HasSuffix(above, ".")) {
@@ -89,8 +86,8 @@ func (r Rules) blocks(host string) bool {
 	return false
 }
 
-// isOurs reports whether a URL, whose canonical host is host, is a short link
-// of this server, however it spells its path: routers read "/%73/" as "/s/".
+// isOurs reports whether a URL with a canonical host is a short link of this server. It
+// compares the decoded path, because routers read "/%73/" as "/s/".
 func (r Rules) isOurs(u models.URL, host string) bool {
 	if r.shortHost != "" && host == r.shortHost {
 		return true
@@ -106,9 +103,8 @@ func (r Rules) isOurs(u models.URL, host string) bool {
 	return false
 }
 
-// isLocal reports whether a canonical host is always this machine: localhost
-// and the names below it, a loopback address, or the unspecified address, which
-// connects to this machine too.
+// isLocal reports whether a canonical host always names this machine: localhost and its
+// subdomains, loopback addresses and the unspecified address.
 func isLocal(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
@@ -117,7 +113,7 @@ func isLocal(host string) bool {
 	return err == nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// splitPort splits "host", "host:port", "[IPv6]" or "[IPv6]:port"; port may be "".
+// splitPort splits "host", "host:port", "[IPv6]" or "[IPv6]:port". port can be "".
 func splitPort(authority string) (host, port string) {
 	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
 		return authority[:i], authority[i+1:]

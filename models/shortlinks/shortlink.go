@@ -1,10 +1,8 @@
-// Package shortlinks holds the types, rules and SQL of short links: the destination
-// of a key, its visits, and when it is deleted.
+// Package shortlinks has the types, rules and SQL of short links.
 //
-// Whether a link has expired is decided by the time of each visit, whatever a cache
-// or the database still holds. A visit neither deletes nor waits for a write, except
-// to claim one of a limited number of visits. The reaper deletes expired links
-// later, in batches.
+// Each visit compares the expiry with the current time, whatever a cache or the database
+// holds. A visit never deletes and never waits for a write, except to claim a visit of a
+// short link with a visit limit. The reaper deletes expired short links later, in batches.
 package shortlinks
 
 import (
@@ -13,7 +11,7 @@ import (
 	"linkwatch/models"
 )
 
-// Limits of what an owner sets.
+// Limits of settings.
 const (
 	MinKey    = 4  // characters of a key
 	MaxKey    = 64 // characters of a key
@@ -22,17 +20,17 @@ const (
 	MaxTTL    = 100 * 365 * 24 * time.Hour
 )
 
-// Status says whether a short link redirects, and if not, why.
+// Status says whether a short link redirects.
 type Status string
 
-// The statuses. A link whose visits are used up is expired.
+// The statuses. A short link that reached its visit limit is expired.
 const (
 	Active   Status = "active"
 	Expired  Status = "expired"
 	Disabled Status = "disabled"
 )
 
-// ParseStatus reads the parameter "status"; "" means any.
+// ParseStatus parses the query parameter "status". "" means any.
 func ParseStatus(s string) (Status, error) {
 	switch s := Status(s); s {
 	case "", Active, Expired, Disabled:
@@ -45,32 +43,32 @@ func ParseStatus(s string) (Status, error) {
 type ShortLink struct {
 	Seq           int64  `gorm:"primaryKey"`
 	Key           string `gorm:"column:short_key"`
-	LongURL       string // as it was given
+	LongURL       string // as entered
 	CanonicalURL  string
 	Title         string
-	SearchText    string // what a search looks into
-	MaxVisits     int64  // 0 = any number
+	SearchText    string // text that a search matches
+	MaxVisits     int64  // 0: no limit
 	Disabled      bool
 	CreatedAt     models.Time
-	UpdatedAt     models.Time // of what its owner set
-	Version       int64       // of the last change of what its owner set; see Store.newVersion
+	UpdatedAt     models.Time // last change of a setting
+	Version       int64       // version of the last change, see Store.newVersion
 	ExpiresAt     models.Time // zero: never
-	ExhaustedAt   models.Time // when the last of MaxVisits was made; zero: not yet
+	ExhaustedAt   models.Time // when the visit limit was reached; zero: not yet
 	DeletedAt     models.Time
 	Owner         string // who added it
-	PrivateTo     string // see models.PrivateTo; visitors are redirected either way
-	Visits        int64  // those of bots too; seconds late, unless there is a MaxVisits
-	Bots          int64  // of the Visits
+	PrivateTo     string // see models.PrivateTo; redirects work either way
+	Visits        int64  // including bots; a few seconds old, unless there is a visit limit
+	Bots          int64  // visits by bots
 	LastVisitedAt models.Time
 }
 
-// TableName is GORM's.
+// TableName implements GORM's Tabler.
 func (ShortLink) TableName() string { return "short_links" }
 
-// Private says whether only the owner and admins see the short link.
+// Private reports whether only the owner and admins see the short link.
 func (l ShortLink) Private() bool { return l.PrivateTo != "" }
 
-// DisplayTitle returns the short link's title, or its key if it has none.
+// DisplayTitle returns the title, or the key if there is none.
 func (l ShortLink) DisplayTitle() string {
 	if l.Title != "" {
 		return l.Title
@@ -78,44 +76,43 @@ func (l ShortLink) DisplayTitle() string {
 	return l.Key
 }
 
-// Status returns the link's status at a time. A link that its owner disabled is
-// Disabled, whether it has expired as well or not.
+// Status returns the status at a time. A disabled short link is Disabled even if it has
+// expired.
 func (l ShortLink) Status(now models.Time) Status {
 	switch {
 	case l.Disabled:
 		return Disabled
-	case l.UsedUp(), l.endsBefore(now):
+	case l.LimitReached(), l.expiredAt(now):
 		return Expired
 	}
 	return Active
 }
 
-// UsedUp reports whether there were MaxVisits visits.
-func (l ShortLink) UsedUp() bool { return l.MaxVisits > 0 && l.Visits >= l.MaxVisits }
+// LimitReached reports whether the visit limit is reached.
+func (l ShortLink) LimitReached() bool { return l.MaxVisits > 0 && l.Visits >= l.MaxVisits }
 
-// endsBefore reports whether the link has expired by a time. It expires at the very
-// instant of ExpiresAt.
-func (l ShortLink) endsBefore(now models.Time) bool {
+// expiredAt reports whether the short link has expired at a time, ExpiresAt included.
+func (l ShortLink) expiredAt(now models.Time) bool {
 	return !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt.Time)
 }
 
 // New is a short link to add.
 type New struct {
 	LongURL        string
-	Key            string        // "": one is generated
+	Key            string        // "": generated
 	ExpiresAt      models.Time   // zero: never
-	TTL            time.Duration // instead of ExpiresAt; 0: never
-	MaxVisits      int64         // 0 = any number
+	TTL            time.Duration // instead of ExpiresAt; 0: none
+	MaxVisits      int64         // 0: no limit
 	Title          string
-	Private        bool   // only its owner, who adds it, and admins see it
+	Private        bool   // visible to the owner and admins only
 	IdempotencyKey string // "" = none
 }
 
-// Edit changes what is not nil.
+// Edit is a change of settings. nil leaves a setting as it is.
 type Edit struct {
 	LongURL   *string
 	ExpiresAt *models.Time // zero: never
-	MaxVisits *int64       // 0 = any number
+	MaxVisits *int64       // 0: no limit
 	Title     *string
 	Disabled  *bool
 	Private   *bool
@@ -124,6 +121,6 @@ type Edit struct {
 // Filter chooses short links.
 type Filter struct {
 	Status Status // "" = any
-	Text   string // part of the key, the title or the address; "" = any
-	Newest bool   // the newest first instead of the oldest
+	Text   string // part of the key, title or URL; "" = any
+	Newest bool   // newest first instead of oldest first
 }

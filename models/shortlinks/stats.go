@@ -8,8 +8,8 @@ import (
 	"linkwatch/models"
 )
 
-// shownReferrers is how many referring hosts Stats returns.
-const shownReferrers = 50
+// maxStatsReferrers is the number of referrers that Stats returns.
+const maxStatsReferrers = 50
 
 // Day is the visits of one day (UTC).
 type Day struct {
@@ -17,13 +17,13 @@ type Day struct {
 	Bots, Desktop, Mobile, Tablet, Other int64
 }
 
-// People is the visits of the day that no bot made.
+// People returns the visits by people.
 func (d Day) People() int64 { return d.Desktop + d.Mobile + d.Tablet + d.Other }
 
-// All is every visit of the day.
+// All returns all visits.
 func (d Day) All() int64 { return d.Bots + d.People() }
 
-// Add adds the visits of another day.
+// Add adds the visits of o.
 func (d *Day) Add(o Day) {
 	d.Bots += o.Bots
 	d.Desktop += o.Desktop
@@ -32,29 +32,27 @@ func (d *Day) Add(o Day) {
 	d.Other += o.Other
 }
 
-// Referrer is how many people a host sent.
+// Referrer is a referring host with its visits by people.
 type Referrer struct {
-	Host   string // "" = none was told, OtherHosts = all that have no row of their own
+	Host   string // "": direct or unknown; OtherHosts: all hosts beyond MaxReferrers
 	Visits int64
 }
 
-// OtherHosts is the host of the referrers beyond the first MaxReferrers of a link.
+// OtherHosts stands for all hosts beyond the first MaxReferrers of a short link.
 const OtherHosts = "*"
 
-// MaxReferrers is how many referring hosts of one link are counted apart.
+// MaxReferrers is the number of hosts that are counted separately per short link.
 const MaxReferrers = 200
 
-// Stats are the stored visits of one short link:
-// those of the last seconds may be missing.
+// Stats are the stored visits of a short link. Those of the last seconds may be missing.
 type Stats struct {
-	Days      []Day      // the last ones, without gaps, the oldest first, today last
-	Devices   Day        // their sum; its Start is that of the first day
-	Referrers []Referrer // of all time, the most frequent first, 50 at most
+	Days      []Day      // without gaps, oldest first, ending today
+	Devices   Day        // sum of Days
+	Referrers []Referrer // all time, most visits first, 50 at most
 }
 
-// Stats are the visits of a short link over the last days, 1 to KeepDays:
-// CodeInvalid ("query.days") for any other number, CodeNotFound if there is no
-// such short link.
+// Stats returns the visits of the last days, 1 to KeepDays. Errors are CodeInvalid
+// ("query.days") and CodeNotFound.
 func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) {
 	if days < 1 || days > KeepDays {
 		return Stats{}, models.Invalid("query.days", "must be a whole number from 1 to %d", KeepDays)
@@ -67,7 +65,7 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 	var kept []Day
 	err = s.db.Read(ctx).Table("short_link_days").Where("short_link_seq = ? AND bucket_start >= ?", l.Seq, first).Order("bucket_start").Find(&kept).Error
 	if err != nil {
-		return Stats{}, fmt.Errorf("reading the visits of a short link: %w", err)
+		return Stats{}, fmt.Errorf("read visits of short link: %w", err)
 	}
 	st := Stats{Days: make([]Day, days), Devices: Day{Start: first}}
 	for i := range st.Days {
@@ -75,16 +73,16 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 	}
 	for _, d := range kept {
 		i := int(d.Start.Sub(first.Time) / models.Day)
-		if i >= days { // counted before the clock was set back
+		if i >= days { // the clock was set back
 			continue
 		}
 		st.Days[i] = d
 		st.Devices.Add(d)
 	}
 	err = s.db.Read(ctx).Table("short_link_referrers").Where("short_link_seq = ?", l.Seq).
-		Order("visits DESC, host").Limit(shownReferrers).Find(&st.Referrers).Error
+		Order("visits DESC, host").Limit(maxStatsReferrers).Find(&st.Referrers).Error
 	if err != nil {
-		return Stats{}, fmt.Errorf("reading the referrers of a short link: %w", err)
+		return Stats{}, fmt.Errorf("read referrers of short link: %w", err)
 	}
 	return st, nil
 }

@@ -16,9 +16,9 @@ import (
 type Options struct {
 	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
 	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
-	KeepEnded    bool          // the reaper deletes no short links: CLEANUP_ENABLED is false
+	NoCleanup    bool          // CLEANUP_ENABLED is false: the reaper deletes no short links
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
-	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
+	Own          []string      // our own hosts in lower case, with the port unless it is the default
 	ShortHost    string        // SHORT_HOST
 }
 
@@ -32,14 +32,14 @@ type Store struct {
 	keys    models.Keys
 	counter Counter
 	own     map[string]bool // see Reserve
-	claims  chan struct{}   // one for each claim under way, see maxClaims
-	loader  Load            // load, made once: a method value made at each visit would be allocated
+	claims  chan struct{}   // a token per running claim, see maxClaims
+	loader  Load            // s.load; stored once, because a method value per visit would be allocated
 	loaded  atomic.Int64    // see Loads
-	latest  atomic.Int64    // the latest time that a visit was decided at, see Store.present
+	latest  atomic.Int64    // latest time returned by Store.now
 }
 
-// NewStore makes the store over an open, migrated database. cache may be nil if
-// nothing is changed or visited, and counter if nothing is visited.
+// NewStore returns the store of a migrated database. cache can be nil if nothing is
+// changed or visited, counter if nothing is visited.
 func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, opts Options) *Store {
 	s := &Store{
 		db: db, clock: clock, cache: cache, counter: counter, opts: opts, rules: NewRules(opts),
@@ -49,13 +49,13 @@ func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, o
 	return s
 }
 
-// Options returns the settings in force.
+// Options returns the options of the store.
 func (s *Store) Options() Options { return s.opts }
 
-// Now returns the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Loads returns how often a destination was read from the database since the start.
+// Loads returns the number of destinations read from the database since the start.
 func (s *Store) Loads() int64 { return s.loaded.Load() }
 
 // Get returns a short link. The error is CodeNotFound if it does not exist or is deleted.
@@ -63,7 +63,7 @@ func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
-	l, ok, err := one(there(s.db.Read(ctx)).Where("short_key = ?", key))
+	l, ok, err := first(notDeleted(s.db.Read(ctx)).Where("short_key = ?", key))
 	if err == nil && !ok {
 		err = errUnknown
 	}
@@ -72,31 +72,31 @@ func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 
 var errUnknown = models.NotFound("short link")
 
-// ByURL returns the newest active short link to a canonical URL: of the shared ones, or else
-// of the actor's own. ok is false if there is none.
+// ByURL returns the newest active short link to a canonical URL, a shared one if there is
+// one, else one of the actor. ok is false if there is none.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
-	const newest = `SELECT seq FROM short_links WHERE canonical_url = ? AND private_to = ? AND deleted_at IS NULL AND ` + isActive + ` ORDER BY seq DESC LIMIT 1`
+	const newest = `SELECT seq FROM short_links WHERE canonical_url = ? AND private_to = ? AND deleted_at IS NULL AND ` + activeCondition + ` ORDER BY seq DESC LIMIT 1`
 	now := s.clock.Now()
-	return one(s.db.Read(ctx).Where("seq = coalesce(("+newest+"), ("+newest+"))", canonicalURL, "", now, canonicalURL, models.Owner(ctx), now))
+	return first(s.db.Read(ctx).Where("seq = coalesce(("+newest+"), ("+newest+"))", canonicalURL, "", now, canonicalURL, models.Owner(ctx), now))
 }
 
-// isActive is the condition for short links that are Active at a time.
-const isActive = "NOT disabled AND (expires_at IS NULL OR expires_at > ?) AND exhausted_at IS NULL"
+// activeCondition is the SQL condition for Active, with the time as its argument.
+const activeCondition = "NOT disabled AND (expires_at IS NULL OR expires_at > ?) AND exhausted_at IS NULL"
 
-// Any reports whether there is any short link.
+// Any reports whether the actor sees any short link.
 func (s *Store) Any(ctx context.Context) (bool, error) {
-	_, ok, err := one(there(s.db.Read(ctx)))
+	_, ok, err := first(notDeleted(s.db.Read(ctx)))
 	return ok, err
 }
 
-// List returns a page of short links in the order of their creation. limit is one of
-// models.NewLimit.
+// List returns a page of short links ordered by creation. limit comes from
+// models.NewLimit. Errors are CodeInvalid ("query.q", "query.page_token").
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[ShortLink], error) {
 	var page models.Slice[ShortLink]
 	if err := models.CheckFilter("query.q", f.Text); err != nil {
 		return page, err
 	}
-	q, err := s.matches(ctx, f)
+	q, err := s.filtered(ctx, f)
 	if err != nil {
 		return page, err
 	}
@@ -111,44 +111,44 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		q = q.Where(beyond, after.CreatedAt, after.ID)
 	}
 	if err := q.Order(order).Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("listing short links: %w", err)
+		return page, fmt.Errorf("list short links: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(l ShortLink) models.Cursor {
 		return models.Cursor{CreatedAt: l.CreatedAt, ID: l.Key}
 	}), nil
 }
 
-// few is the number of expired short links below which a list of them sorts them,
-// instead of reading all short links in order. As a rule the reaper leaves few.
-const few = 20_000
+// maxSorted is the largest number of expired short links that a list sorts. If there are
+// more, it reads all short links in order instead. Usually the reaper leaves fewer.
+const maxSorted = 20_000
 
-// matches are the short links that a filter chooses.
-func (s *Store) matches(ctx context.Context, f Filter) (*gorm.DB, error) {
+// filtered returns a query for the short links that match a filter.
+func (s *Store) filtered(ctx context.Context, f Filter) (*gorm.DB, error) {
 	now := s.clock.Now()
-	q := f.apply(there(s.db.Read(ctx)), now)
+	q := f.apply(notDeleted(s.db.Read(ctx)), now)
 	if f.Status != Expired {
 		return q, nil
 	}
-	const ended = `SELECT seq FROM short_links WHERE expires_at <= ? LIMIT ?`
-	const usedUp = `SELECT seq FROM short_links WHERE exhausted_at IS NOT NULL LIMIT ?`
+	const expiredSQL = `SELECT seq FROM short_links WHERE expires_at <= ? LIMIT ?`
+	const limitSQL = `SELECT seq FROM short_links WHERE exhausted_at IS NOT NULL LIMIT ?`
 	var n int
-	err := s.db.Read(ctx).Raw(`SELECT (SELECT count(*) FROM (`+ended+`) AS e) + (SELECT count(*) FROM (`+usedUp+`) AS u)`, now, few, few).Scan(&n).Error
+	err := s.db.Read(ctx).Raw(`SELECT (SELECT count(*) FROM (`+expiredSQL+`) AS e) + (SELECT count(*) FROM (`+limitSQL+`) AS u)`, now, maxSorted, maxSorted).Scan(&n).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting expired short links: %w", err)
+		return nil, fmt.Errorf("count expired short links: %w", err)
 	}
-	if n < few { // CROSS JOIN: SQLite shall begin with these
-		q = q.Select("short_links.*").Table("(SELECT * FROM ("+ended+") AS e UNION SELECT * FROM ("+usedUp+") AS u) AS few CROSS JOIN short_links", now, few, few).
-			Where("short_links.seq = few.seq")
+	if n < maxSorted { // CROSS JOIN makes SQLite start with these
+		q = q.Select("short_links.*").Table("(SELECT * FROM ("+expiredSQL+") AS e UNION SELECT * FROM ("+limitSQL+") AS u) AS expired CROSS JOIN short_links", now, maxSorted, maxSorted).
+			Where("short_links.seq = expired.seq")
 	}
 	return q, nil
 }
 
-// apply narrows a query for short links down.
+// apply adds the conditions of the filter to a query.
 func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	switch f.Status {
 	case "":
 	case Active:
-		q = q.Where(isActive, now)
+		q = q.Where(activeCondition, now)
 	case Expired:
 		q = q.Where("NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", now)
 	case Disabled:
@@ -160,30 +160,30 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	return q
 }
 
-// there are the short links that are not deleted and that the actor sees.
-func there(tx *gorm.DB) *gorm.DB { return seen(tx).Where("deleted_at IS NULL") }
+// notDeleted selects the visible short links that are not deleted.
+func notDeleted(tx *gorm.DB) *gorm.DB { return visible(tx).Where("deleted_at IS NULL") }
 
-// seen are the short links that the actor sees, deleted ones too.
-func seen(tx *gorm.DB) *gorm.DB {
-	visible, args := models.Visible(tx, "short_links")
-	return tx.Model(&ShortLink{}).Where(visible, args...)
+// visible selects the short links that the actor sees, including deleted ones.
+func visible(tx *gorm.DB) *gorm.DB {
+	condition, args := models.Visible(tx, "short_links")
+	return tx.Model(&ShortLink{}).Where(condition, args...)
 }
 
-// one is the first short link of a query.
-func one(q *gorm.DB) (l ShortLink, ok bool, err error) {
+// first returns the first short link of a query.
+func first(q *gorm.DB) (l ShortLink, ok bool, err error) {
 	res := q.Limit(1).Find(&l)
 	if res.Error != nil {
-		return l, false, fmt.Errorf("loading a short link: %w", res.Error)
+		return l, false, fmt.Errorf("load short link: %w", res.Error)
 	}
 	return l, res.RowsAffected > 0, nil
 }
 
-// lock loads a short link for a change.
+// lock loads a short link and locks its row.
 func lock(tx *gorm.DB, key string, deleted bool) (ShortLink, error) {
 	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
-	l, ok, err := one(seen(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))
+	l, ok, err := first(visible(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))
 	if err == nil && (!ok || l.DeletedAt.IsZero() == deleted) {
 		err = errUnknown
 	}

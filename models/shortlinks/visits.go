@@ -11,44 +11,42 @@ import (
 
 // Counter counts visits. Package visits implements it.
 type Counter interface {
-	// Count takes a visit to be counted later. It is called for every redirect, so
-	// it does not block.
+	// Count queues a visit. It is called for every redirect and does not block.
 	Count(v Visit)
 }
 
-// Visit is one visit that was redirected.
+// Visit is a redirected visit.
 type Visit struct {
 	Link    int64 // the short link's Seq
 	Visitor Visitor
 	At      models.Time
-	Claimed bool // it is counted in the short link's Visits already
+	Claimed bool // already counted in ShortLink.Visits
 }
 
-// Visitor is what a visit tells about the visitor. Nothing by which visitors can
-// be told apart is stored.
+// Visitor has the request headers of a visit. Nothing that identifies a visitor is stored.
 type Visitor struct {
 	Referrer  string // header Referer
 	UserAgent string // header User-Agent
 }
 
-// DayVisits are visits of one short link on one day that are not stored yet.
+// DayVisits are the visits of a short link on one day that are not stored yet.
 type DayVisits struct {
 	Link int64 // the short link's Seq
 	Day
-	Claimed   int64       // of all of these, those that are counted in the short link's Visits already
-	Referrers []Referrer  // of people, each host once; people without a referrer are not in it
-	Last      models.Time // when the last of these visits was made
+	Claimed   int64       // those already counted in ShortLink.Visits
+	Referrers []Referrer  // by people, each host once, without direct visits
+	Last      models.Time // time of the last visit
 }
 
-// lockVisits is held by transactions that write visits.
+// lockVisits serializes transactions that write visits.
 const lockVisits models.LockKey = 7_110_913_002
 
-// WriteVisits stores a batch of visits, in one transaction of three statements.
-// Visits of links that were deleted meanwhile are left out.
+// WriteVisits stores a batch of visits in one transaction of three statements. It skips
+// visits of short links that no longer exist.
 func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, batch) })
 	if err != nil {
-		return fmt.Errorf("visits of short links: %w", err)
+		return fmt.Errorf("write visits of short links: %w", err)
 	}
 	return nil
 }
@@ -59,15 +57,15 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 	days := models.NewRows("link bigint, day bigint, bots bigint, desktop bigint, mobile bigint, tablet bigint, other bigint")
 	referrers := models.NewRows("link bigint, host text, n bigint")
 	for _, v := range batch {
-		of := sums[v.Link]
-		if of == nil {
-			of = &sum{}
-			sums[v.Link] = of
+		total := sums[v.Link]
+		if total == nil {
+			total = &sum{}
+			sums[v.Link] = total
 		}
-		of.visits += v.All()
-		of.bots += v.Bots
-		of.claimed += v.Claimed
-		of.last = max(of.last, v.Last.UnixMicro())
+		total.visits += v.All()
+		total.bots += v.Bots
+		total.claimed += v.Claimed
+		total.last = max(total.last, v.Last.UnixMicro())
 		days.Add(v.Link, v.Start, v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other)
 		direct := v.People()
 		for _, r := range v.Referrers {
@@ -79,14 +77,14 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 		}
 	}
 	links := models.NewRows("link bigint, n bigint, bots bigint, claimed bigint, last bigint")
-	for link, of := range sums {
-		links.Add(link, of.visits, of.bots, of.claimed, of.last)
+	for link, total := range sums {
+		links.Add(link, total.visits, total.bots, total.claimed, total.last)
 	}
 	if err := s.db.OneAtATime(tx, lockVisits); err != nil {
 		return err
 	}
-	// The links first: that keeps the reaper from them until the rest is written.
-	// (If max_visits was set meanwhile, the visits before may be as many already.)
+	// The links first: their row locks keep the reaper away until the rest is written.
+	// If max_visits was set since, the limit may be reached already.
 	err := links.Exec(tx, `
 		UPDATE short_links SET bots = short_links.bots + v.bots, visits = visits + v.n - v.claimed,
 			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n - v.claimed >= max_visits
@@ -103,7 +101,7 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 				tablet = short_link_days.tablet + excluded.tablet, other = short_link_days.other + excluded.other`).Error
 	}
 	if err == nil {
-		// A host that has no row gets one while there is room, else it is one of the others.
+		// A new host gets a row until there are MaxReferrers. Then it counts as OtherHosts.
 		err = referrers.Exec(tx, `
 			INSERT INTO short_link_referrers (short_link_seq, host, visits)
 			SELECT link, CASE WHEN known OR rows + place <= ? THEN host ELSE ? END AS named, sum(n) FROM (
@@ -117,7 +115,7 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 			MaxReferrers, OtherHosts).Error
 	}
 	if err != nil {
-		return fmt.Errorf("storing visits: %w", err)
+		return fmt.Errorf("store visits: %w", err)
 	}
 	return nil
 }

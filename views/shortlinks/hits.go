@@ -6,7 +6,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Hits are short links as the search over everything shows them.
+// Hits returns short links as results of the global search.
 func Hits(ls []shortlinks.ShortLink, now models.Time) []ui.Hit {
 	hits := make([]ui.Hit, len(ls))
 	for i, l := range ls {

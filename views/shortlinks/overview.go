@@ -7,12 +7,12 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of short links.
+// Overview is the part of the overview about short links.
 type Overview struct {
 	Newest []shortlinks.ShortLink
 }
 
-// Part is the short links' part of the overview.
+// Part returns the component to show.
 func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{Used: len(v.Newest) > 0, Hint: shortenHint()}
 	if p.Used {

@@ -6,12 +6,12 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// shortenedBy is at the foot of the pages that visitors of a short link see.
+// shortenedBy is the footer of pages for visitors.
 const shortenedBy = "Shortened by Linkwatch"
 
-// Preview is the page that shows a visitor the destination of a short link.
+// Preview is the page of a short link with ?preview=1.
 type Preview struct {
 	shortlinks.Entry
-	Path string // of the short link
+	Path string // URL path of the short link
 	Now  time.Time
 }

@@ -15,8 +15,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Shortened is a section on the page of something else with a URL: the short link
-// l that leads there. prefix is that of its address.
+// Shortened is a section on the page of a link or a target: the short link l to the same
+// URL. prefix is the URL prefix of short links.
 func Shortened(prefix string, l shortlinks.ShortLink, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -51,7 +51,7 @@ func Shortened(prefix string, l shortlinks.ShortLink, now time.Time) templ.Compo
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\">Visits, end, QR code</a></div><div class=\"state\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\">Statistics and QR code</a></div><div class=\"state\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -77,15 +77,15 @@ func Shortened(prefix string, l shortlinks.ShortLink, now time.Time) templ.Compo
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var4 string
-		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs("ends ")
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs("expires: ")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/shortened.templ`, Line: 23, Col: 14}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/shortened.templ`, Line: 23, Col: 18}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = endsIn(l, now).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = expiryCell(l, now).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -97,7 +97,7 @@ func Shortened(prefix string, l shortlinks.ShortLink, now time.Time) templ.Compo
 	})
 }
 
-// ShortenButton asks for a short link. path is where it posts.
+// ShortenButton is a button that posts to path to add a short link.
 func ShortenButton(path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,28 +17,27 @@ import (
 // ShortLink is the page of one short link.
 type ShortLink struct {
 	ui.Page
-	Place  ShortLinkPlace
-	Short  shortlinks.ShortLink
-	Prefix string           // of its address
-	Barred string           // why visitors are not redirected although it is active; "" = they are
-	Stats  shortlinks.Stats // of the last shortlinks.KeepDays days
-	Kept   time.Duration    // least time that it is kept after it expired or was used up
-	Keep   bool             // it is never deleted: CLEANUP_ENABLED is false
-	Edit   Form
-	Aside  []templ.Component // of other systems: sections below the facts
+	Place     ShortLinkPlace
+	Short     shortlinks.ShortLink
+	Prefix    string           // of its URL
+	Blocked   string           // why an active short link does not redirect; "" if it does
+	Stats     shortlinks.Stats // of the last shortlinks.KeepDays days
+	Buffer    time.Duration    // minimum time between expiry and deletion
+	NoCleanup bool             // CLEANUP_ENABLED is false: it is never deleted
+	Edit      Form
+	Aside     []templ.Component // sections of other systems
 }
 
-// ShortLinkPlace is what the page of a short link shows of its visits.
+// ShortLinkPlace is the selected range of visits.
 type ShortLinkPlace struct {
 	Key  string
 	Days int // one of Ranges
 }
 
-// Ranges are the numbers of days that the chart of visits can show. The second
-// is the default.
+// Ranges are the ranges of the chart, in days. The second one is the default.
 var Ranges = []int{7, 30, 90, shortlinks.KeepDays}
 
-// Path is the address of the place.
+// Path returns the URL path of the page.
 func (p ShortLinkPlace) Path() string {
 	q := url.Values{}
 	if p.Days != Ranges[1] {
@@ -51,8 +50,7 @@ func (p ShortLinkPlace) withDays(n int) ShortLinkPlace { p.Days = n; return p }
 
 func shortPath(key string) string { return "/short/" + key }
 
-// visitsOf is the number of visits, with the visit limit if there is one: "12",
-// "12 of 20".
+// visitsOf returns the visits and the visit limit: "12", "12 of 20".
 func visitsOf(l shortlinks.ShortLink) string {
 	if l.MaxVisits == 0 {
 		return ui.Count(l.Visits)
@@ -64,63 +62,61 @@ func statusOf(l shortlinks.ShortLink, now time.Time) shortlinks.Status {
 	return l.Status(models.At(now))
 }
 
-// extensions are the choices to extend a short link with one click.
+// extensions are the buttons that extend a short link.
 var extensions = []struct{ by, label string }{
-	{"24h", "+1 day"}, {"168h", "+7 days"}, {"720h", "+30 days"}, {EndsNever, "Never ends"},
+	{"24h", "+1 day"}, {"168h", "+7 days"}, {"720h", "+30 days"}, {ExpiryNever, "Never expires"},
 }
 
-// ended reports whether the link has expired.
-func (v ShortLink) ended() bool {
+// expired reports whether the expiry time has passed.
+func (v ShortLink) expired() bool {
 	return !v.Short.ExpiresAt.IsZero() && !v.Now.Before(v.Short.ExpiresAt.Time)
 }
 
-// endsOrEnded is the word between a short link and its end.
-func (v ShortLink) endsOrEnded() string {
-	if v.ended() {
+func (v ShortLink) expiryWord() string {
+	if v.expired() {
 		return "expired"
 	}
-	return "ends"
+	return "expires"
 }
 
-// statusText is what visitors of the short link get, and until when it is kept.
+// statusText says what visitors get, and when an expired short link is deleted.
 func (v ShortLink) statusText() string {
 	switch l := v.Short; {
-	case v.Barred != "":
-		return v.Barred + " Visitors see that."
+	case v.Blocked != "":
+		return v.Blocked + " Visitors get an error page."
 	case l.Disabled:
-		return "Visitors see that it is switched off. Enable it to let it lead on again."
-	case v.ended():
-		return "Visitors see that it has expired. " + v.kept("extend it")
-	case l.UsedUp():
-		return "Its " + ui.Plural(l.MaxVisits, "visit") + " are used up, and visitors see that. " + v.kept("allow more visits")
+		return "Visitors get an error page. Enable it to redirect again."
+	case v.expired():
+		return "Visitors get an error page. " + v.deletionText("Extend it")
+	case l.LimitReached():
+		return "The limit of " + ui.Plural(l.MaxVisits, "visit") + " is reached. Visitors get an error page. " + v.deletionText("Raise the limit")
 	case l.MaxVisits > 0:
 		left := l.MaxVisits - l.Visits
-		return fmt.Sprintf("It leads on for %s more, of %s.", ui.Plural(left, "visit"), ui.Count(l.MaxVisits))
+		return fmt.Sprintf("%s left of %s.", ui.Plural(left, "visit"), ui.Count(l.MaxVisits))
 	case l.ExpiresAt.IsZero():
-		return "It leads on until you disable or delete it."
+		return "It does not expire."
 	}
-	return "It leads on until then."
+	return "Visitors are redirected until then."
 }
 
-// kept says how long an expired or used up short link is kept, and what to do to
-// use it again.
-func (v ShortLink) kept(todo string) string {
+// deletionText says when an expired short link is deleted, and what to do to keep it.
+func (v ShortLink) deletionText(action string) string {
 	switch {
-	case v.Keep:
-		return "It is kept because CLEANUP_ENABLED is false; " + todo + " to use it again."
-	case v.Kept == 0:
-		return "It may be deleted at any time; " + todo + " to keep it."
+	case v.NoCleanup:
+		return "It is kept because CLEANUP_ENABLED is false. " + action + " to use it again."
+	case v.Buffer == 0:
+		return "It can be deleted at any time. " + action + " to keep it."
 	}
-	return "It may be deleted from " + ui.Lasted(v.Kept) + " after its end; " + todo + " to keep it."
+	return "It can be deleted " + ui.Lasted(v.Buffer) + " after it expired. " + action + " to keep it."
 }
 
-// last are the last n days of visits.
+// last returns the last n days of visits.
 func (v ShortLink) last(n int) []shortlinks.Day {
 	days := v.Stats.Days
 	return days[max(len(days)-n, 0):]
 }
 
-// sum is the visits of some days together. Its start is that of the first.
+// sum adds up days. The result starts with the first one.
 func sum(days []shortlinks.Day) shortlinks.Day {
 	var all shortlinks.Day
 	for i, d := range days {
@@ -141,13 +137,13 @@ func (v ShortLink) visits(days int) int64 {
 	return d.People() + d.Bots
 }
 
-// ticks is how many parts the chart's time is shown in.
+// ticks is the number of labels on the time axis.
 const ticks = 4
 
-// maxDayBars is the number of days up to which each has a bar of its own.
+// maxDayBars is the largest number of days with one bar per day.
 const maxDayBars = 100
 
-// perBar is the number of days in one bar of the chart.
+// perBar returns the number of days per bar.
 func perBar(days int) int {
 	if days <= maxDayBars {
 		return 1
@@ -155,7 +151,7 @@ func perBar(days int) int {
 	return 8 // 50 bars for 400 days
 }
 
-// buckets are the days of the chart, or groups of them.
+// buckets returns one Day per bar.
 func (v ShortLink) buckets() []shortlinks.Day {
 	var all []shortlinks.Day
 	for group := range slices.Chunk(v.last(v.Place.Days), perBar(v.Place.Days)) {
@@ -164,7 +160,7 @@ func (v ShortLink) buckets() []shortlinks.Day {
 	return all
 }
 
-// bucketDay is when a bar's visits were: "24 Mar 2026", "3 Mar to 10 Mar 2026".
+// bucketDay returns the date of a bar: "24 Mar 2026", "3 Mar to 10 Mar 2026".
 func (v ShortLink) bucketDay(d shortlinks.Day) string {
 	n := perBar(v.Place.Days)
 	if n == 1 {
@@ -173,13 +169,12 @@ func (v ShortLink) bucketDay(d shortlinks.Day) string {
 	return d.Start.Format("2 Jan") + " to " + d.Start.Add(time.Duration(n-1)*models.Day).Format("2 Jan 2006")
 }
 
-// chart is the visits as the chart draws them.
 func (v ShortLink) chart() ui.BarChart {
 	shown := sum(v.last(v.Place.Days))
 	c := ui.BarChart{
 		Label: fmt.Sprintf("Visits over the last %d days: %s by people, %s by bots", v.Place.Days, ui.Count(shown.People()), ui.Count(shown.Bots)),
 		Parts: []string{"people", "bots"},
-		Empty: "No visits in this time",
+		Empty: "No visits in this period",
 	}
 	for _, d := range v.buckets() {
 		c.Bars = append(c.Bars, ui.Bar{
@@ -202,17 +197,16 @@ func (v ShortLink) tick(d shortlinks.Day) string {
 	return d.Start.Format("2 Jan")
 }
 
-// shownShares is the number of shares listed before the rest is folded.
+// shownShares is the number of shares that are not folded.
 const shownShares = 10
 
-// share is one line of a list of shares.
+// share is one row of a list.
 type share struct {
 	name string
 	n    int64
 }
 
-// devices are the visits by people in the days shown, by device, the most frequent
-// first.
+// devices returns the visits by people per device in the selected range, most frequent first.
 func (v ShortLink) devices() []share {
 	d := sum(v.last(v.Place.Days))
 	all := []share{{"Desktop", d.Desktop}, {"Mobile", d.Mobile}, {"Tablet", d.Tablet}, {"Other", d.Other}}
@@ -220,13 +214,13 @@ func (v ShortLink) devices() []share {
 	return slices.DeleteFunc(all, func(s share) bool { return s.n == 0 })
 }
 
-// referrers are all visits by people, by the host that referred them.
+// referrers returns all visits by people per referring host.
 func (v ShortLink) referrers() []share {
 	var all []share
 	for _, r := range v.Stats.Referrers {
 		switch r.Host {
 		case "":
-			all = append(all, share{"Typed, scanned or not told", r.Visits})
+			all = append(all, share{"Direct or unknown", r.Visits})
 		case shortlinks.OtherHosts:
 			all = append(all, share{"Other hosts", r.Visits})
 		default:

@@ -13,7 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// statusMark is the status of a short link by word, shape and colour.
+// statusMark shows a status by word, shape and color.
 func statusMark(s shortlinks.Status) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -43,7 +43,6 @@ func statusMark(s shortlinks.Status) templ.Component {
 	})
 }
 
-// statusIcon is the shape of a status.
 func statusIcon(s shortlinks.Status) string {
 	switch s {
 	case shortlinks.Active:

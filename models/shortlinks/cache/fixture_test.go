@@ -54,7 +54,7 @@ func (f fixture) must(err error) {
 // look does what the service does each second.
 func (f fixture) look() fixture {
 	f.Helper()
-	f.must(f.cache.Look(f.Context(), f.Store))
+	f.must(f.cache.Poll(f.Context(), f.Store))
 	return f
 }
 

@@ -14,12 +14,11 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// probeInterval is how often Redis is pinged, and how often it is retried.
+// probeInterval is the interval of pings and of reconnects.
 const probeInterval = time.Second
 
-// Listen connects to Redis, and again whenever the connection fails, and handles
-// the changes that other instances announce, until ctx ends. store is the one that
-// uses this cache.
+// Listen connects to Redis, reconnects after failures, and handles the changes that other
+// instances announce, until ctx ends. store must use this cache.
 func (s *Shared) Listen(ctx context.Context, store *shortlinks.Store) {
 	probe := time.NewTicker(probeInterval)
 	defer probe.Stop()
@@ -32,7 +31,7 @@ func (s *Shared) Listen(ctx context.Context, store *shortlinks.Store) {
 		s.errors.Add(1)
 		if used || !logged {
 			logged = true
-			s.log.Warn("Redis is away; short links are served without it", "error", err)
+			s.log.Warn("Redis unavailable, serving short links without it", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -42,27 +41,27 @@ func (s *Shared) Listen(ctx context.Context, store *shortlinks.Store) {
 	}
 }
 
-// session uses Redis until it fails. used reports whether it was used at all.
+// session uses Redis until it fails. used reports whether the connection succeeded.
 func (s *Shared) session(ctx context.Context, store *shortlinks.Store, probe <-chan time.Time) (used bool, err error) {
 	sub := s.redis.Subscribe(ctx)
 	ended, wait := make(chan error, 1), sync.WaitGroup{}
 	defer wait.Wait()
-	defer func() { _ = sub.Close() }() // which ends receive
+	defer func() { _ = sub.Close() }() // ends receive
 	if err := subscribe(ctx, sub); err != nil {
-		return false, fmt.Errorf("subscribing: %w", err)
+		return false, fmt.Errorf("subscribe: %w", err)
 	}
 	wait.Go(func() { ended <- s.receive(ctx, sub) })
-	// Changes from here on are received. Look finds those that were announced while Redis was not in use.
-	if err := s.memory.Look(ctx, store); err != nil {
+	// From here on changes are received. Poll finds those announced before.
+	if err := s.memory.Poll(ctx, store); err != nil {
 		return false, err
 	}
 	select {
-	case err := <-s.failure: // of an earlier session
-		s.log.Debug("Redis had failed", "error", err)
+	case err := <-s.failure: // from an earlier session
+		s.log.Debug("earlier Redis failure", "error", err)
 	default:
 	}
 	s.up.Store(true)
-	s.log.Info("Redis is in use")
+	s.log.Info("Redis connected")
 	for {
 		select {
 		case <-ctx.Done():
@@ -70,16 +69,16 @@ func (s *Shared) session(ctx context.Context, store *shortlinks.Store, probe <-c
 		case err := <-s.failure:
 			return true, err
 		case err := <-ended:
-			return true, fmt.Errorf("receiving changes: %w", err)
+			return true, fmt.Errorf("receive changes: %w", err)
 		case <-probe:
 			if err := errors.Join(s.redis.Ping(ctx).Err(), sub.Ping(ctx)); err != nil {
-				return true, fmt.Errorf("pinging: %w", err)
+				return true, fmt.Errorf("ping: %w", err)
 			}
 		}
 	}
 }
 
-// subscribe returns when Redis has confirmed the subscription.
+// subscribe subscribes and waits for the confirmation.
 func subscribe(ctx context.Context, sub *redis.PubSub) error {
 	if err := sub.Subscribe(ctx, redisChannel); err != nil {
 		return err

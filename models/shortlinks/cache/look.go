@@ -12,36 +12,34 @@ import (
 )
 
 const (
-	// maxChanged is the number of changes that a process remembers.
-	maxChanged = 10_000
-	// lookTime is how long Look may take.
-	lookTime = 10 * time.Second
-	// never is before the start, and longer ago than any look.
+	// maxChanged is the number of changes that a process keeps in memory.
+	maxChanged  = 10_000
+	pollTimeout = 10 * time.Second
+	// never is a time before the start and before any poll.
 	never = time.Duration(math.MinInt64 / 2)
 )
 
-// horizon is how far this process knows the changes of all instances.
+// horizon is the range of changes of all instances that this process knows.
 type horizon struct {
-	seen   int64         // all changes after floor and up to this version are known
-	floor  int64         // looks make no entry current that may miss a change up to this version
-	looked time.Duration // when the last look began, since Memory.start
+	version int64         // all changes after floor and up to this version are known
+	floor   int64         // polls do not refresh entries that may miss a change up to this version
+	polled  time.Duration // start of the last poll, since Memory.start
 }
 
-// Look reads from the database which short links were changed since the last Look,
-// by any instance, and invalidates their entries. It makes all others current as of
-// its beginning.
+// Poll reads which short links were changed since the last Poll, by any instance, and
+// invalidates their entries. All other entries are then current as of its start.
 //
-// It may miss changes if it is the first, if there are too many to remember, or if
-// the reaper may have deleted one since the last Look. Then it resets the cache: it
-// makes no entry current that may miss a change up to now.
-func (m *Memory) Look(ctx context.Context, store *shortlinks.Store) error {
-	m.looking.Lock()
-	defer m.looking.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// It may miss changes on the first call, if there are too many, or if the reaper may have
+// deleted a changed short link since the last Poll. Then it resets the cache: entries that
+// may miss a change are not current.
+func (m *Memory) Poll(ctx context.Context, store *shortlinks.Store) error {
+	m.polling.Lock()
+	defer m.polling.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	last, began := m.horizon.Load(), m.now()
-	after, room := last.seen, m.room()
-	reset := began-last.looked >= store.ReapedAfter()
+	last, started := m.horizon.Load(), m.now()
+	after, room := last.version, m.room()
+	reset := started-last.polled >= store.ReapedAfter()
 	if reset {
 		after = math.MaxInt64
 	}
@@ -49,58 +47,57 @@ func (m *Memory) Look(ctx context.Context, store *shortlinks.Store) error {
 	if err != nil {
 		return err
 	}
-	if reset || len(changed) > room || newest < last.seen { // less: the database was restored from a backup
+	if reset || len(changed) > room || newest < last.version { // smaller: the database was restored from a backup
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		maps.DeleteFunc(m.changed, func(_ string, version int64) bool { return version <= max(newest, last.seen) })
-		m.horizon.Store(&horizon{seen: newest, floor: newest, looked: began})
+		maps.DeleteFunc(m.changed, func(_ string, version int64) bool { return version <= max(newest, last.version) })
+		m.horizon.Store(&horizon{version: newest, floor: newest, polled: started})
 		return nil
 	}
 	for _, c := range changed {
 		m.invalidate(c.Key, c.Version)
 	}
-	m.horizon.Store(&horizon{seen: newest, floor: last.floor, looked: began})
+	m.horizon.Store(&horizon{version: newest, floor: last.floor, polled: started})
 	return nil
 }
 
-// room returns how many more changes may be known.
+// room returns how many more changes fit into changed.
 func (m *Memory) room() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return max(0, maxChanged-len(m.changed))
 }
 
-// invalidate removes the entry of a key unless it has a change, and remembers the
-// change, so that no entry is put later that misses it.
+// invalidate removes the entry of a key unless it contains a change. It records the
+// change, so that no entry without it is put later.
 func (m *Memory) invalidate(key string, version int64) {
 	m.mu.Lock()
 	m.changed[key] = max(m.changed[key], version)
 	m.mu.Unlock()
-	m.links.Compute(key, func(old held, found bool) (held, otter.ComputeOp) {
+	m.links.Compute(key, func(old cached, found bool) (cached, otter.ComputeOp) {
 		if found && old.upTo >= version {
-			return held{}, otter.CancelOp
+			return cached{}, otter.CancelOp
 		}
 		m.unknown.Invalidate(key)
 		if !found {
-			return held{}, otter.CancelOp
+			return cached{}, otter.CancelOp
 		}
-		return held{}, otter.InvalidateOp
+		return cached{}, otter.InvalidateOp
 	})
 }
 
-// isComplete reports whether an entry of a key that has all changes up to a version
-// has all that this process knows of, and can be kept current.
+// isComplete reports whether an entry with all changes up to a version contains all
+// changes that this process knows.
 func (m *Memory) isComplete(key string, upTo int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return upTo >= m.horizon.Load().floor && upTo >= m.changed[key]
 }
 
-// asOf returns a time before which no change was committed that is missing in an
-// entry of this cache.
-func (m *Memory) asOf(h *held) time.Duration {
+// asOf returns a time such that the entry contains all changes committed before it.
+func (m *Memory) asOf(h *cached) time.Duration {
 	if v := m.horizon.Load(); h.upTo >= v.floor {
-		return max(h.asOf, v.looked)
+		return max(h.asOf, v.polled)
 	}
 	return h.asOf
 }

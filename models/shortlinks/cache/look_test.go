@@ -83,7 +83,7 @@ func TestNoStaleRedirectAfterAStop(t *testing.T) {
 	})
 }
 
-// While looks go on, an entry costs no query for as long as it is held.
+// While looks go on, an entry costs no query for as long as it is cached.
 func TestLooksKeepEntriesCurrent(t *testing.T) {
 	each(t, func(f fixture) {
 		other := f.another().look()
@@ -105,7 +105,7 @@ func TestLooksKeepEntriesCurrent(t *testing.T) {
 }
 
 // A process reads a row, and is stopped before it uses it. Others change the link
-// meanwhile, and looks pass, however long ago they began and whatever they find.
+// meanwhile, and looks pass, however long ago they started and whatever they find.
 func TestReadThatALookOvertakes(t *testing.T) {
 	each(t, func(f fixture) {
 		for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestReadThatALookOvertakes(t *testing.T) {
 					f.clock.Advance(c.every)
 					other.look()
 				}
-			}).leads(l.Key, "https://example.com/page") // as it was when the visit began
+			}).leads(l.Key, "https://example.com/page") // as it was when the visit started
 			if got := other.visit(l.Key); got != "https://example.com/new" {
 				t.Errorf("%s: leads to %s", name, got)
 			}
@@ -244,7 +244,7 @@ func TestLookThatFails(t *testing.T) {
 		cancel()
 		for range 10 {
 			f.clock.Advance(time.Minute)
-			if other.cache.Look(ended, other.Store) == nil {
+			if other.cache.Poll(ended, other.Store) == nil {
 				t.Fatal("a look that cannot have seen anything succeeds")
 			}
 		}
@@ -299,7 +299,7 @@ func TestChangeThatWasReaped(t *testing.T) {
 		f.must(err)
 		f.clock.Advance(f.opts.BufferTime + time.Second)
 		f.must(f.db.Write(t.Context(), func(tx *gorm.DB) error {
-			n, err := f.ReapEnded(tx, 10)
+			n, err := f.ReapExpired(tx, 10)
 			if n != 1 {
 				t.Errorf("%d short links were reaped", n)
 			}

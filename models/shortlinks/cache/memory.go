@@ -1,9 +1,9 @@
-// Package cache holds the entries of short links in memory and in Redis, and keeps
-// them current when other instances change short links.
+// Package cache caches the entries of short links in memory and in Redis, and invalidates
+// them when other instances change short links.
 //
-// Memory is the cache of one process. Memory.Look tells it what other instances
-// changed. Shared is the Redis behind it, if there is one. ADR 14 shows why no
-// entry is used that is older than shortlinks.MaxStale.
+// Memory is the cache of one process. Memory.Poll reads the changes of other instances.
+// Shared is the optional Redis cache behind it. ADR 14 explains why no entry older than
+// shortlinks.MaxStale is used.
 package cache
 
 import (
@@ -20,53 +20,53 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// maxUnknown is the number of unknown keys that are remembered. They have a cache
-// of their own, so that guessed keys evict no short link.
+// maxUnknown is the number of cached unknown keys. They have a separate cache, so that
+// guessed keys do not evict short links.
 const maxUnknown = 10_000
 
 // Memory is the shortlinks.Cache of one process.
 type Memory struct {
-	links        *otter.Cache[string, held]
-	unknown      *otter.Cache[string, held]
+	links        *otter.Cache[string, cached]
+	unknown      *otter.Cache[string, cached]
 	shared       *Shared // nil without Redis
 	loads        singleflight.Group
 	clock        models.Clock
 	start        time.Time
 	hits, misses atomic.Int64
 
-	looking sync.Mutex
+	polling sync.Mutex
 	horizon atomic.Pointer[horizon]
 	mu      sync.Mutex
-	changed map[string]int64 // known changes: the newest version of each key
+	changed map[string]int64 // newest known version of each changed key
 }
 
-// held is an entry as it is in memory.
-type held struct {
+// cached is an entry in memory.
+type cached struct {
 	shortlinks.Entry
 	ttl  time.Duration
-	upTo int64         // no change of the key up to this version is missing
-	asOf time.Duration // no change that was committed before is missing; since Memory.start, by the monotonic clock
+	upTo int64         // contains all changes of the key up to this version
+	asOf time.Duration // contains all changes committed before; since Memory.start, by the monotonic clock
 }
 
-// NewMemory makes a cache of at most size entries (SHORT_CACHE_SIZE). clock is
-// that of its store. Close it when it is no longer used.
+// NewMemory returns a cache of at most size entries. clock must be the clock of its store.
+// Close stops its goroutines.
 func NewMemory(size int, clock models.Clock) *Memory { return newMemory(size, clock, nil) }
 
 func newMemory(size int, clock models.Clock, ttl otter.Clock) *Memory {
-	cache := func(size int) *otter.Cache[string, held] {
-		return otter.Must(&otter.Options[string, held]{
+	cache := func(size int) *otter.Cache[string, cached] {
+		return otter.Must(&otter.Options[string, cached]{
 			MaximumSize: size, Clock: ttl,
-			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, held]) time.Duration { return e.Value.ttl }),
+			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, cached]) time.Duration { return e.Value.ttl }),
 		})
 	}
 	m := &Memory{
 		links: cache(size), unknown: cache(min(size, maxUnknown)), clock: clock, start: clock.Instant(), changed: map[string]int64{},
 	}
-	m.horizon.Store(&horizon{looked: never})
+	m.horizon.Store(&horizon{polled: never})
 	return m
 }
 
-// Close ends the cache's goroutines.
+// Close stops the goroutines of the cache.
 func (m *Memory) Close() {
 	m.links.StopAllGoroutines()
 	m.unknown.StopAllGoroutines()
@@ -78,7 +78,7 @@ func (m *Memory) Hits() int64 { return m.hits.Load() }
 // Misses returns the number of cache misses since the start.
 func (m *Memory) Misses() int64 { return m.misses.Load() }
 
-// Len returns about how many entries are held, those of unknown keys included.
+// Len returns the approximate number of entries, including unknown keys.
 func (m *Memory) Len() int { return m.links.EstimatedSize() + m.unknown.EstimatedSize() }
 
 // Get implements shortlinks.Cache. A hit takes no lock and allocates nothing.
@@ -89,35 +89,34 @@ func (m *Memory) Get(ctx context.Context, key string, now time.Time, load shortl
 		return h.Entry, nil
 	}
 	m.misses.Add(1)
-	return m.find(ctx, strings.Clone(key), at, load) // a cache that held a piece of the request would hold all of it
+	return m.find(ctx, strings.Clone(key), at, load) // a substring in the cache would keep the whole request in memory
 }
 
-func (m *Memory) peek(key string) (h held, ok bool) {
+func (m *Memory) peek(key string) (h cached, ok bool) {
 	if h, ok = m.links.GetIfPresent(key); !ok {
 		h, ok = m.unknown.GetIfPresent(key)
 	}
 	return h, ok
 }
 
-// find is Get for a visit at a time that missed. Visits that miss the same key at
-// the same time share one read.
+// find is Get after a miss. Concurrent misses of a key share one read.
 func (m *Memory) find(ctx context.Context, key string, at time.Duration, load shortlinks.Load) (shortlinks.Entry, error) {
 	for {
 		found, err, _ := m.loads.Do(key, func() (any, error) { return m.read(ctx, key, load) })
 		if err != nil {
 			return shortlinks.Entry{}, err
 		}
-		// The read of another visit may be too old for this one, if the process was stopped meanwhile.
-		if h, _ := found.(held); at-h.asOf < shortlinks.MaxStale {
+		// A shared read may be too old, if the process was stopped in between.
+		if h, _ := found.(cached); at-h.asOf < shortlinks.MaxStale {
 			return h.Entry, nil
 		}
 	}
 }
 
 // read reads the entry of a key into the cache, from Redis or from the database.
-func (m *Memory) read(ctx context.Context, key string, load shortlinks.Load) (h held, err error) {
-	now, seen := m.now(), m.horizon.Load().seen
-	if h, ok := m.peek(key); ok { // another visit may have read it since this one missed
+func (m *Memory) read(ctx context.Context, key string, load shortlinks.Load) (h cached, err error) {
+	now, version := m.now(), m.horizon.Load().version
+	if h, ok := m.peek(key); ok { // another visit may have read it since
 		if h.asOf = m.asOf(&h); now-h.asOf < shortlinks.MaxStale {
 			return h, nil
 		}
@@ -127,43 +126,42 @@ func (m *Memory) read(ctx context.Context, key string, load shortlinks.Load) (h 
 			return h, nil
 		}
 	}
-	h = held{asOf: m.now()}
+	h = cached{asOf: m.now()}
 	if h.Entry, h.ttl, err = load(ctx, key); err != nil {
-		return held{}, err
+		return cached{}, err
 	}
-	h.upTo = max(seen, h.Version)
+	h.upTo = max(version, h.Version)
 	if m.put(key, h) && m.shared != nil {
 		m.shared.write(ctx, key, h)
 	}
 	return h, nil
 }
 
-// put keeps an entry unless a change of its key may be missing in it that this
-// process knows of, or knew of.
-func (m *Memory) put(key string, h held) (kept bool) {
-	m.links.Compute(key, func(old held, found bool) (held, otter.ComputeOp) {
+// put stores an entry unless it may miss a known change of its key.
+func (m *Memory) put(key string, h cached) (stored bool) {
+	m.links.Compute(key, func(old cached, found bool) (cached, otter.ComputeOp) {
 		switch {
 		case found && old.upTo > h.upTo, !m.isComplete(key, h.upTo):
-			return held{}, otter.CancelOp
+			return cached{}, otter.CancelOp
 		case h.Reason == shortlinks.ReasonUnknown:
-			kept = true
-			m.unknown.Set(key, h) // under the lock of the key, so that it is never there beside a link
+			stored = true
+			m.unknown.Set(key, h) // under the lock of the key, so that it is never in both caches
 			if found {
-				return held{}, otter.InvalidateOp
+				return cached{}, otter.InvalidateOp
 			}
-			return held{}, otter.CancelOp
+			return cached{}, otter.CancelOp
 		}
-		kept = true
+		stored = true
 		m.unknown.Invalidate(key)
 		return h, otter.WriteOp
 	})
-	return kept
+	return stored
 }
 
 // Announce implements shortlinks.Cache.
-func (m *Memory) Announce(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, began time.Time) {
+func (m *Memory) Announce(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, started time.Time) {
 	m.invalidate(key, e.Version)
-	h := held{Entry: e, ttl: ttl, upTo: e.Version, asOf: began.Sub(m.start)}
+	h := cached{Entry: e, ttl: ttl, upTo: e.Version, asOf: started.Sub(m.start)}
 	m.put(key, h)
 	if m.shared != nil {
 		m.shared.announce(ctx, key, h)
@@ -172,9 +170,9 @@ func (m *Memory) Announce(ctx context.Context, key string, e shortlinks.Entry, t
 
 // End implements shortlinks.Cache.
 func (m *Memory) End(key string, version int64, tombstone shortlinks.Entry, ttl time.Duration) {
-	m.links.ComputeIfPresent(key, func(h held) (held, otter.ComputeOp) {
+	m.links.ComputeIfPresent(key, func(h cached) (cached, otter.ComputeOp) {
 		if h.Version != version {
-			return held{}, otter.CancelOp
+			return cached{}, otter.CancelOp
 		}
 		h.Entry, h.ttl = tombstone, ttl
 		return h, otter.WriteOp

@@ -29,8 +29,8 @@ func (m *Memory) get(key string) string {
 
 // entry is one read of the row of a link as a change left it, by a process that had
 // seen all changes up to a version.
-func entry(to string, version, seen int64) held {
-	h := held{Entry: shortlinks.Entry{LongURL: to, Link: 1, Version: version}, ttl: time.Hour, upTo: max(version, seen)}
+func entry(to string, version, seen int64) cached {
+	h := cached{Entry: shortlinks.Entry{LongURL: to, Link: 1, Version: version}, ttl: time.Hour, upTo: max(version, seen)}
 	if to == "" {
 		h.Entry = shortlinks.UnknownEntry()
 	}
@@ -50,8 +50,8 @@ func TestMemoryForgetsInTime(t *testing.T) {
 	h.ttl = 10 * time.Second
 	m.put("unknown", h)
 	for _, c := range []struct {
-		at   time.Duration
-		held []string
+		at     time.Duration
+		cached []string
 	}{
 		{0, []string{"short", "long", "unknown"}},
 		{10 * time.Second, []string{"short", "long"}},
@@ -59,12 +59,12 @@ func TestMemoryForgetsInTime(t *testing.T) {
 		{time.Hour, nil},
 	} {
 		clock.now.Store(int64(c.at))
-		held := map[string]bool{}
-		for _, key := range c.held {
-			held[key] = true
+		cached := map[string]bool{}
+		for _, key := range c.cached {
+			cached[key] = true
 		}
 		for _, key := range []string{"short", "long", "unknown"} {
-			if got := m.get(key); (got != "") != held[key] {
+			if got := m.get(key); (got != "") != cached[key] {
 				t.Errorf("after %s %s is %q", c.at, key, got)
 			}
 		}
@@ -74,7 +74,7 @@ func TestMemoryForgetsInTime(t *testing.T) {
 // An entry is kept only if it has every change of its key that is known.
 func TestMemoryKeepsTheNewest(t *testing.T) {
 	const old, newer = "https://example.com/old", "https://example.com/new"
-	put := func(h held) func(*Memory) { return func(m *Memory) { m.put("key", h) } }
+	put := func(h cached) func(*Memory) { return func(m *Memory) { m.put("key", h) } }
 	invalidate := func(version int64) func(*Memory) { return func(m *Memory) { m.invalidate("key", version) } }
 	end := func(version int64) func(*Memory) {
 		return func(m *Memory) {

@@ -84,7 +84,7 @@ func (i *instance) listen() {
 // inUse waits until the instance uses Redis.
 func (i instance) inUse() instance {
 	i.Helper()
-	modelstest.Eventually(i, "Redis is in use", i.shared.Up)
+	modelstest.Eventually(i, "Redis connected", i.shared.Up)
 	return i
 }
 

@@ -34,19 +34,19 @@ type Shared struct {
 	log    *slog.Logger
 
 	up                   atomic.Bool
-	failure              chan error // the last one, for Listen
+	failure              chan error // last failure, for Listen
 	hits, misses, errors atomic.Int64
 }
 
-// stored is an entry as it is in Redis.
-type stored struct {
+// redisEntry is an entry in Redis.
+type redisEntry struct {
 	shortlinks.Entry
-	UpTo int64 `json:"up_to"` // held.upTo
+	UpTo int64 `json:"up_to"` // cached.upTo
 }
 
-// NewShared puts a Redis behind memory, before any entry is read. The client need
-// not be connected; to close it and memory is up to the caller. opts are those of
-// the store. Redis is not used until Listen runs.
+// NewShared adds a Redis cache to memory. Call it before memory is used. The client does
+// not have to be connected; the caller closes it. opts are those of the store. Redis is
+// not used until Listen runs.
 func NewShared(memory *Memory, client *redis.Client, opts shortlinks.Options, log *slog.Logger) *Shared {
 	memory.shared = &Shared{memory: memory, redis: client, rules: shortlinks.NewRules(opts), log: log, failure: make(chan error, 1)}
 	return memory.shared
@@ -61,18 +61,18 @@ func (s *Shared) Hits() int64 { return s.hits.Load() }
 // Misses returns the number of entries not found in Redis since the start.
 func (s *Shared) Misses() int64 { return s.misses.Load() }
 
-// Errors returns how often Redis failed since the start, failed attempts to connect
-// included.
+// Errors returns the number of Redis errors since the start, including failed connection
+// attempts.
 func (s *Shared) Errors() int64 { return s.errors.Load() }
 
 // read reads an entry from Redis into memory.
-func (s *Shared) read(ctx context.Context, key string, now time.Duration) (h held, ok bool) {
-	looked := s.memory.horizon.Load().looked
-	if !s.Up() || now-looked >= shortlinks.MaxStale { // then it could not be used
-		return held{}, false
+func (s *Shared) read(ctx context.Context, key string, now time.Duration) (h cached, ok bool) {
+	polled := s.memory.horizon.Load().polled
+	if !s.Up() || now-polled >= shortlinks.MaxStale { // the entry would be too old
+		return cached{}, false
 	}
 	if h, ok = s.get(ctx, key); ok {
-		h.asOf = looked
+		h.asOf = polled
 		ok = s.memory.put(key, h)
 	}
 	if ok {
@@ -83,30 +83,29 @@ func (s *Shared) read(ctx context.Context, key string, now time.Duration) (h hel
 	return h, ok
 }
 
-// get returns an entry as it is in Redis. Redis may hold anything, so it is checked.
-func (s *Shared) get(ctx context.Context, key string) (h held, ok bool) {
+// get reads and validates an entry from Redis, which may contain anything.
+func (s *Shared) get(ctx context.Context, key string) (h cached, ok bool) {
 	var value *redis.StringCmd
 	var left *redis.DurationCmd
 	err := s.send(ctx, func(pipe redis.Pipeliner) {
 		value, left = pipe.Get(ctx, redisPrefix+key), pipe.PTTL(ctx, redisPrefix+key)
 	})
-	var e stored
-	if err != nil || json.Unmarshal([]byte(value.Val()), &e) != nil || !s.rules.Sound(e.Entry) || left.Val() <= 0 {
-		return held{}, false
+	var e redisEntry
+	if err != nil || json.Unmarshal([]byte(value.Val()), &e) != nil || !s.rules.Valid(e.Entry) || left.Val() <= 0 {
+		return cached{}, false
 	}
-	return held{Entry: e.Entry, ttl: left.Val(), upTo: max(e.UpTo, e.Version)}, true
+	return cached{Entry: e.Entry, ttl: left.Val(), upTo: max(e.UpTo, e.Version)}, true
 }
 
-// write writes an entry to Redis. Unknown keys are left out: guessing keys must not
-// fill Redis.
-func (s *Shared) write(ctx context.Context, key string, h held) {
+// write writes an entry to Redis, but not unknown keys: guessed keys must not fill Redis.
+func (s *Shared) write(ctx context.Context, key string, h cached) {
 	if s.Up() && h.Reason != shortlinks.ReasonUnknown {
 		_ = s.send(ctx, func(pipe redis.Pipeliner) { set(ctx, pipe, key, h) })
 	}
 }
 
-// announce writes a changed entry to Redis and tells the other instances.
-func (s *Shared) announce(ctx context.Context, key string, h held) {
+// announce writes a changed entry to Redis and notifies the other instances.
+func (s *Shared) announce(ctx context.Context, key string, h cached) {
 	if s.Up() {
 		_ = s.send(ctx, func(pipe redis.Pipeliner) {
 			set(ctx, pipe, key, h)
@@ -115,18 +114,18 @@ func (s *Shared) announce(ctx context.Context, key string, h held) {
 	}
 }
 
-func set(ctx context.Context, pipe redis.Pipeliner, key string, h held) {
-	content, err := json.Marshal(stored{h.Entry, h.upTo})
+func set(ctx context.Context, pipe redis.Pipeliner, key string, h cached) {
+	content, err := json.Marshal(redisEntry{h.Entry, h.upTo})
 	if err != nil {
-		panic(err) // it can always be encoded
+		panic(err) // cannot happen
 	}
 	pipe.Set(ctx, redisPrefix+key, content, max(h.ttl, time.Millisecond))
 }
 
-// send sends commands together. That a key does not exist, or holds another type, is
-// an error, but no failure of Redis.
+// send sends commands in a pipeline. A missing key or a wrong type is an error, but not a
+// failure of Redis.
 func (s *Shared) send(ctx context.Context, commands func(redis.Pipeliner)) error {
-	// Not with ctx: that a visitor has left says nothing about Redis.
+	// Without cancellation: a visitor who leaves is not a failure of Redis.
 	_, err := s.redis.Pipelined(context.WithoutCancel(ctx), func(pipe redis.Pipeliner) error {
 		commands(pipe)
 		return nil
@@ -137,11 +136,11 @@ func (s *Shared) send(ctx context.Context, commands func(redis.Pipeliner)) error
 	return err
 }
 
-// failed stops the use of Redis.
+// failed stops using Redis.
 func (s *Shared) failed(err error) {
 	s.up.Store(false)
 	select {
 	case s.failure <- err:
-	default: // Listen has not handled the last one yet
+	default: // Listen has not handled the last failure yet
 	}
 }

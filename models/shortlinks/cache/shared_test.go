@@ -168,7 +168,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 	f.must(a.Delete(t.Context(), deleted.Key))
 	made := a.add()
 	for _, i := range []instance{a, b} {
-		modelstest.Eventually(i, "Redis is away", func() bool { return !i.shared.Up() })
+		modelstest.Eventually(i, "Redis unavailable", func() bool { return !i.shared.Up() })
 		i.leads(made.Key, "https://example.com/page")
 		i.leads(kept.Key, "https://example.com/page")
 		modelstest.Eventually(i, "an error is counted", func() bool { return i.shared.Errors() > 0 })

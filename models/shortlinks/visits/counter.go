@@ -1,5 +1,5 @@
-// Package visits counts the visits of short links in memory, so that no redirect
-// waits for the database, and stores them in batches.
+// Package visits counts visits of short links in memory and stores them in batches, so
+// that no redirect waits for the database.
 package visits
 
 import (
@@ -15,46 +15,44 @@ import (
 )
 
 const (
-	// maxQueued is the number of visits that wait to be gathered at most. It is
-	// more than a second of the redirects that two cores make.
+	// maxQueued is the capacity of the queue, more than a second of redirects on two cores.
 	maxQueued = 1 << 16
-	// gatherInterval is how often the queue is emptied.
-	gatherInterval = 50 * time.Millisecond
-	// maxGathered limits what waits to be written while the database is unavailable:
-	// days of links, and referrers of all of them together.
-	maxGathered = 100_000
-	// writtenAtOnce is how many days of links one transaction writes.
-	writtenAtOnce = 500
+	// aggregateInterval is how often the queue is drained.
+	aggregateInterval = 50 * time.Millisecond
+	// maxAggregated limits the visits in memory while the database is unavailable: the
+	// number of link days, and the number of their referrers.
+	maxAggregated = 100_000
+	// writeBatch is the number of link days per transaction.
+	writeBatch = 500
 )
 
-// Counter is the shortlinks.Counter of one process. Count puts visits into a
-// queue, one goroutine gathers them by link and day (Gather), and another stores
-// them (Write). Visits beyond its limits are dropped, and the number of
-// dropped visits is counted.
+// Counter implements shortlinks.Counter. Count queues visits, one goroutine aggregates
+// them by short link and day (Aggregate), and another one stores them (Write). Visits
+// beyond its limits are dropped and counted as dropped.
 type Counter struct {
 	queue            chan shortlinks.Visit
 	dropped, written atomic.Int64
 
-	mu        sync.Mutex
-	headers   headers
-	gathered  map[linkDay]*shortlinks.DayVisits
-	visits    int64 // in gathered
-	referrers int   // in gathered
+	mu         sync.Mutex
+	headers    headers
+	aggregated map[linkDay]*shortlinks.DayVisits
+	visits     int64 // in aggregated
+	referrers  int   // in aggregated
 }
 
 type linkDay struct {
 	link int64
-	day  int64 // Unix seconds of its start
+	day  int64 // start in Unix seconds
 }
 
-// New makes a Counter that has no visits.
+// New returns an empty Counter.
 func New() *Counter {
-	return &Counter{queue: make(chan shortlinks.Visit, maxQueued), headers: newHeaders(), gathered: map[linkDay]*shortlinks.DayVisits{}}
+	return &Counter{queue: make(chan shortlinks.Visit, maxQueued), headers: newHeaders(), aggregated: map[linkDay]*shortlinks.DayVisits{}}
 }
 
 // Count implements shortlinks.Counter.
 func (c *Counter) Count(v shortlinks.Visit) {
-	v.Visitor = cut(v.Visitor)
+	v.Visitor = truncate(v.Visitor)
 	select {
 	case c.queue <- v:
 	default:
@@ -62,8 +60,7 @@ func (c *Counter) Count(v shortlinks.Visit) {
 	}
 }
 
-// Dropped returns the number of visits since the start that were not counted,
-// because too many were waiting.
+// Dropped returns the number of visits dropped since the start.
 func (c *Counter) Dropped() int64 { return c.dropped.Load() }
 
 // Written returns the number of visits stored since the start.
@@ -76,38 +73,37 @@ func (c *Counter) Waiting() int64 {
 	return c.visits + int64(len(c.queue))
 }
 
-// Gather gathers visits until ctx ends, then those left in the queue. One
-// goroutine at a time may run it. It empties the queue at intervals: waking a
-// goroutine for each visit would cost more than the rest of its work.
-func (c *Counter) Gather(ctx context.Context) {
-	look := time.NewTicker(gatherInterval)
-	defer look.Stop()
+// Aggregate drains the queue at intervals until ctx ends, then once more. Only one
+// goroutine may run it. Waking a goroutine for each visit would cost more than the rest
+// of its work.
+func (c *Counter) Aggregate(ctx context.Context) {
+	ticker := time.NewTicker(aggregateInterval)
+	defer ticker.Stop()
 	for ctx.Err() == nil {
-		c.gatherAll()
+		c.drain()
 		select {
-		case <-look.C:
+		case <-ticker.C:
 		case <-ctx.Done():
 		}
 	}
-	c.gatherAll()
+	c.drain()
 }
 
-// gatherAll gathers what is in the queue.
-func (c *Counter) gatherAll() {
+func (c *Counter) drain() {
 	for {
 		select {
 		case v := <-c.queue:
-			c.gather(v)
+			c.add(v)
 		default:
 			return
 		}
 	}
 }
 
-func (c *Counter) gather(v shortlinks.Visit) {
+func (c *Counter) add(v shortlinks.Visit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d := c.of(v.Link, v.At.StartOfDay())
+	d := c.day(v.Link, v.At.StartOfDay())
 	if d == nil {
 		c.dropped.Add(1)
 		return
@@ -122,7 +118,7 @@ func (c *Counter) gather(v shortlinks.Visit) {
 	switch c.headers.family(v.Visitor.UserAgent) {
 	case useragent.Bot:
 		d.Bots++
-		return // its Referer says nothing about people
+		return // referrers count people only
 	case useragent.Desktop:
 		d.Desktop++
 	case useragent.Mobile:
@@ -133,28 +129,28 @@ func (c *Counter) gather(v shortlinks.Visit) {
 		d.Other++
 	}
 	if host := c.headers.referrer(v.Visitor.Referrer); host != "" {
-		c.refer(d, host, 1)
+		c.addReferrer(d, host, 1)
 	}
 }
 
-// of is the day of a link to count in; nil if there is no room for it.
-func (c *Counter) of(link int64, start models.Time) *shortlinks.DayVisits {
+// day returns the counts of a short link on a day, or nil if there is no room.
+func (c *Counter) day(link int64, start models.Time) *shortlinks.DayVisits {
 	key := linkDay{link, start.Unix()}
-	d := c.gathered[key]
-	if d == nil && len(c.gathered) < maxGathered {
+	d := c.aggregated[key]
+	if d == nil && len(c.aggregated) < maxAggregated {
 		d = &shortlinks.DayVisits{Link: link, Day: shortlinks.Day{Start: start}}
-		c.gathered[key] = d
+		c.aggregated[key] = d
 	}
 	return d
 }
 
-// refer counts visits that a host sent. Hosts beyond the limits are counted
-// together.
-func (c *Counter) refer(d *shortlinks.DayVisits, host string, n int64) {
-	at := placeOf(host, d.Referrers)
-	if at < 0 && (len(d.Referrers) >= shortlinks.MaxReferrers || c.referrers >= maxGathered) {
+// addReferrer counts visits of a referring host. Hosts beyond the limits count as
+// OtherHosts.
+func (c *Counter) addReferrer(d *shortlinks.DayVisits, host string, n int64) {
+	at := indexOf(host, d.Referrers)
+	if at < 0 && (len(d.Referrers) >= shortlinks.MaxReferrers || c.referrers >= maxAggregated) {
 		host = shortlinks.OtherHosts
-		at = placeOf(host, d.Referrers)
+		at = indexOf(host, d.Referrers)
 	}
 	if at < 0 {
 		d.Referrers = append(d.Referrers, shortlinks.Referrer{Host: host})
@@ -164,19 +160,19 @@ func (c *Counter) refer(d *shortlinks.DayVisits, host string, n int64) {
 	d.Referrers[at].Visits += n
 }
 
-// placeOf is the index of a host in referrers; negative if it has none. They are
-// few: a map for each link would take more memory than all the rest.
-func placeOf(host string, referrers []shortlinks.Referrer) int {
+// indexOf returns the index of a host in referrers, or -1. A map per short link would take
+// more memory than everything else.
+func indexOf(host string, referrers []shortlinks.Referrer) int {
 	return slices.IndexFunc(referrers, func(r shortlinks.Referrer) bool { return r.Host == host })
 }
 
-// Write writes down what was gathered until now. After an error, what the
-// database did not take waits for the next Write and further visits add to it.
+// Write stores the aggregated visits. After an error, visits that were not stored stay in
+// memory for the next Write.
 func (c *Counter) Write(ctx context.Context, store *shortlinks.Store) error {
-	for left := c.days(); left > 0; left -= writtenAtOnce {
-		batch := c.take(writtenAtOnce)
+	for left := c.days(); left > 0; left -= writeBatch {
+		batch := c.take(writeBatch)
 		if err := store.WriteVisits(ctx, batch); err != nil {
-			c.giveBack(batch)
+			c.requeue(batch)
 			return err
 		}
 		for _, d := range batch {
@@ -186,23 +182,22 @@ func (c *Counter) Write(ctx context.Context, store *shortlinks.Store) error {
 	return nil
 }
 
-// days is how many days of links are gathered.
 func (c *Counter) days() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.gathered)
+	return len(c.aggregated)
 }
 
-// take removes up to n days of links, which are then stored or given back.
+// take removes up to n link days.
 func (c *Counter) take(n int) []*shortlinks.DayVisits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	batch := make([]*shortlinks.DayVisits, 0, min(n, len(c.gathered)))
-	for key, d := range c.gathered {
+	batch := make([]*shortlinks.DayVisits, 0, min(n, len(c.aggregated)))
+	for key, d := range c.aggregated {
 		if len(batch) == n {
 			break
 		}
-		delete(c.gathered, key)
+		delete(c.aggregated, key)
 		c.visits -= d.All()
 		c.referrers -= len(d.Referrers)
 		batch = append(batch, d)
@@ -210,12 +205,12 @@ func (c *Counter) take(n int) []*shortlinks.DayVisits {
 	return batch
 }
 
-// giveBack adds visits that could not be stored to those gathered since.
-func (c *Counter) giveBack(batch []*shortlinks.DayVisits) {
+// requeue adds visits that could not be stored to the aggregated ones.
+func (c *Counter) requeue(batch []*shortlinks.DayVisits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, b := range batch {
-		d := c.of(b.Link, b.Start)
+		d := c.day(b.Link, b.Start)
 		if d == nil {
 			c.dropped.Add(b.All())
 			continue
@@ -227,7 +222,7 @@ func (c *Counter) giveBack(batch []*shortlinks.DayVisits) {
 			d.Last = b.Last
 		}
 		for _, r := range b.Referrers {
-			c.refer(d, r.Host, r.Visits)
+			c.addReferrer(d, r.Host, r.Visits)
 		}
 	}
 }

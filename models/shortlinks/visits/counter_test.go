@@ -30,8 +30,8 @@ func TestFullQueueDropsVisits(t *testing.T) {
 	if v.Dropped() != 10 || v.Waiting() != maxQueued {
 		t.Errorf("%d dropped, %d waiting", v.Dropped(), v.Waiting())
 	}
-	v.gatherAll()
-	if b := v.take(maxGathered); len(b) != 1 || b[0].Other != maxQueued {
+	v.drain()
+	if b := v.take(maxAggregated); len(b) != 1 || b[0].Other != maxQueued {
 		t.Errorf("%d days of links", len(b))
 	}
 	if v.Waiting() != 0 {
@@ -46,9 +46,9 @@ func TestGathering(t *testing.T) {
 	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://b.example", UserAgent: "Twitterbot/1.0"}, At: noon})
 	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{}, At: noon.Add(12 * time.Hour)})
 	v.Count(shortlinks.Visit{Link: 2, Visitor: shortlinks.Visitor{}, At: noon})
-	v.gatherAll()
+	v.drain()
 	got := map[string]int64{}
-	for _, l := range v.take(maxGathered) {
+	for _, l := range v.take(maxAggregated) {
 		name := fmt.Sprintf("%d on %s", l.Link, l.Start.Format(time.DateOnly))
 		got[name+" all"], got[name+" bots"], got[name+" desktop"] = l.All(), l.Bots, l.Desktop
 		got[name+" last"] = int64(l.Last.Sub(noon.Time) / time.Minute)
@@ -70,33 +70,33 @@ func TestGathering(t *testing.T) {
 // While the database takes nothing, what is gathered stays within bounds.
 func TestGatheredIsBounded(t *testing.T) {
 	v := New()
-	for i := range int64(maxGathered + 100) {
-		v.gather(shortlinks.Visit{Link: i, Visitor: shortlinks.Visitor{Referrer: "https://b.example"}, At: noon})
+	for i := range int64(maxAggregated + 100) {
+		v.add(shortlinks.Visit{Link: i, Visitor: shortlinks.Visitor{Referrer: "https://b.example"}, At: noon})
 	}
-	if len(v.gathered) != maxGathered || v.Dropped() != 100 {
-		t.Errorf("%d days of links, %d dropped", len(v.gathered), v.Dropped())
+	if len(v.aggregated) != maxAggregated || v.Dropped() != 100 {
+		t.Errorf("%d days of links, %d dropped", len(v.aggregated), v.Dropped())
 	}
-	v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{UserAgent: firefox}, At: noon})
+	v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{UserAgent: firefox}, At: noon})
 	if v.Dropped() != 100 {
 		t.Error("a link that has its place is refused")
 	}
 	// With no room for referrers of their own, they are counted together.
-	v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example"}, At: noon})
-	if l := v.of(1, noon.StartOfDay()); !slices.Equal(l.Referrers, []shortlinks.Referrer{{Host: "b.example", Visits: 1}, {Host: shortlinks.OtherHosts, Visits: 1}}) {
+	v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example"}, At: noon})
+	if l := v.day(1, noon.StartOfDay()); !slices.Equal(l.Referrers, []shortlinks.Referrer{{Host: "b.example", Visits: 1}, {Host: shortlinks.OtherHosts, Visits: 1}}) {
 		t.Errorf("%v", l.Referrers)
 	}
-	batch := v.take(maxGathered)
-	v.gather(shortlinks.Visit{Link: -1, Visitor: shortlinks.Visitor{}, At: noon})
-	v.giveBack(batch)
-	if n := v.Dropped(); len(v.gathered) != maxGathered || n != 101 && n != 103 { // one link is dropped, with its 1 visit or its 3
-		t.Errorf("%d days of links, %d dropped", len(v.gathered), v.Dropped())
+	batch := v.take(maxAggregated)
+	v.add(shortlinks.Visit{Link: -1, Visitor: shortlinks.Visitor{}, At: noon})
+	v.requeue(batch)
+	if n := v.Dropped(); len(v.aggregated) != maxAggregated || n != 101 && n != 103 { // one link is dropped, with its 1 visit or its 3
+		t.Errorf("%d days of links, %d dropped", len(v.aggregated), v.Dropped())
 	}
 
 	v = New()
 	for i := range 2 * shortlinks.MaxReferrers {
-		v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: fmt.Sprintf("https://host%d.example", i)}, At: noon})
+		v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: fmt.Sprintf("https://host%d.example", i)}, At: noon})
 	}
-	if l := v.take(maxGathered)[0]; len(l.Referrers) != shortlinks.MaxReferrers+1 || l.Referrers[shortlinks.MaxReferrers] != (shortlinks.Referrer{Host: shortlinks.OtherHosts, Visits: shortlinks.MaxReferrers}) {
+	if l := v.take(maxAggregated)[0]; len(l.Referrers) != shortlinks.MaxReferrers+1 || l.Referrers[shortlinks.MaxReferrers] != (shortlinks.Referrer{Host: shortlinks.OtherHosts, Visits: shortlinks.MaxReferrers}) {
 		t.Errorf("%d referrers, the last %v", len(l.Referrers), l.Referrers[len(l.Referrers)-1])
 	}
 }
@@ -110,7 +110,7 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 		v := New()
 		s := shortlinks.NewStore(db, clock.Now, memory, v, shortlinks.Options{})
 		var links []shortlinks.ShortLink
-		for range writtenAtOnce + 10 {
+		for range writeBatch + 10 {
 			l, _, err := s.Add(t.Context(), shortlinks.New{LongURL: "https://example.com"})
 			if err != nil {
 				t.Fatal(err)
@@ -123,7 +123,7 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			v.gatherAll()
+			v.drain()
 		}
 		visitAll()
 		away, cancel := context.WithCancel(t.Context())
@@ -154,7 +154,7 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 		if err := v.Write(t.Context(), s); !errors.Is(err, failing) {
 			t.Fatalf("got %v", err)
 		}
-		if v.Written() != 2*writtenAtOnce || v.Waiting() != 20 {
+		if v.Written() != 2*writeBatch || v.Waiting() != 20 {
 			t.Errorf("%d written, %d waiting", v.Written(), v.Waiting())
 		}
 		writes = -1000
@@ -178,7 +178,7 @@ func TestVisitsTogether(t *testing.T) {
 	v := New()
 	ctx, cancel := context.WithCancel(t.Context())
 	var visitors, gatherer sync.WaitGroup
-	gatherer.Go(func() { v.Gather(ctx) })
+	gatherer.Go(func() { v.Aggregate(ctx) })
 	const each = 2000
 	for range 8 {
 		visitors.Go(func() {
@@ -189,14 +189,14 @@ func TestVisitsTogether(t *testing.T) {
 	}
 	var sum int64
 	for range 100 {
-		for _, l := range v.take(maxGathered) {
+		for _, l := range v.take(maxAggregated) {
 			sum += l.All()
 		}
 	}
 	visitors.Wait()
 	cancel()
 	gatherer.Wait()
-	for _, l := range v.take(maxGathered) {
+	for _, l := range v.take(maxAggregated) {
 		sum += l.All()
 	}
 	if sum+v.Dropped() != 8*each {
@@ -207,6 +207,6 @@ func TestVisitsTogether(t *testing.T) {
 func BenchmarkGather(b *testing.B) {
 	v := New()
 	for b.Loop() {
-		v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example", UserAgent: firefox}, At: noon})
+		v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example", UserAgent: firefox}, At: noon})
 	}
 }

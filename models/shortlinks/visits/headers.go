@@ -8,12 +8,11 @@ import (
 	"linkwatch/models/useragent"
 )
 
-// maxHeader is how many bytes of a header are read.
+// maxHeader is the number of bytes of a header that are read.
 const maxHeader = 512
 
-// cut limits what is kept of a visitor's headers while the visit waits. Of a
-// Referer only the origin is read.
-func cut(v shortlinks.Visitor) shortlinks.Visitor {
+// truncate limits the headers of a queued visit. Of the Referer, only the origin is kept.
+func truncate(v shortlinks.Visitor) shortlinks.Visitor {
 	if i := strings.Index(v.Referrer, "://"); i >= 0 {
 		if j := strings.IndexAny(v.Referrer[i+3:], "/?#"); j >= 0 {
 			v.Referrer = v.Referrer[:i+3+j]
@@ -22,15 +21,14 @@ func cut(v shortlinks.Visitor) shortlinks.Visitor {
 	return shortlinks.Visitor{Referrer: v.Referrer[:min(len(v.Referrer), maxHeader)], UserAgent: v.UserAgent[:min(len(v.UserAgent), maxHeader)]}
 }
 
-// hostOf returns the canonical host of a Referer, without the "www." that many
-// sites have as well as not; "" if it has none.
+// hostOf returns the canonical host of a Referer without "www.", or "".
 func hostOf(referrer string) string {
 	u, err := models.ParseURL("", referrer)
 	if err != nil {
 		return ""
 	}
 	host, ok := models.CanonicalHost(u.Host)
-	if !ok || strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-._:") != "" { // no host of a real site, as "*" is
+	if !ok || strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-._:") != "" { // not a host name, for example "*"
 		return ""
 	}
 	if bare := strings.TrimPrefix(host, "www."); strings.Contains(bare, ".") {
@@ -39,10 +37,10 @@ func hostOf(referrer string) string {
 	return host
 }
 
-// maxKnown is how many headers of either kind are known, each of maxHeader at most.
-const maxKnown = 4096
+// maxCached is the number of cached results per header.
+const maxCached = 4096
 
-// headers remembers what recent headers mean, since most come again and again.
+// headers caches the meaning of header values, because most repeat.
 type headers struct {
 	families map[string]useragent.Family
 	hosts    map[string]string
@@ -53,26 +51,26 @@ func newHeaders() headers {
 }
 
 func (h headers) family(userAgent string) useragent.Family {
-	return known(h.families, userAgent, useragent.Parse)
+	return cached(h.families, userAgent, useragent.Parse)
 }
 
 func (h headers) referrer(referrer string) string {
 	if referrer == "" {
 		return ""
 	}
-	return known(h.hosts, referrer, hostOf)
+	return cached(h.hosts, referrer, hostOf)
 }
 
-// known is what find makes of s. A full map is cleared: frequent headers are
-// soon known again.
-func known[T any](m map[string]T, s string, find func(string) T) T {
+// cached returns find(s) from a map. A full map is cleared: frequent values are soon
+// cached again.
+func cached[T any](m map[string]T, s string, find func(string) T) T {
 	if t, ok := m[s]; ok {
 		return t
 	}
-	if len(m) >= maxKnown {
+	if len(m) >= maxCached {
 		clear(m)
 	}
-	s = strings.Clone(s) // it may be a piece of a long header
+	s = strings.Clone(s) // s may be a substring of a long header
 	t := find(s)
 	m[s] = t
 	return t

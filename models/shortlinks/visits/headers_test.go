@@ -13,7 +13,7 @@ func FuzzVisitor(f *testing.F) {
 	f.Add("Mozilla/5.0 (Linux; Android 10; K) Chrome/1 (+https://example.com) [x]", "https://www.example.com:8080/a?b#c")
 	f.Add("(;:/[", "://")
 	f.Fuzz(func(t *testing.T, userAgent, referrer string) {
-		v := cut(shortlinks.Visitor{Referrer: referrer, UserAgent: userAgent})
+		v := truncate(shortlinks.Visitor{Referrer: referrer, UserAgent: userAgent})
 		if len(v.Referrer) > maxHeader || len(v.UserAgent) > maxHeader {
 			t.Errorf("cut to %d and %d bytes", len(v.Referrer), len(v.UserAgent))
 		}
@@ -49,7 +49,7 @@ func TestReferrers(t *testing.T) {
 		long:                                   "",
 		"https://news.example/" + strings.Repeat("x", 10_000): "news.example",
 	} {
-		if got := hostOf(cut(shortlinks.Visitor{Referrer: referrer}).Referrer); got != want {
+		if got := hostOf(truncate(shortlinks.Visitor{Referrer: referrer}).Referrer); got != want {
 			t.Errorf("%.80q comes from %q, want %q", referrer, got, want)
 		}
 	}
@@ -57,11 +57,11 @@ func TestReferrers(t *testing.T) {
 
 func TestKnownHeadersAreBounded(t *testing.T) {
 	v := newHeaders()
-	for i := range 3 * maxKnown {
+	for i := range 3 * maxCached {
 		v.family(fmt.Sprintf("curl/%d", i))
 		v.referrer(fmt.Sprintf("https://host%d.example", i))
 	}
-	if len(v.families) > maxKnown || len(v.hosts) > maxKnown {
+	if len(v.families) > maxCached || len(v.hosts) > maxCached {
 		t.Errorf("%d and %d are known", len(v.families), len(v.hosts))
 	}
 	if v.family("Twitterbot/1.0") != useragent.Bot || v.referrer("https://a.example") != "a.example" {
