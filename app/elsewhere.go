@@ -14,24 +14,24 @@ import (
 
 // elsewhere gives websites the data and actions of links, targets and crawls for their pages.
 type elsewhere struct {
-	finds
+	crawlSaver
 	crawl *crawl.Store
 }
 
 // Save implements sitehandlers.Elsewhere.
 func (e elsewhere) Save(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
-	o, err := e.finds.Save(ctx, findsOf(urls, private))
-	return sitehandlers.Outcome(o), err
+	o, err := e.crawlSaver.Save(ctx, foundURLs(urls, private))
+	return sitehandlers.Outcome{Added: o.Added, Known: o.Existing, Refused: o.Rejected}, err
 }
 
 // Watch implements sitehandlers.Elsewhere.
 func (e elsewhere) Watch(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
-	o, err := e.finds.Watch(ctx, findsOf(urls, private))
-	return sitehandlers.Outcome(o), err
+	o, err := e.crawlSaver.Watch(ctx, foundURLs(urls, private))
+	return sitehandlers.Outcome{Added: o.Added, Known: o.Existing, Refused: o.Rejected}, err
 }
 
-func findsOf(urls []string, private bool) []crawlhandlers.Find {
-	all := make([]crawlhandlers.Find, len(urls))
+func foundURLs(urls []string, private bool) []crawlhandlers.FoundURL {
+	all := make([]crawlhandlers.FoundURL, len(urls))
 	for i, u := range urls {
 		all[i].URL, all[i].Private = u, private
 	}
@@ -40,7 +40,7 @@ func findsOf(urls []string, private bool) []crawlhandlers.Find {
 
 // Kept implements sitehandlers.Elsewhere.
 func (e elsewhere) Kept(ctx context.Context, urls []string) (map[string]siteviews.Kept, error) {
-	found, err := e.finds.Kept(ctx, urls)
+	found, err := e.crawlSaver.Existing(ctx, urls)
 	if err != nil {
 		return nil, err
 	}
