@@ -154,7 +154,7 @@ func (m *siteMaker) add(ctx context.Context, s madeSite) (pages int, err error) 
 	return len(made), m.history(ctx, w, s, made)
 }
 
-// sitemaps makes up an index with sitemaps, and reads them: first those of old, then what was added since.
+// sitemaps makes up an index with sitemaps, and reads them: first the old entries, then the new ones.
 func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s madeSite) error {
 	root := w.Property().Root()
 	if _, _, err := m.store.AddFound(ctx, w, nil, []string{root + "sitemap.xml"}); err != nil {
