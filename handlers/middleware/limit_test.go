@@ -52,8 +52,7 @@ func TestLimiterByNetwork(t *testing.T) {
 	}
 }
 
-// TestLimiterIsBounded: any number of clients takes a bounded number of places,
-// and whoever was not away for long keeps its own while there are others to forget.
+// TestLimiterIsBounded: the table has a maximum size, and recently seen clients are evicted last.
 func TestLimiterIsBounded(t *testing.T) {
 	l := NewLimiter("short links", 1)
 	now := time.Now()
@@ -70,18 +69,18 @@ func TestLimiterIsBounded(t *testing.T) {
 		l.Take(address(i), now)
 	}
 	l.Take(address(maxClients), now)
-	if len(l.clients.known) != maxClients/2+1 {
-		t.Errorf("%d clients are known", len(l.clients.known))
+	if len(l.clients.entries) != maxClients/2+1 {
+		t.Errorf("table has %d clients", len(l.clients.entries))
 	}
 	for i := range maxClients / 2 {
 		if l.Take(address(i), now) == 0 {
-			t.Fatalf("client %d begins anew", i)
+			t.Fatalf("client %d was evicted", i)
 		}
 	}
 	for i := range 5 * maxClients { // all at the same time
 		l.Take(address(i), now)
-		if len(l.clients.known) > maxClients {
-			t.Fatalf("%d clients are known", len(l.clients.known))
+		if len(l.clients.entries) > maxClients {
+			t.Fatalf("table has %d clients", len(l.clients.entries))
 		}
 	}
 }
