@@ -200,7 +200,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 		b.click("#bulk [data-all]")
 		b.wait(`document.querySelector("[data-selected]").textContent === "2"`)
 		b.click("#bulk button[value=refresh]")
-		b.see("of 2 links fetched")
+		b.see("of 2 links refreshed")
 		b.wait(`document.querySelector("progress").value === 1 && document.querySelector("progress").max === 2`)
 		release <- struct{}{}
 		b.see("2 links refreshed.")

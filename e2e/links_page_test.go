@@ -126,7 +126,7 @@ func TestMovedLink(t *testing.T) {
 			t.Errorf("the new address was applied unasked: %s", l.URL)
 		}
 		b := browse(t, s, in, "/")
-		b.see("Now at " + web.URL + "/new-home")
+		b.see("Moved to " + web.URL + "/new-home")
 		b.wait(`document.querySelectorAll(".attention li").length === 1`) // a temporary redirect is no move
 		b.click(`.attention a.title`)
 		b.click(`form[action$="/move"] button`)
