@@ -59,7 +59,7 @@ func (c *corpus) mixed() string {
 	return title[0] + " " + title[3] + " tag:" + l.Tags[1] + " url:example.com"
 }
 
-func (c *corpus) misspelt() string {
+func (c *corpus) misspelled() string {
 	w := []byte(c.word())
 	i := 1 + c.rnd.IntN(len(w)-2)
 	w[i], w[i+1] = w[i+1], w[i]

@@ -42,7 +42,7 @@ type madeCrawl struct {
 func allCrawls() []madeCrawl {
 	return []madeCrawl{
 		{name: "Documentation", url: "https://docs.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 7, sections: []string{"guides", "api", "changes", "faq"}, feed: "changes.atom"},
-		{name: "Shop", url: "https://shop.northwind.example/", every: crawl.Interval{Count: 6, Type: crawl.Hours}, runs: 9, sections: []string{"catalogues", "kitchen", "garden", "sale", "help"}},
+		{name: "Shop", url: "https://shop.northwind.example/", every: crawl.Interval{Count: 6, Type: crawl.Hours}, runs: 9, sections: []string{"catalogs", "kitchen", "garden", "sale", "help"}},
 		{name: "Blog", url: "https://blog.northwind.example/", every: crawl.Interval{Count: 12, Type: crawl.Hours}, runs: 5, sections: []string{"news", "people"}, feed: "feed.xml"},
 		{name: "Archive", url: "https://archive.northwind.example/", every: crawl.Interval{Count: 7, Type: crawl.Days}, runs: 2, sections: []string{"2019", "2020"}, failed: "status 503", feed: "rss", feedFails: "status 503"},
 		{name: "Partners", url: "https://partners.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 3, sections: []string{"contracts"}, paused: true},

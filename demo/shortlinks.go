@@ -47,7 +47,7 @@ func allShortLinks() []madeShortLink {
 		{key: "menu", title: "Canteen menu, by the door", url: "https://northwind.example/canteen/menu.pdf", age: 160 * day, perDay: 9},
 		{key: "jobs-berlin", title: "Careers, job fair poster", url: "https://jobs.northwind.example/berlin", age: 45 * day, perDay: 22, halved: 9 * day},
 		{key: "summer-sale", title: "Summer sale", url: "https://shop.northwind.example/sale?utm_source=newsletter", age: 75 * day, perDay: 60, halved: 12 * day, disabled: true},
-		{key: "spring26", title: "Spring catalogue", url: "https://shop.northwind.example/catalogues/spring", age: 20 * day, ends: 3*day + 5*time.Hour, perDay: 34, halved: 20 * day},
+		{key: "spring26", title: "Spring catalog", url: "https://shop.northwind.example/catalogues/spring", age: 20 * day, ends: 3*day + 5*time.Hour, perDay: 34, halved: 20 * day},
 		{key: "webinar", title: "Webinar, registration", url: "https://letters.northwind.example/webinar", age: 12 * day, ends: 7 * time.Hour, perDay: 18},
 		{key: "beta-invite", title: "Beta invitations", url: "https://accounts.northwind.example/join?code=beta", age: 6 * day, most: 50, perDay: 4},
 		{key: "first-20", title: "Twenty free samples", url: "https://shop.northwind.example/samples", age: 30 * time.Hour, most: 20, perDay: 40},

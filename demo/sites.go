@@ -60,7 +60,7 @@ func allSites() []siteSpec {
 		northwind = ".northwind.example/"
 	)
 	var crawled, domain []string
-	for _, section := range []string{"catalogues", "kitchen", "garden", "sale", "help"} {
+	for _, section := range []string{"catalogs", "kitchen", "garden", "sale", "help"} {
 		crawled = append(crawled, shop+section)
 		for i := range 8 {
 			crawled = append(crawled, fmt.Sprintf("%s%s/%d", shop, section, i+1))

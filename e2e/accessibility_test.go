@@ -23,10 +23,10 @@ var axe string
 // page does not apply.
 func (b *tab) accessible(where string) {
 	b.t.Helper()
-	// Transitions are over and the page is complete before colours are looked at.
+	// Transitions are over and the page is complete before colors are looked at.
 	b.wait(`document.readyState === "complete" && document.getAnimations().every(a => a.playState !== "running")`)
 	// Only a rule on audio, which no page has, and one that is off need what axe preloads, and it takes half of the time.
-	// In the dark only colours are different, and the rules on colours take half of what is left.
+	// In the dark only colors are different, and the rules on colors take half of what is left.
 	dark := eval[bool](b, `matchMedia("(prefers-color-scheme: dark)").matches`)
 	only := ""
 	if dark {

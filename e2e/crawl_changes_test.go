@@ -23,9 +23,9 @@ func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Unlock()
 	filler := "<p>" + strings.Repeat("Each of our knives is forged from a single piece of steel and sharpened by hand. ", 4)
 	page := map[string]string{
-		"/":      "<title>Shop</title><h1>Shop</h1><p>Welcome to the shop of knives and pans. <a href=/knife>Our knife</a> <a href=/old>Old catalogue</a> <a href=/dead>Broken</a>" + filler,
+		"/":      "<title>Shop</title><h1>Shop</h1><p>Welcome to the shop of knives and pans. <a href=/knife>Our knife</a> <a href=/old>Old catalog</a> <a href=/dead>Broken</a>" + filler,
 		"/knife": "<title>Knife</title><h1>The sharp one</h1><p>The price is 10 euros.</p>" + filler,
-		"/old":   "<title>Old catalogue</title><p>The catalogue of last year.</p>" + filler,
+		"/old":   "<title>Old catalog</title><p>The catalog of last year.</p>" + filler,
 	}
 	if later {
 		page["/knife"] = strings.Replace(page["/knife"], "10 euros", "12 euros", 1)

@@ -62,7 +62,7 @@ func TestCrawlAfterSIGTERM(t *testing.T) {
 	}
 }
 
-// Cancelling stops a crawl within 2 s, also on another instance than the one that was
+// Canceling stops a crawl within 2 s, also on another instance than the one that was
 // asked.
 func TestCancelCrawlOnAnotherInstance(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestCancelCrawlOnAnotherInstance(t *testing.T) {
 	one.crawled(j.ID, 5)
 	two := Start(t, settings...)
 	if status := two.Call("POST", "/v1/jobs/"+j.ID+"/cancel", nil, nil); status != 200 {
-		t.Fatalf("cancelling: status %d", status)
+		t.Fatalf("canceling: status %d", status)
 	}
 	last, at := 0, time.Now()
 	modelstest.Eventually(t, "the crawl has stopped for 2 s", func() bool {

@@ -44,7 +44,7 @@ func Run(m *testing.M) int {
 }
 
 // environ returns the environment of the program: the settings of a test, and nothing of the surroundings that could
-// change its behaviour.
+// change its behavior.
 func environ(env ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LOG_FORMAT=json"}, env...)
 }
@@ -174,7 +174,7 @@ func (s *Server) Stop() {
 func (s *Server) signal(sig os.Signal) {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		s.t.Errorf("signalling the program: %v", err)
+		s.t.Errorf("signaling the program: %v", err)
 	}
 }
 

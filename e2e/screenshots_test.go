@@ -100,7 +100,7 @@ func shootAccounts(t *testing.T, s *Server) {
 	b.click(`.acts button[title="Pause"]`)
 	b.see("paused")
 	b.open("/short/spring26?edit=1")
-	b.fill(`input[name="title"]`, "Spring catalogue 2026")
+	b.fill(`input[name="title"]`, "Spring catalog 2026")
 	b.click(".edit button.primary")
 	b.see("Saved.")
 	b.pictures("full", map[string]string{

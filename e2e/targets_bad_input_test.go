@@ -30,7 +30,7 @@ func TestTargetBadInput(t *testing.T) {
 		"a URL that is a number":       {"POST", "/v1/targets", `{"url": 7}`, 400, "url"},
 		"no JSON":                      {"POST", "/v1/targets", `{"url": hunter2`, 400, ""},
 		"a list":                       {"POST", "/v1/targets", `["hunter2"]`, 400, ""},
-		"an unknown member":            {"POST", "/v1/targets", `{"url": "http://example.com/", "colour": "hunter2"}`, 400, ""},
+		"an unknown member":            {"POST", "/v1/targets", `{"url": "http://example.com/", "color": "hunter2"}`, 400, ""},
 		"a negative interval":          {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": -1}`, 400, "interval_seconds"},
 		"an interval of years":         {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": 99999999}`, 400, "interval_seconds"},
 		"an interval in words":         {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": "hunter2"}`, 400, "interval_seconds"},

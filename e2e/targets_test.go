@@ -75,8 +75,8 @@ func TestTargetJourney(t *testing.T) {
 	if status := s.Call("PATCH", "/v1/targets/"+first.ID, map[string]any{"paused": true}, &paused); status != 200 || paused.Status != "paused" || !paused.NextCheckAt.IsZero() {
 		t.Errorf("pausing: %d, status %s, next check %s", status, paused.Status, paused.NextCheckAt)
 	}
-	checks, neighbour := web.requests("/status"), web.requests("/other")
-	modelstest.Eventually(t, "the neighbour is checked five times more", func() bool { return web.requests("/other") >= neighbour+5 })
+	checks, neighbor := web.requests("/status"), web.requests("/other")
+	modelstest.Eventually(t, "the neighbor is checked five times more", func() bool { return web.requests("/other") >= neighbor+5 })
 	if more := web.requests("/status") - checks; more > 1 { // one may have been running
 		t.Errorf("a paused target was checked %d times", more)
 	}

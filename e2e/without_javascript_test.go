@@ -199,7 +199,7 @@ func TestShortLinksWithoutJavaScript(t *testing.T) {
 		b.wait(`document.querySelector("select[name=ends]").value === "kept"`)
 		b.fill("#edit input[name=max_visits]", "3")
 		b.click("#edit button.primary")
-		b.see("It leads on for 1 visit more, of 3.")
+		b.see("1 visit left of 3.")
 		b.click(`.extend button[value=""]`)
 		b.lacks(".extend")
 		b.click("[data-pause]")

@@ -10,7 +10,7 @@ import (
 // guard returns a net.Dialer.Control that refuses every address outside the public internet, except those in allow:
 // private, loopback, link-local, CGNAT, NAT64, multicast, unspecified and the other special ranges of the IANA
 // registries (OUTBOUND_ALLOW_CIDRS). It sees the address about to be connected to, after name resolution,
-// so that a name which resolves differently the second time gains nothing. Any port may be dialled.
+// so that a name which resolves differently the second time gains nothing. Any port may be dialed.
 func guard(allow []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
 	safe := addressGuard(allow)
 	return func(_, address string, _ syscall.RawConn) error {

@@ -17,7 +17,7 @@ func TestGuard(t *testing.T) {
 	allow := []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")}
 	for _, tc := range []struct {
 		address          string
-		closed, narrowed bool // may it be dialled with nothing allowed; with the above allowed
+		closed, narrowed bool // may it be dialed with nothing allowed; with the above allowed
 	}{
 		{"93.184.215.14:80", true, true},
 		{"93.184.215.14:8443", true, true}, // any port
@@ -64,7 +64,7 @@ func TestBlockedAddresses(t *testing.T) {
 	}
 }
 
-// A name that is harmless when first looked up and points inside afterwards: what counts is the address dialled.
+// A name that is harmless when first looked up and points inside afterwards: what counts is the address dialed.
 func TestRebinding(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close") })
 	dns, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -13,7 +13,7 @@ const (
 	invisible   hint = 1 << iota // the browser does not show it
 	unlikely                     // a part of the page around the text, such as a menu
 	likely                       // it may well hold the text, even if other words say that it is unlikely
-	favoured                     // the text or a part of it
+	favored                     // the text or a part of it
 	disfavoured                  // something beside the text
 )
 
@@ -22,18 +22,18 @@ var hintWords = [...]struct {
 	word string
 	hint hint
 }{
-	{"ad-break", unlikely}, {"agegate", unlikely}, {"article", likely | favoured}, {"banner", unlikely | disfavoured},
-	{"blog", favoured}, {"body", likely | favoured}, {"breadcrumb", unlikely}, {"byline", unlikely | disfavoured}, {"column", likely},
+	{"ad-break", unlikely}, {"agegate", unlikely}, {"article", likely | favored}, {"banner", unlikely | disfavoured},
+	{"blog", favored}, {"body", likely | favored}, {"breadcrumb", unlikely}, {"byline", unlikely | disfavoured}, {"column", likely},
 	{"combx", unlikely | disfavoured}, {"comment", unlikely | disfavoured}, {"community", unlikely}, {"consent", unlikely | disfavoured},
-	{"contact", disfavoured}, {"content", likely | favoured}, {"cookie", unlikely | disfavoured}, {"disqus", unlikely | disfavoured},
-	{"entry", favoured}, {"extra", unlikely}, {"footer", unlikely | disfavoured}, {"gdpr", unlikely | disfavoured}, {"header", unlikely},
-	{"legends", unlikely}, {"main", likely | favoured}, {"masthead", disfavoured}, {"media", disfavoured}, {"menu", unlikely}, {"meta", disfavoured},
-	{"navbar", unlikely}, {"newsletter", unlikely | disfavoured}, {"outbrain", unlikely | disfavoured}, {"page", favoured},
-	{"pager", unlikely}, {"pagination", unlikely}, {"popup", unlikely}, {"post", favoured}, {"promo", disfavoured},
+	{"contact", disfavoured}, {"content", likely | favored}, {"cookie", unlikely | disfavoured}, {"disqus", unlikely | disfavoured},
+	{"entry", favored}, {"extra", unlikely}, {"footer", unlikely | disfavoured}, {"gdpr", unlikely | disfavoured}, {"header", unlikely},
+	{"legends", unlikely}, {"main", likely | favored}, {"masthead", disfavoured}, {"media", disfavoured}, {"menu", unlikely}, {"meta", disfavoured},
+	{"navbar", unlikely}, {"newsletter", unlikely | disfavoured}, {"outbrain", unlikely | disfavoured}, {"page", favored},
+	{"pager", unlikely}, {"pagination", unlikely}, {"popup", unlikely}, {"post", favored}, {"promo", disfavoured},
 	{"recommend", unlikely | disfavoured}, {"related", unlikely | disfavoured}, {"remark", unlikely}, {"replies", unlikely}, {"rss", unlikely}, {"scroll", disfavoured},
 	{"shadow", likely}, {"share", disfavoured}, {"shopping", disfavoured}, {"shoutbox", unlikely | disfavoured}, {"sidebar", unlikely | disfavoured},
-	{"skyscraper", unlikely | disfavoured}, {"social", unlikely | disfavoured}, {"sponsor", unlikely | disfavoured}, {"story", favoured},
-	{"subscribe", disfavoured}, {"supplemental", unlikely}, {"taboola", unlikely | disfavoured}, {"tags", disfavoured}, {"text", favoured},
+	{"skyscraper", unlikely | disfavoured}, {"social", unlikely | disfavoured}, {"sponsor", unlikely | disfavoured}, {"story", favored},
+	{"subscribe", disfavoured}, {"supplemental", unlikely}, {"taboola", unlikely | disfavoured}, {"tags", disfavoured}, {"text", favored},
 	{"toolbar", unlikely | disfavoured}, {"widget", disfavoured},
 }
 
@@ -82,7 +82,7 @@ func readHints(z *html.Tokenizer) (h hint) {
 			h |= roleHints(val)
 		case "itemprop":
 			if string(val) == "articleBody" {
-				h |= likely | favoured
+				h |= likely | favored
 			}
 		case "hidden":
 			h |= invisible
@@ -102,7 +102,7 @@ func readHints(z *html.Tokenizer) (h hint) {
 func roleHints(role []byte) hint {
 	switch string(role) {
 	case "main", "article":
-		return likely | favoured
+		return likely | favored
 	case "menu", "menubar", "complementary", "navigation", "alert", "alertdialog", "dialog", "banner", "contentinfo", "search":
 		return unlikely | disfavoured
 	}

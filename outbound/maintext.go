@@ -86,7 +86,7 @@ func (o *outline) measure(text []byte) {
 func (n *node) density() float32 { return float32(n.linked) / float32(max(n.text, 1)) }
 
 func (n *node) weight() (w float32) {
-	if n.hints&favoured != 0 {
+	if n.hints&favored != 0 {
 		w += 25
 	}
 	if n.hints&disfavoured != 0 {

@@ -26,7 +26,7 @@ type RelayOptions struct {
 	AllowCIDRs []netip.Prefix // as in Options
 	UserAgent  string         // of every request; "" = DefaultUserAgent
 	// Resolve and Roots lead tests to a stand-in: the host and port to dial in place of another one, and who signed its
-	// certificate. The address guard applies to what is dialled. nil = none.
+	// certificate. The address guard applies to what is dialed. nil = none.
 	Resolve func(hostPort string) string
 	Roots   *x509.CertPool
 }

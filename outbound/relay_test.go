@@ -99,7 +99,7 @@ func TestRelayGuard(t *testing.T) {
 	}
 	if c, err := relay.Dial(t.Context(), "tcp", strings.TrimPrefix(server.URL, "http://")); err == nil {
 		_ = c.Close()
-		t.Error("it was dialled")
+		t.Error("it was dialed")
 	}
 	if relay.Allows(netip.MustParseAddr("10.0.0.1")) || !relay.Allows(netip.MustParseAddr("9.9.9.9")) {
 		t.Error("the guard of addresses")

@@ -29,7 +29,7 @@ type transport struct {
 	dialer *net.Dialer
 	safe   func(netip.Addr) error // refuses what the guard of dialer refuses
 	tunnel *tunnels               // nil without proxies
-	// endpoint is the only host and port that is dialled; "" = any that the guard of dialer allows.
+	// endpoint is the only host and port that is dialed; "" = any that the guard of dialer allows.
 	endpoint string
 	polite   *politeness
 }

@@ -21,7 +21,7 @@ const Prefix = "/static/"
 var version = contentHash()
 
 // Path is the address of a file: "/static/1f0c9a3b7d21/app.css". The version in
-// it lets browsers keep the file for good.
+// it lets browsers cache the file forever.
 func Path(name string) string { return Prefix + version + "/" + name }
 
 // Handler serves the files at their versioned paths. A path with another

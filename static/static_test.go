@@ -29,7 +29,7 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: status %d", path, w.Code)
 		}
 		if got := strings.Contains(w.Header().Get("Cache-Control"), "immutable"); got != kept {
-			t.Errorf("%s: kept for good: %t, want %t", path, got, kept)
+			t.Errorf("%s: cached forever: %t, want %t", path, got, kept)
 		}
 	}
 }

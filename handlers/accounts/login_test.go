@@ -153,7 +153,7 @@ func TestWrongLogins(t *testing.T) {
 	_, err := store(s).Edit(s.Context(), bob.ID, accounts.Edit{Disabled: new(true)})
 	s.Must(err)
 	var pages []string
-	for i, l := range [][2]string{{"alice", "wrong password"}, {"nobody", goodPassword}, {"bob", goodPassword}} {
+	for i, l := range [][2]string{{"alice", "wrong password"}, {"unknown", goodPassword}, {"bob", goodPassword}} {
 		b := newBrowser(s, fmt.Sprintf("192.0.2.%d", i))
 		a := b.login(l[0], l[1], "next", "/watch")
 		if a.Code != http.StatusUnauthorized || len(b.cookies) != 0 || strings.Contains(a.Body.String(), l[1]) {
@@ -221,7 +221,7 @@ func TestThrottledLogins(t *testing.T) {
 	friend.login("admin", "of the settings")
 	guesser := newBrowser(s, "192.0.2.1")
 	for i := range 12 {
-		a := guesser.login("nobody", "", "pending", "x")
+		a := guesser.login("unknown", "", "pending", "x")
 		if want := map[bool]int{true: http.StatusUnauthorized, false: http.StatusTooManyRequests}[i < 10]; a.Code != want {
 			t.Fatalf("attempt %d: %d, want %d", i+1, a.Code, want)
 		}
@@ -362,7 +362,7 @@ func TestFirstAccount(t *testing.T) {
 	}
 }
 
-// With AUTH_DISABLED nobody signs in, and no account is added by a stranger.
+// With AUTH_DISABLED there is no login, and strangers cannot add an account.
 func TestAuthDisabled(t *testing.T) {
 	s := apptest.New(t, apptest.Set("AUTH_DISABLED", "true"), apptest.Set("ADMIN_PASSWORD", "of the settings"))
 	b := newBrowser(s, "127.0.0.1")

@@ -60,7 +60,7 @@ func TestUserPage(t *testing.T) {
 	apptest.WantText(t, a, "h1", "bob")
 	apptest.WantText(t, a, ".facts", "Last login never Two-factor off Sessions 0 Created by single sign-on")
 	apptest.WantCount(t, a, `.facts a[href="/admin/audit?actor=bob"]`, 1)
-	for _, id := range []string{"u_0000000000000000000000", "nobody"} {
+	for _, id := range []string{"u_0000000000000000000000", "unknown"} {
 		apptest.WantStatus(t, as.Get("/settings/users/"+id), http.StatusNotFound)
 		for _, path := range adminForms[1:] {
 			path = strings.Replace(path, "%s", id, 1)

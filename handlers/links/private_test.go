@@ -133,7 +133,7 @@ func TestOwnerAndPrivateByAPI(t *testing.T) {
 	bob.Do("GET", path, "").Problem(404, "not-found", "")
 	alice.Do("GET", path, "").Want(200)
 
-	// Where nobody signs in, any name will do, and none is "system".
+	// Without accounts, any owner is accepted, and the default is "system".
 	apptest.Has(t, a.Do("POST", "/v1/links", `{"url": "https://a.test/2", "owner": "anybody"}`).Want(201), map[string]any{"owner": "anybody", "private": false})
 	apptest.Has(t, a.Do("POST", "/v1/links", `{"url": "https://a.test/3"}`).Want(201), map[string]any{"owner": models.SystemOwner})
 	a.Do("GET", path, "").Want(200)

@@ -160,7 +160,7 @@ func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
 			t.Errorf("%q, %v", summary, err)
 		}
 		if got := w.revalidate(t, 2); got != "4 checked" {
-			t.Errorf("the rest, which was given back: %q", got)
+			t.Errorf("released links: %q", got)
 		}
 	})
 }

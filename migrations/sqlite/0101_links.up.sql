@@ -110,7 +110,7 @@ CREATE INDEX link_refreshes_created ON link_refreshes (created_at);
 CREATE TABLE link_refresh_items (
   refresh_id TEXT    NOT NULL REFERENCES link_refreshes (id) ON DELETE CASCADE,
   link_seq   INTEGER NOT NULL REFERENCES links (seq) ON DELETE CASCADE,
-  due_at     INTEGER NOT NULL, -- not before: the host may have asked for a pause
+  due_at     INTEGER NOT NULL, -- not before: the host may be rate limiting us
   claimed_by TEXT    REFERENCES instances (id) ON DELETE SET NULL, -- the instance that fetches it; NULL = free
   PRIMARY KEY (refresh_id, link_seq)
 ) WITHOUT ROWID;

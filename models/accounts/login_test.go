@@ -25,7 +25,7 @@ func TestVerify(t *testing.T) {
 		}
 		wrong := []accounts.Login{
 			{Username: "alice", Password: goodPassword + " "}, {Username: "alice"}, {Username: "bob"}, {Username: "bob", Password: goodPassword},
-			{Username: "nobody", Password: goodPassword}, {}, {Username: "alice", Password: strings.Repeat("x", 5000)},
+			{Username: "unknown", Password: goodPassword}, {}, {Username: "alice", Password: strings.Repeat("x", 5000)},
 			{Pending: "x"}, {Pending: "u_1.0.x"}, {Pending: alice.ID + ".zzzzzz.x"},
 		}
 		for _, l := range wrong {

@@ -241,7 +241,7 @@ func (s *Store) Restore(ctx context.Context, id string) (User, error) {
 }
 
 // ReapUsers forgets the secrets of up to limit accounts that can no longer be restored. Their
-// rows stay, so that nobody gets the username, and with it what the account owned.
+// rows stay, so that the username cannot be used again for the items of the account.
 func (s *Store) ReapUsers(tx *gorm.DB, limit int) (int64, error) {
 	res := tx.Exec(`UPDATE users SET password_hash = '', totp_secret = NULL, totp_confirmed_at = NULL, oidc_issuer = '', oidc_subject = ''
 		WHERE seq IN (SELECT seq FROM users WHERE deleted_at <= ? AND (password_hash <> '' OR totp_secret IS NOT NULL OR oidc_issuer <> '') LIMIT ?)`,

@@ -64,7 +64,7 @@ func TestAddAccounts(t *testing.T) {
 		if _, err := s.ByName(ctx, "Alice"); err != nil {
 			t.Error(err)
 		}
-		_, err = s.ByName(ctx, "nobody")
+		_, err = s.ByName(ctx, "unknown")
 		wantCode(t, err, models.CodeNotFound)
 		for _, id := range []string{"", "u_1", u.ID[:10], "l" + u.ID[1:], strings.Repeat("x", 5000)} {
 			_, err = s.Get(ctx, id)

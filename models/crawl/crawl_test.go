@@ -86,7 +86,7 @@ func TestInterruptedCrawlGoesOn(t *testing.T) {
 	})
 }
 
-// TestCancel checks that cancelling ends the execution at once, and that its open entries are closed.
+// TestCancel checks that canceling ends the execution at once, and that its open entries are closed.
 func TestCancel(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)

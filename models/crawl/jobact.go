@@ -14,7 +14,7 @@ import (
 	"linkwatch/models/event"
 )
 
-// Act applies an action of a user to a job: Pause, Resume, Cancel, Retry or ForceRun. Cancelling a running job ends its
+// Act applies an action of a user to a job: Pause, Resume, Cancel, Retry or ForceRun. Canceling a running job ends its
 // crawl on all instances. Errors are CodeConflict if the status does not allow the action, and CodeNotFound.
 func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {

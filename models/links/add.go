@@ -19,8 +19,7 @@ type draft struct {
 }
 
 // check validates what a client gave. at is put before the names of members. CodeForbidden
-// if the owner is somebody else than the actor, unless that is an admin or nobody has to
-// sign in.
+// if the owner is another account, unless the actor is an admin or there are no accounts.
 func (n New) check(ctx context.Context, at string) (draft, error) {
 	u, err := models.ParseURL(at+"url", n.URL)
 	if err != nil {
@@ -55,10 +54,10 @@ func (n New) check(ctx context.Context, at string) (draft, error) {
 //
 // A URL that cannot be fetched is CodeUnresolvable or CodeBlocked, and
 // CodeUnavailable means that too many pages are being fetched; then nothing is
-// stored. With Force it is stored all the same, active and with the health that
+// stored. With Force it is stored anyway, active and with the health that
 // the answer means: a page that is gone is dead, and expires only if a recheck finds
 // it gone again. It is unchecked if nothing was learned about the page, as when its
-// site asked for a pause. Without an own title it has its URL for one, until a check
+// site is rate limiting requests. Without an own title it has its URL for one, until a check
 // finds another.
 func (s *Store) Add(ctx context.Context, n New) (l Link, created bool, err error) {
 	d, err := n.check(ctx, "")

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	minPause  = time.Minute // for which a check is put off at least if nothing was learned about the page
-	maxPause  = time.Hour   // for which a site's Retry-After can put a check or a refresh off
+	minPause  = time.Minute // minimum delay of a check that was not possible
+	maxPause  = time.Hour   // maximum delay by a site's Retry-After
 	busyPause = 5 * time.Second
 )
 
 // look is what a request for a link's page found.
 type look struct {
 	// Wait is how long to wait before another look, since nothing was learned about
-	// the link: its site asked for a pause, or too many pages were being fetched.
+	// the link: its site is rate limiting requests, or too many pages were being fetched.
 	// 0 = the look counts.
 	Wait time.Duration
 
@@ -49,7 +49,7 @@ func newLook(ctx context.Context, l Link, p Page, fetchErr error) (look, error) 
 }
 
 // pauseOf is how long to wait before the page is requested again, since nothing
-// was learned about it: the site asked for a pause, or too many pages are being
+// was learned about it: the site is rate limiting requests, or too many pages are being
 // fetched. 0 means that the page was requested.
 func pauseOf(err error) time.Duration {
 	fe, ok := errors.AsType[*FetchError](err)

@@ -66,7 +66,7 @@ func (s *Store) Release(ctx context.Context, back ...lease.Released[Claimed]) er
 }
 
 // ReleaseOthers frees the links that an instance has claimed, but for those of
-// keep. It is for after a claim that failed, of which nobody knows whether it was
+// keep. It is for after a claim that failed, when it is unknown whether it was
 // committed.
 func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep ...Claimed) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {

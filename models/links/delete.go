@@ -7,7 +7,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// Delete deletes links for good, unless it is undone within a day.
+// Delete deletes links. It can be undone within a day.
 func (s *Store) Delete(ctx context.Context, ids ...string) (Change, error) {
 	return s.change(ctx, ActionDelete, ids, func(tx *gorm.DB, ls []Link) ([]past, []Link, error) {
 		d, err := deltasOf(tx, ls, leaves)

@@ -41,7 +41,7 @@ type FetchError struct {
 	Reason     string        // short and stable, fit for strangers: "host not found"
 	Blocked    bool          // the address may not be fetched at all
 	Busy       bool          // nothing was sent, since too many pages are being fetched: it says nothing about the link
-	RetryAfter time.Duration // the host asked for a pause this long, or with Busy, when to try again; 0 = unknown
+	RetryAfter time.Duration // Retry-After of the host or, with Busy, time until a retry; 0: unknown
 	Err        error
 }
 
@@ -87,7 +87,7 @@ func unresolvable(err error) error {
 	case fe.RetryAfter > 0:
 		return &models.Error{
 			Code:       models.CodeUnresolvable,
-			Detail:     "The site asked for a pause. Try again later.",
+			Detail:     "The site is rate limiting requests (429). Try again later.",
 			RetryAfter: fe.RetryAfter,
 			Err:        fe.Err,
 		}

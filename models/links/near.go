@@ -111,7 +111,7 @@ func wordsOf(d doc) []string {
 }
 
 // nearest are stored words that are one edit away from w, and such that are
-// two away; none for a word that is too short to be misspelt.
+// two away; none for a word that is too short to be misspelled.
 func nearest(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) {
 	n := utf8.RuneCountInString(w)
 	if n < minWord || n > maxWord+maxEdits {
@@ -137,7 +137,7 @@ func nearest(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) 
 }
 
 // edits is how many letters have to be put in, taken out, replaced or swapped
-// with their neighbour to make b of a (optimal string alignment), or limit+1
+// with their neighbor to make b of a (optimal string alignment), or limit+1
 // if it takes more than limit.
 func edits(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
@@ -175,7 +175,7 @@ func edits(a, b []rune, limit int) int {
 const maxMisspelt = 4
 
 // nearQuery is q with near misses in the place of the words that alone match
-// nothing, and those words with what stands in for them. ok is false if a word
+// nothing, and the replacements of those words. ok is false if a word
 // that has to match has no near miss.
 //
 // Of a link that the actor does not see, no word stands in for another: not even if it is a
@@ -184,7 +184,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 	misses = map[string][]string{}
 	all := seesAll(tx)
 	looked := 0
-	// swap is w, or what stands in for it; nil if there is nothing. alone is
+	// swap is w or its replacement; nil if there is none. alone is
 	// the query for one word in its field.
 	swap := func(w Word, alone func(Word) Query) (Word, error) {
 		matches := func(w Word) (bool, error) { return s.index.any(tx, s.selectionOf(tx, f, alone(w), nil)) }

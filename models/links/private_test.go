@@ -214,7 +214,7 @@ func TestPrivateLinksAreNotChanged(t *testing.T) {
 			t.Errorf("alice refreshes %d links", r.Total)
 		}
 
-		// bob, an admin and nobody can.
+		// bob, an admin and a request without an account can.
 		if v, err := t.RefreshOf(bob, refresh.ID); err != nil || v.Total != 1 {
 			t.Errorf("bob's refresh: %+v, %v", v, err)
 		}

@@ -36,7 +36,7 @@ type TagGroup struct {
 	Names []TagName
 }
 
-// TagName is what stands for a tag: the tag of that name if there is one, and
+// TagName is a tag in a query: the tag of that name if there is one, and
 // any that holds it if not.
 type TagName struct {
 	Name string // as names are compared (models.FoldName)
@@ -105,7 +105,7 @@ func (p *parser) parse() error {
 	}
 }
 
-// skipSeparators passes over what stands between words. A comma separates
+// skipSeparators skips the characters between words. A comma separates
 // only tags; elsewhere it is text.
 func (p *parser) skipSeparators() (commas, blanks bool) {
 	for p.pos < len(p.in) {

@@ -26,7 +26,7 @@ func TestReapTags(t *testing.T) {
 		t.must(err)
 		_, err = t.Undo(t.Context(), c.ID)
 		t.must(err)
-		c, err = t.TagAll(t.Context(), []string{"taken back"}, undone.ID)
+		c, err = t.TagAll(t.Context(), []string{"undone"}, undone.ID)
 		t.must(err)
 		_, err = t.Undo(t.Context(), c.ID)
 		t.must(err)

@@ -176,7 +176,7 @@ func (s *Store) ReleaseRefreshes(ctx context.Context, back ...lease.Released[Ref
 }
 
 // ReleaseOtherRefreshes frees the items that an instance has claimed, but for those
-// of keep. It is for after a claim that failed, of which nobody knows whether it was
+// of keep. It is for after a claim that failed, when it is unknown whether it was
 // committed.
 func (s *Store) ReleaseOtherRefreshes(ctx context.Context, holder lease.ID, keep ...RefreshItem) error {
 	rows := models.NewRows("refresh_id text, link_seq bigint")

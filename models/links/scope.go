@@ -24,7 +24,7 @@ func visible(tx *gorm.DB) *gorm.DB {
 	return tx.Model(&Link{}).Where(sql, args...)
 }
 
-// hidden counts the links that fulfil a condition on expired_at and that the actor does not see.
+// hidden counts the links that fulfill a condition on expired_at and that the actor does not see.
 // Totals are of all links, less those: few links are private, and an index has them.
 func hidden(tx *gorm.DB, where string, args ...any) (n int, err error) {
 	if seesAll(tx) {

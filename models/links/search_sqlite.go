@@ -63,7 +63,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		case len(rows) > 0:
 			skip = 0
 		case skip > 0:
-			inTier, err := countMatches(tx, s, expr, skip) // no more than that: none is left after them
+			inTier, err := countMatches(tx, s, expr, skip) // skip is the limit: later pages have none of them
 			if err != nil {
 				return nil, 0, err
 			}

@@ -176,7 +176,7 @@ func searchRanks(t fixture, n int) {
 }
 
 // TestSearchCountsUpToALimit: a search counts 10,000 matches exactly and says of
-// more than that only that there are more. Every page has its results all the same.
+// more than that only that there are more. Every page still has its results.
 func TestSearchCountsUpToALimit(t *testing.T) {
 	each(t, func(t fixture) {
 		const byTag = 25 // the last ones in rank

@@ -252,7 +252,7 @@ func (s *Store) listByExpiry(tx *gorm.DB, shown Shown, out *models.List[Link]) e
 	return err
 }
 
-// count is the number of links that the actor sees and that fulfil a condition.
+// count is the number of links that the actor sees and that fulfill a condition.
 func count(tx *gorm.DB, where string, args ...any) (int, error) {
 	var n int64
 	if err := tx.Model(&Link{}).Where(where, args...).Count(&n).Error; err != nil {
@@ -266,7 +266,7 @@ func count(tx *gorm.DB, where string, args ...any) (int, error) {
 func active(tx *gorm.DB) *gorm.DB { return visible(tx).Where("expired_at IS NULL") }
 
 // countActive subtracts, since SQLite counts a whole table by the page, which is much
-// faster than to count the rows that fulfil a condition.
+// faster than to count the rows that fulfill a condition.
 func countActive(tx *gorm.DB) (n int, err error) {
 	err = tx.Raw(`SELECT (SELECT count(*) FROM links) - (SELECT count(*) FROM links WHERE expired_at IS NOT NULL)`).Scan(&n).Error
 	if err != nil {

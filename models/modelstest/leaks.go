@@ -20,14 +20,14 @@ func NoLeaks(t testing.TB) {
 	t.Cleanup(func() {
 		pprof.SetGoroutineLabels(context.Background()) // the test's own goroutine is not counted
 		var left []string
-		if !Within(10*time.Second, func() bool { left = labelled(t, name); return len(left) == 0 }) {
+		if !Within(10*time.Second, func() bool { left = labeled(t, name); return len(left) == 0 }) {
 			t.Errorf("goroutines are left:\n\n%s", strings.Join(left, "\n\n"))
 		}
 	})
 }
 
-// labelled returns the stacks of the goroutines with the label of a test.
-func labelled(t testing.TB, name string) (stacks []string) {
+// labeled returns the stacks of the goroutines with the label of a test.
+func labeled(t testing.TB, name string) (stacks []string) {
 	t.Helper()
 	var all strings.Builder
 	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {

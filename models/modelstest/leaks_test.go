@@ -16,7 +16,7 @@ func TestNoLeaks(t *testing.T) {
 		go func() { close(started); <-end; close(ended) }() // of a goroutine of the test
 	}()
 	<-started
-	if got := labelled(t, t.Name()); len(got) != 2 || !strings.Contains(strings.Join(got, ""), "TestNoLeaks.func") {
+	if got := labeled(t, t.Name()); len(got) != 2 || !strings.Contains(strings.Join(got, ""), "TestNoLeaks.func") {
 		t.Errorf("%d stacks, want the test's and one more:\n%s", len(got), strings.Join(got, "\n\n"))
 	}
 	close(end)

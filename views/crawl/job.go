@@ -98,7 +98,7 @@ func (v Job) figures() []figure {
 	}
 }
 
-// JobCancel is the confirmation page for cancelling a job.
+// JobCancel is the confirmation page for canceling a job.
 type JobCancel struct {
 	ui.Page
 	Job crawl.Job

@@ -1,5 +1,5 @@
-// Package standin is an OpenID Connect provider for tests. It listens on this machine, signs in whoever asks, without a
-// password, and answers wrongly on demand.
+// Package standin is an OpenID Connect provider for tests. It listens on this machine, signs in everyone without a
+// password, and returns wrong answers on demand.
 package standin
 
 import (
