@@ -17,12 +17,11 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Sites is the system of websites: their sitemaps, the submission of their pages, and
-// what Google says of them.
+// Sites is the system of websites: sitemaps, submission of pages, and their index status.
 type Sites struct {
 	System
 	Store *sites.Store
-	Deps  *sitehandlers.Deps // tests change what it asks
+	Deps  *sitehandlers.Deps // tests replace Services and OtherSystems
 	pages sitehandlers.Pages
 }
 
@@ -40,11 +39,11 @@ func newSites(c *core) (*Sites, error) {
 		Indexing: cfg.GoogleIndexingEndpoint, SearchConsole: cfg.GoogleSearchConsoleEndpoint, Token: cfg.GoogleTokenEndpoint, UserAgent: agent,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the clients of Google: %w", err)
+		return nil, fmt.Errorf("create Google clients: %w", err)
 	}
 	indexNow, err := indexnow.NewClient(indexnow.Options{Endpoint: cfg.IndexNowEndpoint, UserAgent: agent})
 	if err != nil {
-		return nil, fmt.Errorf("the client of IndexNow: %w", err)
+		return nil, fmt.Errorf("create IndexNow client: %w", err)
 	}
 	worker := sitejobs.New(sitejobs.Options{
 		Store: store, Lease: c.lease, Client: c.outbound.Budget(sitejobs.Parallel, 0), Google: endpoints, IndexNow: indexNow, Log: c.Log,
@@ -69,15 +68,15 @@ func newSites(c *core) (*Sites, error) {
 			indexNow.Close()
 		},
 		Events: sites.Events(),
-		Deletes: []cleanup.Kind{ // websites last: those that still have pages wait
+		Deletes: []cleanup.Kind{ // websites last, since they must have no pages
 			{Kind: "submissions", Label: "Submissions", Description: fmt.Sprintf("to search engines, older than %d days", sites.KeepSubmissions/models.Day), Remove: store.ReapSubmissions},
 			{Kind: "coverage_days", Label: "Coverage", Description: fmt.Sprintf("of websites by day, older than %d days", sites.KeepCoverage/models.Day), Remove: store.ReapCoverage},
-			{Kind: "quota_days", Label: "Quota use", Description: "of search engines, that ended 40 days ago", Remove: store.ReapQuotaDays},
+			{Kind: "quota_days", Label: "Quota use", Description: "of days that ended 40 days ago", Remove: store.ReapQuotaDays},
 			{
 				Kind: "pages", Label: "Pages of websites", Remove: store.ReapPages,
-				Description: fmt.Sprintf("that no sitemap has had for %d days, and those of websites that were deleted a day ago", sites.KeepGone/models.Day),
+				Description: fmt.Sprintf("that were in no sitemap for %d days, or whose website was deleted a day ago", sites.KeepGone/models.Day),
 			},
-			{Kind: "websites", Label: "Websites", Description: "with their sitemaps, a day after they were deleted", Remove: store.ReapWebsites},
+			{Kind: "websites", Label: "Websites", Description: "with their sitemaps, that were deleted a day ago", Remove: store.ReapWebsites},
 		},
 	}}, nil
 }

@@ -9,7 +9,7 @@ import (
 	siteviews "linkwatch/views/sites"
 )
 
-// services asks search engines while somebody waits.
+// services implements sitehandlers.Services with the worker.
 type services struct{ worker *sitejobs.Worker }
 
 // Account implements sitehandlers.Services.

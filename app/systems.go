@@ -55,7 +55,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Sites.pages.Beside}
 	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Crawl.pages.Beside}
 	s.Crawl.deps.Finds = finds{s.Links.Store, s.Targets.Store}
-	s.Sites.Deps.Elsewhere = elsewhere{finds{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
+	s.Sites.Deps.OtherSystems = otherSystems{finds{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
 	s.Alerts.Store.Use(facts{s.Links.Store, s.Targets.Store})
 	s.Targets.Store.UseMaintenance(s.Alerts.inMaintenance)

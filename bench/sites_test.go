@@ -12,19 +12,19 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/ncruces/go-sqlite3/driver" // for the floor
+	_ "github.com/ncruces/go-sqlite3/driver" // for the baseline
 
 	"linkwatch/e2e"
 	"linkwatch/models/modelstest"
 )
 
 const (
-	siteMaps = 10     // that the index names
-	mapPages = 50_000 // of each
+	siteMaps = 10     // in the index
+	mapPages = 50_000 // per sitemap
 )
 
-// TestSiteFigures measures the reading of sitemaps by the real binary, and the pages of a website with 500,000 pages.
-// It asserts nothing about time.
+// TestSiteFigures measures how the binary reads sitemaps with 500,000 pages, and its pages for this website. It does not
+// assert times.
 func TestSiteFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("figures are measured with -figures (task bench)")
@@ -33,7 +33,7 @@ func TestSiteFigures(t *testing.T) {
 	etags.Store(true)
 	site := largeSite(t, &etags)
 	table("A sitemap index of %d sitemaps with %d URLs each", siteMaps, mapPages)
-	row("plain SQL: the URLs into a table with one index", "floor", "%.1f s", floorOfPages(t).Seconds())
+	row("plain SQL: insert the URLs into a table with one index", "floor", "%.1f s", floorOfPages(t).Seconds())
 	t.Run("sqlite", func(t *testing.T) { siteFigures(t, site, &etags, "SQLite") })
 	if os.Getenv("TEST_POSTGRES_URL") != "" {
 		t.Run("postgres", func(t *testing.T) {
@@ -42,43 +42,43 @@ func TestSiteFigures(t *testing.T) {
 	}
 }
 
-// siteFigures measures the program on one engine.
+// siteFigures measures one database engine.
 func siteFigures(t *testing.T, site string, etags *atomic.Bool, name string, env ...string) {
 	etags.Store(true)
 	s := e2e.Start(t, env...)
 	defer s.Stop()
 	var website struct{ ID string }
 	if status := s.Call("POST", "/v1/websites", map[string]any{"site_url": site}, &website); status != http.StatusCreated {
-		t.Fatalf("adding a website: status %d", status)
+		t.Fatalf("add website: status %d", status)
 	}
 	path := "/v1/websites/" + website.ID
-	begun := time.Now()
+	start := time.Now()
 	if status := s.Call("POST", path+"/sitemaps", map[string]any{"url": site + "index.xml"}, nil); status != http.StatusCreated {
-		t.Fatalf("adding a sitemap: status %d", status)
+		t.Fatalf("add sitemap: status %d", status)
 	}
-	wholeSite(t, s, path, begun)
-	row(name+": read and stored", "≤ 15 s", "%.1f s", time.Since(begun).Seconds())
-	row("  its memory at most", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
+	wholeSite(t, s, path, start)
+	row(name+": read and stored", "≤ 15 s", "%.1f s", time.Since(start).Seconds())
+	row("  peak memory", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
 	for _, c := range []struct {
 		what  string
 		etags bool
 	}{{"  refreshed, unchanged, with ETags", true}, {"  refreshed, unchanged, without ETags", false}} {
 		etags.Store(c.etags)
-		begun = time.Now()
+		start = time.Now()
 		if status := s.Call("POST", path+"/refresh", nil, nil); status != http.StatusAccepted {
-			t.Fatalf("refreshing: status %d", status)
+			t.Fatalf("refresh: status %d", status)
 		}
-		wholeSite(t, s, path, begun)
-		row(c.what, "≤ 5 s", "%.1f s", time.Since(begun).Seconds())
+		wholeSite(t, s, path, start)
+		row(c.what, "≤ 5 s", "%.1f s", time.Since(start).Seconds())
 	}
-	row("  its memory at most", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
-	measurePath(t, s, "  the list of websites", "≤ 50 ms", "/sites")
-	measurePath(t, s, "  the page of the website", "≤ 50 ms", "/sites/"+website.ID)
-	measurePath(t, s, "  the queue", "≤ 50 ms", "/sites/"+website.ID+"/pages")
-	measurePath(t, s, "  the queue, pages that wait", "≤ 50 ms", "/sites/"+website.ID+"/pages?status=pending")
-	measurePath(t, s, "  the queue in the API", "", path+"/pages")
-	measurePath(t, s, "  a frequent pattern in the queue", "", "/sites/"+website.ID+"/pages?q=/blog/*")
-	measurePath(t, s, "  a rare pattern in the queue", "", "/sites/"+website.ID+"/pages?q=/nothing/*")
+	row("  peak memory", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
+	measurePath(t, s, "  list of websites", "≤ 50 ms", "/sites")
+	measurePath(t, s, "  page of the website", "≤ 50 ms", "/sites/"+website.ID)
+	measurePath(t, s, "  queue", "≤ 50 ms", "/sites/"+website.ID+"/pages")
+	measurePath(t, s, "  queue, pending pages", "≤ 50 ms", "/sites/"+website.ID+"/pages?status=pending")
+	measurePath(t, s, "  queue in the API", "", path+"/pages")
+	measurePath(t, s, "  queue, frequent pattern", "", "/sites/"+website.ID+"/pages?q=/blog/*")
+	measurePath(t, s, "  queue, rare pattern", "", "/sites/"+website.ID+"/pages?q=/nothing/*")
 }
 
 // wholeSite waits until all sitemaps were read after a time.
@@ -94,12 +94,12 @@ func wholeSite(t *testing.T, s *e2e.Server, path string, after time.Time) {
 			}
 		}
 		if status := s.Call("GET", path+"/sitemaps", nil, &list); status != http.StatusOK {
-			t.Fatalf("GET of sitemaps: status %d", status)
+			t.Fatalf("list sitemaps: status %d", status)
 		}
 		read, pages := 0, 0
 		for _, m := range list.Items {
 			if m.LastError != nil {
-				t.Fatalf("a sitemap has the error %q", *m.LastError)
+				t.Fatalf("sitemap error %q", *m.LastError)
 			}
 			if m.LastReadAt != nil && m.LastReadAt.After(after) {
 				read++
@@ -112,10 +112,10 @@ func wholeSite(t *testing.T, s *e2e.Server, path string, after time.Time) {
 			return
 		}
 	}
-	t.Fatal("the sitemaps are not read")
+	t.Fatal("sitemaps not read in time")
 }
 
-// largeSite serves the sitemaps, and returns its URL.
+// largeSite serves the sitemaps and returns the URL of the site.
 func largeSite(t *testing.T, etags *atomic.Bool) string {
 	t.Helper()
 	var maps [siteMaps][]byte
@@ -139,7 +139,7 @@ func largeSite(t *testing.T, etags *atomic.Bool) string {
 			}
 		}
 		w.Header().Set("Content-Type", "application/xml")
-		_, _ = w.Write(body) // the reader may be gone
+		_, _ = w.Write(body) // the client may have disconnected
 	}))
 	t.Cleanup(x.Close)
 	index = append(index, `<?xml version="1.0" encoding="UTF-8"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`...)
@@ -161,7 +161,7 @@ func largePage(site string, i, j int) string {
 	return fmt.Sprintf("%s/%s/%d/a-page-with-a-title-of-usual-length-%d", site, []string{"blog", "products", "news"}[j%3], i, j)
 }
 
-// floorOfPages measures how long plain SQL takes to store as many URLs with a lastmod.
+// floorOfPages measures plain SQL inserting the same number of URLs with a lastmod.
 func floorOfPages(t *testing.T) time.Duration {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "floor.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
@@ -177,7 +177,7 @@ func floorOfPages(t *testing.T) time.Duration {
 	}
 	_, err = db.ExecContext(t.Context(), "CREATE TABLE pages (seq INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, lastmod INTEGER)")
 	must(err)
-	begun := time.Now()
+	start := time.Now()
 	for i := range siteMaps {
 		tx, err := db.BeginTx(t.Context(), nil)
 		must(err)
@@ -188,5 +188,5 @@ func floorOfPages(t *testing.T) time.Duration {
 		}
 		must(tx.Commit())
 	}
-	return time.Since(begun)
+	return time.Since(start)
 }

@@ -215,9 +215,9 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 	broken, skipped, domains := 0, 0, 0
 	for _, w := range list.Items {
 		for _, service := range []sites.Service{sites.Indexing, sites.SearchConsole, sites.IndexNow} {
-			uses := w.Google()
+			uses := w.UsesGoogle()
 			if service == sites.IndexNow {
-				uses = w.IndexNow()
+				uses = w.UsesIndexNow()
 			}
 			if w.Paused(service, models.At(rest)) != uses {
 				t.Errorf("%s: %s, which it uses (%v), is called within a week, or rests without use", w.Name, service, uses)
@@ -228,7 +228,7 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 		}
 		if w.Property().Domain() {
 			domains++
-			if w.Google() || !w.IndexNow() {
+			if w.UsesGoogle() || !w.UsesIndexNow() {
 				t.Errorf("%s has %q and the key %q", w.Name, w.ClientEmail, w.IndexNowKey)
 			}
 		}
@@ -246,7 +246,7 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 		if yesterday, today := days[len(days)-2].ByStatus, days[len(days)-1].ByStatus; yesterday[sites.Indexed] < today[sites.Indexed]*95/100 || total(yesterday) != total(today) {
 			t.Errorf("%s: the coverage jumps from %v to %v", w.Name, yesterday, today)
 		}
-		if err != nil || len(days) < 90 || w.Google() && days[89].ByStatus[sites.Indexed] <= days[20].ByStatus[sites.Indexed] {
+		if err != nil || len(days) < 90 || w.UsesGoogle() && days[89].ByStatus[sites.Indexed] <= days[20].ByStatus[sites.Indexed] {
 			t.Errorf("%s: %d days of coverage: %v", w.Name, len(days), err)
 		}
 		subs, err := store.Submissions(t.Context(), w.ID, "", models.Cursor{}, 500)
@@ -271,7 +271,7 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 			}
 		}
 		q, err := store.Quota(t.Context(), w)
-		if err != nil || q.Publish.Used > q.Publish.Limit || w.Google() && (q.Inspections.Used == 0 || q.Publish.Used == 0) {
+		if err != nil || q.Publish.Used > q.Publish.Limit || w.UsesGoogle() && (q.Inspections.Used == 0 || q.Publish.Used == 0) {
 			t.Errorf("%s has used %+v: %v", w.Name, q, err)
 		}
 	}
@@ -284,7 +284,7 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 		}
 	}
 	for _, a := range sites.Activities() {
-		if wanted, err := store.WantedFor(t.Context(), a, 10); err != nil || len(wanted) != 0 {
+		if wanted, err := store.RequestedWebsites(t.Context(), a, 10); err != nil || len(wanted) != 0 {
 			t.Errorf("%s of %v is wanted: %v", a, wanted, err)
 		}
 	}

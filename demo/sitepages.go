@@ -11,19 +11,19 @@ import (
 	"linkwatch/models/sites"
 )
 
-// madeInspection is what Google says of some pages.
-type madeInspection struct {
-	share int // of 1,000
+// inspectionShare is the share of pages with an inspection result.
+type inspectionShare struct {
+	share int // per 1,000
 	sites.Inspection
 }
 
-// inspections are what Google says of the pages of a website that does well.
-func inspections() []madeInspection {
-	is := func(share int, verdict, coverage, robots, indexing, fetch string) madeInspection {
-		return madeInspection{share, sites.Inspection{Verdict: verdict, CoverageState: coverage, RobotsState: robots, IndexingState: indexing, FetchState: fetch}}
+// inspections returns the inspection results of the pages of the demo.
+func inspections() []inspectionShare {
+	is := func(share int, verdict, coverage, robots, indexing, fetch string) inspectionShare {
+		return inspectionShare{share, sites.Inspection{Verdict: verdict, CoverageState: coverage, RobotsState: robots, IndexingState: indexing, FetchState: fetch}}
 	}
 	const ok, allowed, may = "SUCCESSFUL", "ALLOWED", "INDEXING_ALLOWED"
-	return []madeInspection{
+	return []inspectionShare{
 		is(735, "PASS", "Submitted and indexed", allowed, may, ok),
 		is(15, "PASS", "Indexed, not submitted in sitemap", allowed, may, ok),
 		is(85, "NEUTRAL", "Crawled - currently not indexed", allowed, may, ok),
@@ -42,31 +42,31 @@ func inspections() []madeInspection {
 
 var notFound = sites.Inspection{Verdict: "FAIL", CoverageState: "Not found (404)", RobotsState: "ALLOWED", IndexingState: "INDEXING_ALLOWED", FetchState: "NOT_FOUND"}
 
-// refusals are why submissions failed.
+// refusals are errors of failed submissions.
 var refusals = []struct{ cause, text string }{
 	{sites.CauseNotOwner, "Google refused the request: the service account is not an owner of the property. Add it as an owner in Search Console."},
 	{sites.CauseNoAnswer, lostAnswer},
 	{sites.CauseRefused, "Google refused the request: the URL is not valid."},
 }
 
-// live makes up how the pages of a website are, and stores it. It returns them as they are then.
-func (m *siteMaker) live(ctx context.Context, w sites.Website, s madeSite) (pages []sites.Page, err error) {
+// setPages sets the state of the pages of a website and returns them.
+func (m *siteMaker) setPages(ctx context.Context, w sites.Website, s siteSpec) (pages []sites.Page, err error) {
 	if err := m.db.Read(ctx).Where("website_seq = ?", w.Seq).Order("seq").Find(&pages).Error; err != nil {
 		return nil, err
 	}
-	rows := models.NewRows(`seq bigint, status text, cause text, for_google boolean, for_indexnow boolean, unverified boolean, last_submitted_at bigint, last_verified_at bigint,
+	rows := models.NewRows(`seq bigint, status text, cause text, queued_for_google boolean, queued_for_indexnow boolean, unverified boolean, last_submitted_at bigint, last_verified_at bigint,
 		last_error text, verdict text, coverage_state text, robots_state text, indexing_state text, fetch_state text, google_canonical text, user_canonical text,
 		last_crawled_at bigint, notified_at bigint`)
 	states := inspections()
 	for i := range pages {
 		p := &pages[i]
-		m.fate(p, s, states)
-		rows.Add(p.Seq, p.Status, p.Cause, p.ForGoogle, p.ForIndexNow, p.Unverified, p.LastSubmittedAt, p.LastVerifiedAt,
+		m.setPageState(p, s, states)
+		rows.Add(p.Seq, p.Status, p.Cause, p.QueuedForGoogle, p.QueuedForIndexNow, p.Unverified, p.LastSubmittedAt, p.LastVerifiedAt,
 			p.LastError, p.Verdict, p.CoverageState, p.RobotsState, p.IndexingState, p.FetchState, p.GoogleCanonical, p.UserCanonical, p.LastCrawledAt, p.NotifiedAt)
 	}
 	err = m.db.Write(ctx, func(tx *gorm.DB) error {
-		err := rows.Exec(tx, `UPDATE pages SET status = r.status, cause = r.cause, for_google = r.for_google, for_indexnow = r.for_indexnow, unverified = r.unverified,
-				last_submitted_at = r.last_submitted_at, last_verified_at = r.last_verified_at, asked_at = r.last_verified_at, last_error = r.last_error,
+		err := rows.Exec(tx, `UPDATE pages SET status = r.status, cause = r.cause, queued_for_google = r.queued_for_google, queued_for_indexnow = r.queued_for_indexnow, unverified = r.unverified,
+				last_submitted_at = r.last_submitted_at, last_verified_at = r.last_verified_at, verify_attempted_at = r.last_verified_at, last_error = r.last_error,
 				verdict = r.verdict, coverage_state = r.coverage_state, robots_state = r.robots_state, indexing_state = r.indexing_state, fetch_state = r.fetch_state,
 				google_canonical = r.google_canonical, user_canonical = r.user_canonical, last_crawled_at = r.last_crawled_at, notified_at = r.notified_at
 			FROM {rows} AS r WHERE pages.seq = r.seq`).Error
@@ -82,25 +82,24 @@ func (m *siteMaker) live(ctx context.Context, w sites.Website, s madeSite) (page
 	return pages, err
 }
 
-// fate makes up what became of a page: new ones wait or were just submitted, a few were refused, and Google was asked
-// of the rest.
-func (m *siteMaker) fate(p *sites.Page, s madeSite, states []madeInspection) {
+// setPageState sets the state of a page: new pages are queued or just submitted, a few were refused, and the rest was verified.
+func (m *siteMaker) setPageState(p *sites.Page, s siteSpec, states []inspectionShare) {
 	ago := func(least, most time.Duration) models.Time {
 		return models.At(m.now.Add(-least - time.Duration(m.rand.Float64()*float64(most-least))))
 	}
-	p.ForGoogle, p.ForIndexNow, p.Unverified = false, false, true
-	submitted := siteHistory // at most so long ago
-	if lately := m.now.Sub(p.CreatedAt.Time) < siteHistory/2; lately {
+	p.QueuedForGoogle, p.QueuedForIndexNow, p.Unverified = false, false, true
+	submitted := siteHistory // maximum age
+	if recent := m.now.Sub(p.CreatedAt.Time) < siteHistory/2; recent {
 		submitted = 5 * day
 		if m.rand.IntN(3) > 0 {
-			p.Status, p.ForGoogle, p.ForIndexNow, p.Unverified = sites.Pending, s.google, s.indexNow && m.rand.IntN(4) == 0, false
+			p.Status, p.QueuedForGoogle, p.QueuedForIndexNow, p.Unverified = sites.Pending, s.google, s.indexNow && m.rand.IntN(4) == 0, false
 			return
 		}
 	}
-	changed := m.now.Sub(p.Lastmod.Time) // a page that changes is submitted again
+	changed := m.now.Sub(p.Lastmod.Time) // changed pages are submitted again
 	p.Status, p.LastSubmittedAt = sites.Submitted, ago(min(6*time.Hour, changed/2), min(submitted, changed))
 	switch {
-	case !s.google || submitted < siteHistory && m.rand.IntN(2) == 0: // Google was not asked
+	case !s.google || submitted < siteHistory && m.rand.IntN(2) == 0: // not verified
 		return
 	case s.indexing && m.rand.IntN(25) == 0:
 		r := refusals[m.rand.IntN(len(refusals))]
@@ -111,16 +110,16 @@ func (m *siteMaker) fate(p *sites.Page, s madeSite, states []madeInspection) {
 		p.NotifiedAt = p.LastSubmittedAt.Add(2 * time.Second)
 	}
 	p.Inspection = m.inspection(p.URL, states)
-	told := m.now.Sub(p.LastSubmittedAt.Time)
-	p.Unverified, p.LastVerifiedAt = false, ago(min(30*time.Minute, told/2), min(5*time.Hour, told))
+	age := m.now.Sub(p.LastSubmittedAt.Time)
+	p.Unverified, p.LastVerifiedAt = false, ago(min(30*time.Minute, age/2), min(5*time.Hour, age))
 	p.Status, p.Cause = p.Inspection.Status(), sites.CauseOf(p.Inspection)
 	if p.FetchState != "" {
 		p.LastCrawledAt = ago(7*time.Hour, 20*day)
 	}
 }
 
-// inspection makes up what Google says of a page. The made-up crawls find none at 7.
-func (m *siteMaker) inspection(url string, states []madeInspection) sites.Inspection {
+// inspection returns an inspection result for a page. The crawls of the demo find no page at 7.
+func (m *siteMaker) inspection(url string, states []inspectionShare) sites.Inspection {
 	if strings.HasSuffix(url, "/7") {
 		return notFound
 	}
@@ -142,7 +141,7 @@ func (m *siteMaker) inspection(url string, states []madeInspection) sites.Inspec
 	return found
 }
 
-// coverage makes up the coverage of a website by day: more and more of its pages are indexed, up to what is so now.
+// coverage creates the coverage by day: a growing number of indexed pages up to the current state.
 func (m *siteMaker) coverage(tx *gorm.DB, w sites.Website, made []sites.Page) error {
 	now, old := map[sites.Status]int{}, 0
 	for _, p := range made {
@@ -161,7 +160,7 @@ func (m *siteMaker) coverage(tx *gorm.DB, w sites.Website, made []sites.Page) er
 		}
 		for _, s := range []sites.Status{sites.Indexed, sites.NotIndexed, sites.Failed, sites.Submitted} {
 			share := grown * (1 - 0.1*m.rand.Float64()*(1-grown))
-			if s == sites.NotIndexed || s == sites.Failed { // they come first
+			if s == sites.NotIndexed || s == sites.Failed { // these come first
 				share = min(1, 4*grown) * (1 + 0.3*(1-grown))
 			}
 			n := min(left, int(share*float64(now[s])))
@@ -173,15 +172,15 @@ func (m *siteMaker) coverage(tx *gorm.DB, w sites.Website, made []sites.Page) er
 	return rows.Exec(tx, "INSERT INTO coverage_days (website_seq, day_at, status, pages) SELECT ?, r.day_at, r.status, r.pages FROM {rows} AS r", w.Seq).Error
 }
 
-// submissions makes up what search engines were told of a website, the oldest first.
-func (m *siteMaker) submissions(w sites.Website, s madeSite, made []sites.Page) (all []sites.Submission) {
+// submissions returns the submissions of a website, oldest first.
+func (m *siteMaker) submissions(w sites.Website, s siteSpec, made []sites.Page) (all []sites.Submission) {
 	add := func(at time.Time, sub sites.Submission) {
 		sub.WebsiteSeq, sub.Action, sub.CreatedAt = w.Seq, sites.Updated, models.At(at)
 		switch n := m.rand.IntN(30); {
-		case n == 0 && sub.Method != sites.ByIndexNow: // its answer was lost
+		case n == 0 && sub.Method != sites.ByIndexNow: // the response was lost
 			sub.Status, sub.Error = sites.Sent, lostAnswer
 		case n == 1:
-			sub.Status, sub.StatusCode, sub.Error = sites.Retried, 429, "Too many requests. The pages are submitted again later."
+			sub.Status, sub.StatusCode, sub.Error = sites.Retried, 429, "Too many requests. Linkwatch retries later."
 		case n == 2 && sub.Method != sites.BySitemap:
 			sub.Status, sub.StatusCode, sub.Error = sites.Refused, 403, "The request was refused. Check the credentials and the key of the website."
 		default:
@@ -205,8 +204,8 @@ func (m *siteMaker) submissions(w sites.Website, s madeSite, made []sites.Page) 
 			add(at.Add(time.Duration(i)*time.Second), sites.Submission{PageSeq: &made[i].Seq, URL: made[i].URL, Method: sites.ByIndexingAPI, Pages: 1})
 		}
 	}
-	if s.google && !s.indexing { // what the sitemap says of itself
-		at := m.now.Add(-toldAgo)
+	if s.google && !s.indexing { // matches sitemaps.submitted_at
+		at := m.now.Add(-submittedAgo)
 		all = append(all, sites.Submission{
 			WebsiteSeq: w.Seq, URL: w.Property().Root() + "sitemap.xml", Method: sites.BySitemap, Action: sites.Updated, Pages: len(made),
 			Status: sites.Accepted, StatusCode: 200, CreatedAt: models.At(at), AnsweredAt: models.At(at.Add(400 * time.Millisecond)),

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	siteHistory = 90 * day                               // how long the websites are known
-	lastmods    = 200 * day                              // how far back the last changes of their pages go
-	grownAt     = 6 * day                                // ago: when their sitemaps last grew
-	toldAgo     = 20 * time.Minute                       // when their sitemaps were last submitted
-	siteAccount = "linkwatch@northwind-search.example"   // of the made-up service account
-	siteProject = "northwind-search"                     // its Google project
-	siteKey     = "7d1f0c2b9a4e4f6c8d3b5a6e7f809112"     // for IndexNow
-	staleMap    = "The server answered with status 404." // what is wrong with the sitemap that cannot be read
-	lostAnswer  = "Google did not answer. It may have received the request."
+	siteHistory  = 90 * day                                // age of the websites
+	lastmods     = 200 * day                               // maximum age of lastmod
+	grownAt      = 6 * day                                 // time since the sitemaps last grew
+	submittedAgo = 20 * time.Minute                        // time since the last submission of sitemaps
+	siteAccount  = "linkwatch@northwind-search.example"    // service account
+	siteProject  = "northwind-search"                      // Google project
+	siteKey      = "7d1f0c2b9a4e4f6c8d3b5a6e7f809112"      // IndexNow key
+	sitemapError = "The server responded with status 404." // of the sitemap that cannot be read
+	lostAnswer   = "Google did not respond. It may have received the request."
 )
 
-// siteMaker makes up websites with the history of their pages.
+// siteMaker creates websites with a history.
 type siteMaker struct {
 	db      *models.DB
 	store   *sites.Store
@@ -34,26 +34,26 @@ type siteMaker struct {
 	now, at time.Time
 }
 
-// madeSite is a website and how it does.
-type madeSite struct {
+// siteSpec describes a website of the demo.
+type siteSpec struct {
 	name, url string
-	google    bool // it has credentials, which no key opens: nothing is ever sent to Google
-	indexing  bool // and uses the Indexing API
+	google    bool // has credentials that cannot be decrypted, so nothing is sent to Google
+	indexing  bool // uses the Indexing API
 	indexNow  bool
-	sections  []madeSection
-	crawled   []string // URLs that the made-up crawls, targets and links have
-	broken    bool     // a sitemap cannot be read, and one has entries that are skipped
+	sections  []sectionSpec
+	crawled   []string // URLs of the crawls, targets and links of the demo
+	broken    bool     // one sitemap cannot be read, another has skipped entries
 }
 
-// madeSection is a part of a website with a sitemap of its own.
-type madeSection struct {
+// sectionSpec is a part of a website with its own sitemap.
+type sectionSpec struct {
 	root, path string // https://example.com/ and blog/
 	words      []string
 	pages      int
 }
 
-// allSites are those of the made-up company.
-func allSites() []madeSite {
+// allSites returns the websites of the demo.
+func allSites() []siteSpec {
 	const (
 		shop      = "https://shop.northwind.example/"
 		careers   = "https://jobs.northwind.example/"
@@ -71,27 +71,27 @@ func allSites() []madeSite {
 			domain = append(domain, fmt.Sprintf("https://%s/%d", section, i+1))
 		}
 	}
-	return []madeSite{
+	return []siteSpec{
 		{
 			name: "Northwind shop", url: shop, google: true, indexNow: true, broken: true, crawled: append(crawled, shop+"checkout"),
-			sections: []madeSection{
+			sections: []sectionSpec{
 				{shop, "products/", []string{"oak", "cast-iron", "copper", "linen", "steel", "pan", "board", "kettle", "knife", "lamp", "bowl"}, 1300},
 				{shop, "blog/", []string{"how", "we", "made", "tested", "garden", "kitchen", "winter", "recipes", "tools"}, 600},
 			},
 		},
 		{
 			name: "Northwind careers", url: careers, google: true, indexing: true,
-			sections: []madeSection{{careers, "jobs/", []string{"berlin", "oslo", "lisbon", "engineer", "designer", "warehouse", "support", "buyer"}, 320}},
+			sections: []sectionSpec{{careers, "jobs/", []string{"berlin", "oslo", "lisbon", "engineer", "designer", "warehouse", "support", "buyer"}, 320}},
 		},
 		{
 			name: "All of Northwind", url: "sc-domain:northwind.example", indexNow: true, crawled: append(domain, "https://help"+northwind, "https://docs"+northwind),
-			sections: []madeSection{{"https://letters" + northwind, "issues/", []string{"spring", "summer", "autumn", "winter", "news"}, 60}},
+			sections: []sectionSpec{{"https://letters" + northwind, "issues/", []string{"spring", "summer", "autumn", "winter", "news"}, 60}},
 		},
 	}
 }
 
-// Sites makes up websites, and says how many. job is the schedule of the job that reads their sitemaps.
-func Sites(ctx context.Context, r *Run, job schedule.Job) (did string, err error) {
+// Sites creates the websites and returns a summary. job is the scheduled job that reads sitemaps.
+func Sites(ctx context.Context, r *Run, job schedule.Job) (summary string, err error) {
 	if !r.Fresh {
 		return "0 websites", nil
 	}
@@ -104,14 +104,14 @@ func Sites(ctx context.Context, r *Run, job schedule.Job) (did string, err error
 			return "", fmt.Errorf("after %d websites: %w", i, err)
 		}
 	}
-	if err := m.rest(ctx, job); err != nil {
+	if err := m.freeze(ctx, job); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%d websites with %d pages", len(all), pages), nil
 }
 
-// rest keeps the websites as they are for Rest: their hosts do not exist, so their sitemaps could not be read.
-func (m *siteMaker) rest(ctx context.Context, job schedule.Job) error {
+// freeze keeps the jobs from changing the websites for Rest: their hosts do not exist, so reading their sitemaps would fail.
+func (m *siteMaker) freeze(ctx context.Context, job schedule.Job) error {
 	m.at = m.now
 	for n := sites.StoreBatch; n == sites.StoreBatch; {
 		var err error
@@ -128,8 +128,8 @@ func (m *siteMaker) rest(ctx context.Context, job schedule.Job) error {
 	return runs.Declare(ctx, append(jobs, job)...)
 }
 
-// add makes up a website, and says how many pages it has.
-func (m *siteMaker) add(ctx context.Context, s madeSite) (pages int, err error) {
+// add creates a website and returns its number of pages.
+func (m *siteMaker) add(ctx context.Context, s siteSpec) (pages int, err error) {
 	m.at = m.now.Add(-siteHistory)
 	w, err := m.store.Add(ctx, sites.NewWebsite{Name: s.name, SiteURL: s.url, IndexingEnabled: s.indexing})
 	if err != nil {
@@ -147,20 +147,20 @@ func (m *siteMaker) add(ctx context.Context, s madeSite) (pages int, err error) 
 	if err := m.sitemaps(ctx, w, s); err != nil {
 		return 0, err
 	}
-	made, err := m.live(ctx, w, s)
+	made, err := m.setPages(ctx, w, s)
 	if err != nil {
 		return 0, err
 	}
 	return len(made), m.history(ctx, w, s, made)
 }
 
-// sitemaps makes up an index with sitemaps, and reads them: first those of old, then what was added since.
-func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s madeSite) error {
+// sitemaps creates an index with sitemaps and reads them.
+func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s siteSpec) error {
 	root := w.Property().Root()
 	if _, _, err := m.store.AddFound(ctx, w, nil, []string{root + "sitemap.xml"}); err != nil {
 		return err
 	}
-	top, err := m.store.ToRead(ctx, w, 0)
+	top, err := m.store.SitemapsToRead(ctx, w, 0)
 	if err != nil {
 		return err
 	}
@@ -178,10 +178,10 @@ func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s madeSite) e
 	if _, _, err := m.store.AddFound(ctx, w, &top[0], urls); err != nil {
 		return err
 	}
-	if err := m.store.RecordRead(ctx, top[0], sites.Read{Stored: true, Kind: sites.KindIndex, Pages: len(urls)}); err != nil {
+	if err := m.store.RecordRead(ctx, top[0], sites.ReadResult{Stored: true, Kind: sites.KindIndex, Pages: len(urls)}); err != nil {
 		return err
 	}
-	parts, err := m.store.ToRead(ctx, w, 1)
+	parts, err := m.store.SitemapsToRead(ctx, w, 1)
 	if err != nil {
 		return err
 	}
@@ -191,30 +191,30 @@ func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s madeSite) e
 		}
 	}
 	m.at = m.now.Add(-25 * time.Minute)
-	if err := m.store.RecordRead(ctx, top[0], sites.Read{Unchanged: true}); err != nil {
+	if err := m.store.RecordRead(ctx, top[0], sites.ReadResult{Unchanged: true}); err != nil {
 		return err
 	}
-	return m.store.ReadEnded(ctx, w, "")
+	return m.store.FinishReading(ctx, w, "")
 }
 
-// read reads the sitemap i of a website, which has the pages lists[i].
-func (m *siteMaker) read(ctx context.Context, w sites.Website, s madeSite, part sites.Sitemap, lists [][]string, i int) error {
+// read reads the i-th sitemap of a website with the pages lists[i].
+func (m *siteMaker) read(ctx context.Context, w sites.Website, s siteSpec, part sites.Sitemap, lists [][]string, i int) error {
 	if i == len(lists) {
 		m.at = m.now.Add(-25 * time.Minute)
-		return m.store.RecordRead(ctx, part, sites.Read{Error: staleMap})
+		return m.store.RecordRead(ctx, part, sites.ReadResult{Error: sitemapError})
 	}
-	r := sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(lists[i])}
+	r := sites.ReadResult{Stored: true, Kind: sites.KindSitemap, Pages: len(lists[i])}
 	if s.broken && i == 0 {
 		r.Skipped, r.Reasons = 3, []string{"2 entries are outside the website", "1 entry has no URL"}
 	}
 	if err := m.store.BeginReading(ctx, part); err != nil {
 		return err
 	}
-	old, added := siteHistory, len(lists[i])*9/10 // the last ones were added lately
-	for _, some := range [][]string{lists[i][:added], lists[i][added:]} {
+	old, added := siteHistory, len(lists[i])*9/10 // the last tenth was added recently
+	for _, urls := range [][]string{lists[i][:added], lists[i][added:]} {
 		m.at = m.now.Add(-old)
 		var entries []sites.Entry
-		for _, url := range some {
+		for _, url := range urls {
 			u, err := models.ParseURL("url", url)
 			if err != nil {
 				return err
@@ -234,8 +234,8 @@ func (m *siteMaker) read(ctx context.Context, w sites.Website, s madeSite, part 
 	return m.store.RecordRead(ctx, part, r)
 }
 
-// urls makes up the URLs of a section.
-func (m *siteMaker) urls(s madeSection) (urls []string) {
+// urls returns the URLs of a section.
+func (m *siteMaker) urls(s sectionSpec) (urls []string) {
 	for i := range s.pages {
 		word := func() string { return s.words[m.rand.IntN(len(s.words))] }
 		urls = append(urls, fmt.Sprintf("%s%s%s-%s-%d", s.root, s.path, word(), word(), i+1))
@@ -243,11 +243,11 @@ func (m *siteMaker) urls(s madeSection) (urls []string) {
 	return urls
 }
 
-// history makes up what happened to a website in its months.
-func (m *siteMaker) history(ctx context.Context, w sites.Website, s madeSite, made []sites.Page) error {
+// history creates the history of a website.
+func (m *siteMaker) history(ctx context.Context, w sites.Website, s siteSpec, made []sites.Page) error {
 	m.at = m.now
-	until := models.At(m.now.Add(Rest)) // no service that it uses is called before
-	set := map[string]any{"sitemaps_wanted_at": nil, "submit_wanted_at": nil}
+	until := models.At(m.now.Add(Rest)) // no requests to services before
+	set := map[string]any{"sitemaps_requested_at": nil, "submit_requested_at": nil}
 	if s.indexNow {
 		set["indexnow_retry_at"] = until
 	}
@@ -274,7 +274,7 @@ func (m *siteMaker) history(ctx context.Context, w sites.Website, s madeSite, ma
 			return nil
 		}
 		if !s.indexing {
-			err := tx.Exec("UPDATE sitemaps SET submitted_at = ? WHERE website_seq = ? AND root_seq IS NULL", models.At(m.now.Add(-toldAgo)), w.Seq).Error
+			err := tx.Exec("UPDATE sitemaps SET submitted_at = ? WHERE website_seq = ? AND root_seq IS NULL", models.At(m.now.Add(-submittedAgo)), w.Seq).Error
 			if err != nil {
 				return err
 			}

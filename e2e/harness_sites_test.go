@@ -9,10 +9,10 @@ import (
 	"linkwatch/jobs/sites/standin"
 )
 
-// pageRow is a selector: the rows of the list of a website's pages.
+// pageRow selects the rows of the list of pages of a website.
 const pageRow = "#pages tbody tr"
 
-// searchEngines starts a stand-in for Google's and IndexNow's services. settings lead the program to it.
+// searchEngines starts fake services of Google and IndexNow. settings point the program to them.
 func searchEngines(t *testing.T) (engine *standin.Server, settings []string) {
 	t.Helper()
 	engine = standin.New(t)
@@ -22,7 +22,7 @@ func searchEngines(t *testing.T) (engine *standin.Server, settings []string) {
 	return engine, settings
 }
 
-// sitemap serves a sitemap with pages /p1 to /pN of the site, and returns its URL.
+// sitemap serves a sitemap with the pages /p1 to /pN and returns its URL.
 func (w *website) sitemap(pages int) string {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
@@ -32,11 +32,11 @@ func (w *website) sitemap(pages int) string {
 	b.WriteString("</urlset>")
 	return w.set("/sitemap.xml", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/xml")
-		_, _ = rw.Write([]byte(b.String())) // the reader may be gone
+		_, _ = rw.Write([]byte(b.String())) // the client may have disconnected
 	})
 }
 
-// ownSite is a website of the API.
+// ownSite is a website in the API.
 type ownSite struct {
 	ID     string
 	Google struct {
@@ -54,7 +54,7 @@ type quotaMeter struct {
 	ResetsAt    string `json:"resets_at"`
 }
 
-// submission is a submission of the API.
+// submission is a submission in the API.
 type submission struct {
 	URL, Status string
 	StatusCode  int `json:"status_code"`
@@ -64,7 +64,7 @@ type submission struct {
 func (s *Server) ownSite(id string) (w ownSite) {
 	s.t.Helper()
 	if status := s.Call("GET", "/v1/websites/"+id, nil, &w); status != http.StatusOK {
-		s.t.Fatalf("the website is answered %d", status)
+		s.t.Fatalf("get website: status %d", status)
 	}
 	return w
 }
@@ -73,7 +73,7 @@ func (s *Server) ownSite(id string) (w ownSite) {
 func (s *Server) runs(job string) {
 	s.t.Helper()
 	if status := s.Call("POST", "/v1/admin/jobs/"+job+"/run", nil, nil); status/100 != 2 && status != http.StatusConflict {
-		s.t.Fatalf("running %s is answered %d", job, status)
+		s.t.Fatalf("run job %s: status %d", job, status)
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *Server) pagesOf(site string) (paths []string) {
 		paths = append(paths, "/sites/"+site+"/pages/"+p.ID)
 	}
 	if len(paths) == 0 {
-		s.t.Fatal("the website has no pages")
+		s.t.Fatal("website has no pages")
 	}
 	return paths
 }

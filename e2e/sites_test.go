@@ -15,7 +15,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A website is added, its owner sets it up, and its pages are submitted in order, within the quota, and verified.
+// A website is added, set up, submitted in queue order within the quota, and verified.
 func TestSiteLife(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -30,20 +30,20 @@ func TestSiteLife(t *testing.T) {
 		b.wait(`document.activeElement.id === "url"`)
 		b.fill("#url", web.URL)
 		b.press(enter)
-		b.see("Sitemaps that robots.txt names are read within moments.")
+		b.see("Sitemaps listed in robots.txt are read shortly.")
 		id := eval[string](b, `location.pathname.split("/").pop()`)
 		at := "/sites/" + id
-		b.see("No sitemap: robots.txt names none.")
+		b.see("No sitemaps: robots.txt lists none.")
 		b.fits(in, "/sites/{id}, empty")
 
-		// What is wrong with credentials is said, with the fix.
+		// Invalid credentials show an error.
 		b.expect("status of 400")
 		b.fill("textarea[name=credentials]", `{"type": "authorized_user"}`)
 		b.click(`form[action$="/credentials"] button`)
 		b.has("#credentials-error")
 		b.upload("input[name=file]", keyFile(t))
 		b.click(`form[action$="/credentials"] button`)
-		b.see("The credentials are saved, encrypted.")
+		b.see("Credentials saved.")
 		b.see(standin.ClientEmail)
 		if text := eval[string](b, "document.documentElement.outerHTML"); strings.Contains(text, "PRIVATE KEY") || strings.Contains(text, "private_key_id") {
 			t.Error("the page shows the key")
@@ -64,23 +64,23 @@ func TestSiteLife(t *testing.T) {
 		b.see("Saved.")
 		b.fill("#url", sitemap)
 		b.click("#add button.primary")
-		b.see("The sitemap is read within moments.")
-		b.see("0 of 12 pages are indexed. 12 wait.")
+		b.see("Sitemap added.")
+		b.see("0 of 12 pages indexed. 12 pending.")
 		b.fits(in, "/sites/{id}")
 
-		// Boosted in its place, a page is the first to be submitted.
+		// A boosted page is submitted first.
 		b.open(at + "/pages")
 		b.see("12 pages")
-		eval[bool](b, `window.stays = true`) // is gone if the page is reloaded
+		eval[bool](b, `window.notReloaded = true`) // lost on a reload
 		b.press("jjj")
 		last := eval[string](b, `document.activeElement.closest("tr").querySelector("[data-main]").textContent`)
 		b.click(`tr:focus-within button[value="100"]`)
-		b.wait(fmt.Sprintf(`window.stays && [...document.querySelectorAll(%s)].some(r => r.innerText.includes(%s) && r.innerText.includes("Manual 100"))`, quote(pageRow), quote(last)))
+		b.wait(fmt.Sprintf(`window.notReloaded && [...document.querySelectorAll(%s)].some(r => r.innerText.includes(%s) && r.innerText.includes("Manual 100"))`, quote(pageRow), quote(last)))
 		b.fits(in, "/sites/{id}/pages")
 		s.runs("submission")
 		modelstest.Eventually(t, "the quota is used up", func() bool { return s.ownSite(id).Pages.Submitted == 10 })
 		if got := engine.Requests(standin.Publish)[0].URL; got != web.URL+last {
-			t.Errorf("the first page that was submitted is %s, not the boosted %s", got, last)
+			t.Errorf("first submitted page is %s, want %s", got, last)
 		}
 		b.open(at + "/pages?queued=true")
 		b.see("2 pages")
@@ -94,20 +94,20 @@ func TestSiteLife(t *testing.T) {
 		b.click(".figures summary")
 		b.fits(in, "/sites/{id}, with the figures")
 
-		// What Google says is shown, with the reasons.
+		// The page shows the status from Google with the reasons.
 		engine.Cover(web.URL+"/p1", standin.Coverage{Verdict: "PASS", CoverageState: "Submitted and indexed"})
 		engine.Cover(web.URL+"/p2", standin.Coverage{Verdict: "NEUTRAL", CoverageState: "Crawled - currently not indexed"})
 		s.runs("verification")
 		modelstest.Eventually(t, "all pages were verified", func() bool { p := s.ownSite(id).Pages; return p.Indexed == 1 && p.NotIndexed == 11 })
-		b.see("1 of 12 pages is indexed.")
+		b.see("1 of 12 pages indexed.")
 		b.open(at + "/not-indexed")
 		b.see("Crawled - currently not indexed")
 		b.fits(in, "/sites/{id}/not-indexed")
 		b.click(`#unindexed a[data-main]`)
-		b.see("Why it is not indexed")
+		b.see("Index problems")
 		b.fits(in, "/sites/{id}/pages/{page}")
 
-		// Selected by the keyboard, a page is saved as a link.
+		// A page selected by keyboard is saved as a link.
 		b.open(at + "/pages?status=indexed")
 		b.press("jx")
 		b.see("1 selected")
@@ -115,7 +115,7 @@ func TestSiteLife(t *testing.T) {
 		b.click("#bulk button[value=save]")
 		b.has("#pages .kept")
 		if _, total := s.found("/v1/links"); total != 1 {
-			t.Errorf("%d links are saved", total)
+			t.Errorf("got %d links, want 1", total)
 		}
 
 		b.open("/sites")
@@ -124,14 +124,14 @@ func TestSiteLife(t *testing.T) {
 		b.press("jo")
 		b.wait(`location.pathname === ` + quote(at))
 		b.click(".actions button.danger")
-		b.see("The website is deleted with its sitemaps and pages.")
+		b.see("Website deleted, with its sitemaps and pages.")
 		b.click("[data-undo]")
-		b.see("The website is restored.")
-		b.see("1 of 12 pages is indexed.")
+		b.see("Website restored.")
+		b.see("1 of 12 pages indexed.")
 	})
 }
 
-// upload chooses a file in a field.
+// upload selects a file in a file input.
 func (b *tab) upload(selector, file string) {
 	b.t.Helper()
 	b.has(selector)
@@ -139,7 +139,7 @@ func (b *tab) upload(selector, file string) {
 	call(b, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, ObjectID: field.Result.ObjectID})
 }
 
-// keyFile is a file with the key of the stand-in's service account.
+// keyFile writes the key file of the fake service account.
 func keyFile(t *testing.T) string {
 	t.Helper()
 	key := filepath.Join(t.TempDir(), "key.json")
@@ -149,8 +149,8 @@ func keyFile(t *testing.T) string {
 	return key
 }
 
-// When the process is killed while it submits pages, nothing is lost after the restart, and the quota counts every
-// request that has arrived.
+// If the process is killed while it submits pages, no page is lost after the restart, and the quota counts every request that
+// arrived.
 func TestKillWhileSubmitting(t *testing.T) {
 	t.Parallel()
 	const pages, answered, underWay = 40, 15, 4
@@ -161,17 +161,17 @@ func TestKillWhileSubmitting(t *testing.T) {
 	s := Start(t, settings...)
 	var own ownSite
 	if status := s.Call("POST", "/v1/websites", map[string]any{"site_url": web.URL + "/", "indexing_enabled": true}, &own); status != 201 {
-		t.Fatalf("adding a website is answered %d", status)
+		t.Fatalf("add website: status %d", status)
 	}
 	at := "/v1/websites/" + own.ID
 	if status := s.Call("PUT", at+"/credentials", json.RawMessage(standin.Credentials()), nil); status != 200 {
-		t.Fatalf("storing credentials is answered %d", status)
+		t.Fatalf("set credentials: status %d", status)
 	}
 	s.Call("POST", at+"/sitemaps", map[string]any{"url": web.sitemap(pages)}, nil)
 	modelstest.Eventually(t, "the sitemap is read", func() bool { return s.ownSite(own.ID).Pages.Pending == pages })
 
 	engine.Fail(standin.Publish, standin.Times(answered, nil)...)
-	engine.Fail(standin.Publish, standin.Times(underWay, standin.Slow(nil))...) // no answer while the process lives
+	engine.Fail(standin.Publish, standin.Times(underWay, standin.Slow(nil))...) // no response while the process runs
 	s.runs("submission")
 	engine.Await(t, standin.Publish, answered+underWay)
 	day := s.ownSite(own.ID).Quota.Publish.ResetsAt
@@ -180,10 +180,10 @@ func TestKillWhileSubmitting(t *testing.T) {
 	again := Start(t, settings...)
 	before := again.ownSite(own.ID)
 	if before.Pages.Submitted+before.Pages.Pending != pages || before.Pages.Submitted > answered {
-		t.Errorf("after the kill the pages are %+v, and %d requests were answered", before.Pages, answered)
+		t.Errorf("after the kill: pages %+v, %d requests were answered", before.Pages, answered)
 	}
 	if used := before.Quota.Publish; used.Used != answered+underWay && used.ResetsAt == day {
-		t.Errorf("the quota counts %d requests, and %d have arrived", used.Used, answered+underWay)
+		t.Errorf("the quota counts %d requests, %d arrived", used.Used, answered+underWay)
 	}
 	modelstest.Eventually(t, "every page is submitted", func() bool {
 		now := again.ownSite(own.ID)
@@ -201,7 +201,7 @@ func TestKillWhileSubmitting(t *testing.T) {
 		t.Errorf("%d of %d pages were submitted", len(seen), pages)
 	}
 	if used := again.ownSite(own.ID).Quota.Publish; used.Used != engine.Count(standin.Publish) && used.ResetsAt == day {
-		t.Errorf("the quota counts %d requests, and %d have arrived", used.Used, engine.Count(standin.Publish))
+		t.Errorf("the quota counts %d requests, %d arrived", used.Used, engine.Count(standin.Publish))
 	}
 	sent := 0
 	for _, one := range everything[submission](again, at+"/submissions", 100) {
@@ -210,6 +210,6 @@ func TestKillWhileSubmitting(t *testing.T) {
 		}
 	}
 	if sent < pages-underWay {
-		t.Errorf("%d submissions are known as accepted, of %d pages", sent, pages)
+		t.Errorf("%d accepted submissions of %d pages", sent, pages)
 	}
 }

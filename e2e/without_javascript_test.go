@@ -243,7 +243,7 @@ func TestSitesWithoutJavaScript(t *testing.T) {
 		b.see("The sitemap is read within moments.")
 		modelstest.Eventually(t, "the sitemap is read", func() bool { return s.ownSite(path.Base(at)).Pages.Total == 3 })
 		b.open(at)
-		b.see("0 of 3 pages are indexed.")
+		b.see("0 of 3 pages indexed.")
 		b.open(at + "/pages?q=%2Fp*")
 		b.click(`.boost-all button[value=boost]`)
 		b.see("Undo")

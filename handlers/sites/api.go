@@ -6,19 +6,19 @@ import (
 	"linkwatch/handlers/api"
 )
 
-// The groups of operations in the OpenAPI document.
+// The groups of operations in the API documentation.
 const (
 	groupWebsites    = "Websites"
-	groupPages       = "Pages of websites"
+	groupPages       = "Website pages"
 	groupSubmissions = "Submissions"
 )
 
-// Groups are the groups of the operations.
+// Groups returns the groups of the operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupWebsites, Description: "Sites whose pages are submitted to search engines, with their sitemaps, credentials and quotas."},
-		{Name: groupPages, Description: "Pages of websites in the order in which they are submitted, and whether Google has indexed them."},
-		{Name: groupSubmissions, Description: "What search engines were told."},
+		{Name: groupWebsites, Description: "Websites that are submitted to search engines, with their sitemaps, credentials and quotas."},
+		{Name: groupPages, Description: "The submission queue of a website, and the index status of its pages."},
+		{Name: groupSubmissions, Description: "Requests to search engines and their results."},
 	}
 }
 

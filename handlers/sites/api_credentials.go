@@ -13,26 +13,25 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// maxAccount is how many bytes the key of a service account may have. One of Google has
-// about 2,400.
-const maxAccount = 64 << 10
+// maxKeyFile is the maximum size of a key file in bytes. Google's have about 2,400.
+const maxKeyFile = 64 << 10
 
 func (a API) registerCredentials(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "PUT", "/v1/websites/{id}/credentials", "set-website-credentials", "Set the Google credentials",
-		"The body is the JSON key file of a service account, as Google Cloud makes it, at most 64 KiB. It is stored encrypted and never returned. "+
-			"Requests to Google begin at once.", models.CodeNotFound), a.setCredentials)
+		"The body is the JSON key file of a Google service account, at most 64 KiB. It is stored encrypted and never returned. "+
+			"Requests to Google start immediately.", models.CodeNotFound), a.setCredentials)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "DELETE", "/v1/websites/{id}/credentials", "delete-website-credentials", "Remove the Google credentials",
-		"Nothing is submitted to Google or verified after that.", models.CodeNotFound), a.deleteCredentials)
+		"Linkwatch no longer submits the website to Google or verifies its pages.", models.CodeNotFound), a.deleteCredentials)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/credentials/test", "test-website-credentials", "Test the Google credentials",
-		"Asks Google now, and says of each part what is wrong and how to fix it. 409 without credentials, or if they cannot be decrypted.",
+		"Sends test requests to Google. Each check says what is wrong and how to fix it. 409 if there are no credentials or they cannot be decrypted.",
 		models.CodeNotFound, models.CodeConflict), a.testCredentials)
-	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/indexnow", "make-website-indexnow-key", "Make an IndexNow key",
-		"It replaces the key that there is. Put a text file with the key at key_url, then check it.", models.CodeNotFound), a.makeKey)
+	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/indexnow", "make-website-indexnow-key", "Generate an IndexNow key",
+		"Replaces the current key. Upload a text file with the key to key_url, then check it.", models.CodeNotFound), a.makeKey)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/indexnow/check", "check-website-indexnow-key", "Check the IndexNow key file",
-		"Fetches key_url now. verified_at is null if the key is not there, and last_error says why. 409 without a key.", models.CodeNotFound, models.CodeConflict), a.checkKey)
+		"Fetches key_url. If the key is not there, verified_at is null and last_error has the reason. 409 if there is no key.", models.CodeNotFound, models.CodeConflict), a.checkKey)
 }
 
-// accountKey is the key file of a service account, as it was sent.
+// accountKey is the raw key file of a service account.
 type accountKey struct{ json []byte }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -41,7 +40,7 @@ func (k *accountKey) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Schema describes it: Google may add members.
+// Schema implements huma.SchemaProvider. Google may add members.
 func (accountKey) Schema(huma.Registry) *huma.Schema {
 	text := func(description string, example any) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Description: description, Examples: []any{example}}
@@ -49,10 +48,10 @@ func (accountKey) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true, Description: "Key file of a service account",
 		Properties: map[string]*huma.Schema{
-			"type":         text("Kind of the key file", "service_account"),
-			"project_id":   text("Id of the Google project", "project"),
-			"client_email": text("E-mail address of the service account", "robot@project.iam.gserviceaccount.com"),
-			"private_key":  text("RSA private key, PEM", "-----BEGIN PRIVATE KEY-----"),
+			"type":         text("Type of the key file", "service_account"),
+			"project_id":   text("ID of the Google Cloud project", "project"),
+			"client_email": text("Email address of the service account", "robot@project.iam.gserviceaccount.com"),
+			"private_key":  text("RSA private key in PEM format", "-----BEGIN PRIVATE KEY-----"),
 		},
 	}
 }
@@ -67,7 +66,7 @@ func (a API) setCredentials(ctx context.Context, in *setCredentialsInput) (*api.
 		return nil, err
 	}
 	key := in.Body.json
-	if len(key) > maxAccount {
+	if len(key) > maxKeyFile {
 		return nil, models.Invalid("credentials", "must be at most 64 KiB")
 	}
 	account, err := a.Services.Account(key)
@@ -83,17 +82,17 @@ func (a API) deleteCredentials(ctx context.Context, in *WebsitePath) (*struct{},
 	return nil, err
 }
 
-// AccessTest is what a test of credentials found on the wire.
+// AccessTest is the result of a credentials test in the API.
 type AccessTest struct {
-	Checks []AccessCheck `json:"checks" nullable:"false" doc:"Parts of the test, in their order"`
+	Checks []AccessCheck `json:"checks" nullable:"false" doc:"Checks, in order"`
 }
 
-// AccessCheck is one part of a test of credentials on the wire.
+// AccessCheck is one check of a credentials test in the API.
 type AccessCheck struct {
-	Name string  `json:"name" example:"Search Console" doc:"What was asked"`
-	OK   bool    `json:"ok" example:"true" doc:"Whether it works"`
-	Text string  `json:"text" doc:"What happened"`
-	Fix  *string `json:"fix" doc:"What to do. null if there is nothing to do"`
+	Name string  `json:"name" example:"Search Console" doc:"What was checked"`
+	OK   bool    `json:"ok" example:"true" doc:"Whether the check succeeded"`
+	Text string  `json:"text" doc:"Result of the check"`
+	Fix  *string `json:"fix" doc:"How to fix the problem. null if there is none"`
 }
 
 func toCheck(c views.Check) AccessCheck {
@@ -126,8 +125,8 @@ func (a API) checkKey(ctx context.Context, in *WebsitePath) (*api.Output[Website
 	if err != nil {
 		return nil, err
 	}
-	if !w.IndexNow() {
-		return nil, models.Conflict("The website has no IndexNow key. Make one first.")
+	if !w.UsesIndexNow() {
+		return nil, models.Conflict("The website has no IndexNow key. Generate one first.")
 	}
 	problem, err := a.Services.CheckKey(ctx, w)
 	if err == nil {

@@ -9,9 +9,9 @@ import (
 	"linkwatch/models"
 )
 
-// A refused request is a whole problem, which names the member.
+// An invalid request gets a complete problem that names the member.
 func TestSitesErrors_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.read(id, "a", 1)
 		pageID := apptest.Items(w.Do("GET", at+"/pages", "").Want(200))[0]["id"].(string)
@@ -108,9 +108,9 @@ func TestSitesErrors_API(t *testing.T) {
 	})
 }
 
-// What is not there, or is of another kind or of a deleted website, is not found.
+// Unknown IDs, IDs of another kind and of deleted websites get a 404.
 func TestSitesNotFound_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.read(id, "a", 1)
 		pageID := apptest.Items(w.Do("GET", at+"/pages", "").Want(200))[0]["id"].(string)
@@ -144,7 +144,7 @@ func TestSitesNotFound_API(t *testing.T) {
 	})
 }
 
-// token is the token of a list of which an item has an id.
+// token returns the page token of an item with the ID.
 func token(id string) string {
 	c, err := models.ParseToken("eyJjcmVhdGVkX2F0IjoiMjAyNS0wMy0yNFQxMjowMDowMFoiLCJpZCI6IngifQ==") // of the id "x"
 	if err != nil {

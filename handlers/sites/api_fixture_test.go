@@ -27,10 +27,10 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// secret is in all credentials of tests. No answer may hold it.
+// secret is in all credentials of the tests. No response may contain it.
 const secret = "canary-of-a-private-key"
 
-// engines are search engines of which the test decides what they say.
+// engines are fake search engines with results set by the test.
 type engines struct {
 	checks  []views.Check
 	problem string
@@ -59,8 +59,8 @@ func (e *engines) NewKey() string {
 	return fmt.Sprintf("made-key-%d", e.keys)
 }
 
-// world is a server of the operations of websites alone.
-type world struct {
+// fixture is a server with only the operations of websites.
+type fixture struct {
 	*apptest.App
 	Sites   *sites.Store
 	Engines *engines
@@ -68,12 +68,12 @@ type world struct {
 }
 
 // each runs a test on each database engine.
-func each(t *testing.T, test func(w *world)) {
+func each(t *testing.T, test func(w *fixture)) {
 	t.Helper()
-	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newWorld(t, db)) })
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
 }
 
-func newWorld(t *testing.T, db *models.DB) *world {
+func newFixture(t *testing.T, db *models.DB) *fixture {
 	t.Helper()
 	log, clock := slog.New(slog.NewTextHandler(t.Output(), nil)), modelstest.NewClock()
 	store := sites.NewStore(db, clock.Now, sites.Options{
@@ -89,7 +89,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	})
 	errs := &middleware.Errors{Log: log}
 	frame := pages.New(errs, "v1", "", clock.Now)
-	w := &world{Sites: store, Engines: &engines{}, me: modelstest.Lease(t, db, "i_me")}
+	w := &fixture{Sites: store, Engines: &engines{}, me: modelstest.Lease(t, db, "i_me")}
 	operations := handler.API{Deps: &handler.Deps{Frame: frame, Sites: store, Services: w.Engines}}
 	router := handlers.New(handlers.Deps{
 		Systems: []handlers.System{{Groups: handler.Groups(), Operations: operations.Register}},
@@ -101,25 +101,24 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	return w
 }
 
-// add adds a website by the API, and returns its path and its id.
-func (w *world) add(siteURL string) (at, id string) {
+// add adds a website through the API, and returns its path and ID.
+func (w *fixture) add(siteURL string) (at, id string) {
 	w.Helper()
 	id = w.Do("POST", "/v1/websites", `{"site_url":"`+siteURL+`"}`).Want(201)["id"].(string)
 	return "/v1/websites/" + id, id
 }
 
-// account gives a website credentials by the API.
-func (w *world) account(at string) {
+// account sets the credentials of a website through the API.
+func (w *fixture) account(at string) {
 	w.Helper()
 	w.Do("PUT", at+"/credentials", account).Want(200)
 }
 
-// account is a key of a service account, with an unknown member.
+// account is the key of a service account, with an unknown member.
 const account = `{"type":"service_account","client_email":"robot@p.example","project_id":"p","private_key":"` + secret + `","new":{"of":["Google"]}}`
 
-// read adds a sitemap to a website and stores pages as its entries, by their path and the
-// number of days since they were modified (-1 = it does not say).
-func (w *world) read(id string, entries ...any) {
+// read adds a sitemap and stores its entries: paths, each with the age of lastmod in days (-1 = none).
+func (w *fixture) read(id string, entries ...any) {
 	w.Helper()
 	ctx := w.Context()
 	site, err := w.Sites.Get(ctx, id)
@@ -139,24 +138,24 @@ func (w *world) read(id string, entries ...any) {
 	w.Must(w.Sites.BeginReading(ctx, m))
 	_, err = w.Sites.StoreEntries(ctx, site, m, all)
 	w.Must(err)
-	w.Must(w.Sites.RecordRead(ctx, m, sites.Read{
+	w.Must(w.Sites.RecordRead(ctx, m, sites.ReadResult{
 		Stored: true, Kind: sites.KindSitemap, Pages: len(all), ContentHash: fmt.Append(nil, all), Complete: true, Skipped: 1, Reasons: []string{"line 7: URL must start with http:// or https://"},
 	}))
-	_, err = w.Sites.Detach(ctx, site, m, false)
+	_, err = w.Sites.DetachPages(ctx, site, m, false)
 	w.Must(err)
-	w.Must(w.Sites.ReadEnded(ctx, site, ""))
+	w.Must(w.Sites.FinishReading(ctx, site, ""))
 }
 
-// page is the page of a URL as the store has it.
-func (w *world) page(id string) sites.Page {
+// page returns a page from the store.
+func (w *fixture) page(id string) sites.Page {
 	w.Helper()
 	p, err := w.Sites.Page(w.Context(), id)
 	w.Must(err)
 	return p
 }
 
-// item is the item of a list whose member has a value.
-func (w *world) item(list map[string]any, member string, value any) map[string]any {
+// item returns the list item with a value of a member.
+func (w *fixture) item(list map[string]any, member string, value any) map[string]any {
 	w.Helper()
 	for _, i := range apptest.Items(list) {
 		if i[member] == value {
@@ -167,16 +166,16 @@ func (w *world) item(list map[string]any, member string, value any) map[string]a
 	return nil
 }
 
-// site is a website as the store has it.
-func (w *world) site(id string) sites.Website {
+// site returns a website from the store.
+func (w *fixture) site(id string) sites.Website {
 	w.Helper()
 	s, err := w.Sites.Get(w.Context(), id)
 	w.Must(err)
 	return s
 }
 
-// exec changes what is stored.
-func (w *world) exec(sql string, args ...any) {
+// exec changes the database directly.
+func (w *fixture) exec(sql string, args ...any) {
 	w.Helper()
 	modelstest.Exec(w.TB, w.DB, sql, args...)
 }

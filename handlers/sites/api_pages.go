@@ -13,58 +13,58 @@ import (
 
 func (a API) registerPages(r *api.API) {
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/websites/{id}/pages", "list-website-pages", "List pages",
-		"In the order of the queue: the highest priority first, then the oldest. Pages that are gone are listed by age.", models.CodeNotFound), a.listPages)
-	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/pages/{id}", "get-website-page", "Get a page", "With its place in the queue and what Google says of it.", models.CodeNotFound), a.getPage)
+		"Queue order: highest priority first, then oldest first. Pages that are gone are sorted by age only.", models.CodeNotFound), a.listPages)
+	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/pages/{id}", "get-website-page", "Get a page", "Includes the index status reported by Google.", models.CodeNotFound), a.getPage)
 	api.Register(r, api.Operation(groupPages, middleware.Editor, "PATCH", "/v1/pages/{id}", "edit-website-page", "Set the priority of a page",
-		"A member that is left out stays as it is. null removes the manual priority: the automatic one counts again.", models.CodeNotFound), a.editPage)
+		"Omitted members are not changed. null resets the priority to the automatic one.", models.CodeNotFound), a.editPage)
 	submit := api.Operation(groupPages, middleware.Editor, "POST", "/v1/pages/{id}/submit", "submit-website-page", "Submit a page",
-		"Ahead of the queue, within the quotas. The answer does not wait for it: GET /v1/websites/{id}/submissions has the answers of the search engines. "+
-			"409 if the website has neither Google credentials nor an IndexNow key, or if this page cannot be submitted so.",
+		"Requests a submission ahead of the queue, within the quotas. The call does not wait for it: see GET /v1/websites/{id}/submissions for the result. "+
+			"409 if the website has neither Google credentials nor an IndexNow key, or if the action is not available for the page.",
 		models.CodeNotFound, models.CodeConflict)
 	submit.DefaultStatus = http.StatusAccepted
 	api.Register(r, submit, a.submitPage)
 	verify := api.Operation(groupPages, middleware.Editor, "POST", "/v1/pages/{id}/verify", "verify-website-page", "Verify a page",
-		"Asks Google whether the page is indexed, ahead of all others, within the quotas. The answer does not wait for it. 409 if the website has no Google credentials.",
+		"Requests a check with Google whether the page is indexed, ahead of other pages, within the quotas. The call does not wait for it. 409 if the website has no Google credentials.",
 		models.CodeNotFound, models.CodeConflict)
 	verify.DefaultStatus = http.StatusAccepted
 	api.Register(r, verify, a.verifyPage)
 }
 
-// PagePath names a page of a website.
+// PagePath is the path parameter of a page.
 type PagePath struct {
-	ID string `path:"id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
+	ID string `path:"id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the page"`
 }
 
-// Page is a page of a website on the wire.
+// Page is a page of a website in the API.
 type Page struct {
-	ID              string     `json:"id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page. Ids sort by creation time"`
-	WebsiteID       string     `json:"website_id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the website"`
-	URL             string     `json:"url" example:"https://example.com/about" doc:"URL"`
-	Lastmod         *time.Time `json:"lastmod" example:"2025-03-24T12:00:00Z" doc:"When the page was last modified, by its sitemap. null if that does not say"`
-	AutoPriority    int        `json:"auto_priority" minimum:"10" maximum:"100" example:"85" doc:"Automatic priority, which falls with the age of lastmod"`
-	ManualPriority  *int       `json:"manual_priority" minimum:"1" maximum:"100" example:"100" doc:"Manual priority. null if there is none"`
-	Priority        int        `json:"priority" minimum:"1" maximum:"100" example:"100" doc:"Priority that counts: the manual one, else the automatic one"`
-	PriorityReason  string     `json:"priority_reason" example:"Modified 2 days ago" doc:"Why it has this priority"`
-	Status          string     `json:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"indexed" doc:"Status. submitted means that Google was not asked since"`
-	Cause           *string    `json:"cause" example:"crawled_not_indexed" doc:"Why it failed or is not indexed. Pages are grouped by it. null if there is no cause"`
-	CoverageState   *string    `json:"coverage_state" example:"Submitted and indexed" doc:"Coverage state, in Google's words. null if it is not known"`
-	Verdict         *string    `json:"verdict" example:"PASS" doc:"Verdict of Google's URL inspection: PASS, PARTIAL, FAIL or NEUTRAL. null if it is not known"`
-	RobotsState     *string    `json:"robots_state" example:"ALLOWED" doc:"Whether robots.txt lets Google crawl it. null if it is not known"`
-	IndexingState   *string    `json:"indexing_state" example:"INDEXING_ALLOWED" doc:"Whether the page allows indexing, as Google saw it. null if it is not known"`
-	FetchState      *string    `json:"fetch_state" example:"SUCCESSFUL" doc:"Whether Google could fetch it. null if it is not known"`
-	GoogleCanonical *string    `json:"google_canonical" example:"https://example.com/about" doc:"Page that Google shows for it. null if it is not known"`
-	UserCanonical   *string    `json:"user_canonical" example:"https://example.com/about" doc:"Page that it names as canonical. null if it is not known"`
-	OtherCanonical  bool       `json:"other_canonical" example:"false" doc:"Whether Google shows another page in its place"`
-	LastCrawledAt   *time.Time `json:"last_crawled_at" example:"2025-03-25T12:00:00Z" doc:"When Google last crawled it. null if it is not known"`
-	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was found"`
-	LastSubmittedAt *time.Time `json:"last_submitted_at" example:"2025-03-24T12:10:00Z" doc:"When a search engine last accepted it. null if none did"`
-	LastVerifiedAt  *time.Time `json:"last_verified_at" example:"2025-03-25T12:10:00Z" doc:"When Google last said whether it is indexed. null if it never did"`
-	NotifiedAt      *time.Time `json:"notified_at" example:"2025-03-24T12:10:00Z" doc:"When the Indexing API received its latest notification, by Google. null if it is not known"`
-	LastError       *string    `json:"last_error" example:"status 429" doc:"Why its last submission or verification failed. null if it did not"`
-	Queued          bool       `json:"queued" example:"true" doc:"Whether it waits to be submitted"`
-	SubmitWantedAt  *time.Time `json:"submit_wanted_at" doc:"Since when it waits for a submission that was asked for. null if none was"`
-	VerifyWantedAt  *time.Time `json:"verify_wanted_at" doc:"Since when it waits for a verification that was asked for. null if none was"`
-	GoneAt          *time.Time `json:"gone_at" doc:"Since when no sitemap has it. null if one has it"`
+	ID                string     `json:"id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the page. IDs sort by creation time"`
+	WebsiteID         string     `json:"website_id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the website"`
+	URL               string     `json:"url" example:"https://example.com/about" doc:"URL of the page"`
+	Lastmod           *time.Time `json:"lastmod" example:"2025-03-24T12:00:00Z" doc:"Last modification, as given by the sitemap. null if not given"`
+	AutoPriority      int        `json:"auto_priority" minimum:"10" maximum:"100" example:"85" doc:"Automatic priority. It falls with the age of lastmod"`
+	ManualPriority    *int       `json:"manual_priority" minimum:"1" maximum:"100" example:"100" doc:"Manual priority. null if not set"`
+	Priority          int        `json:"priority" minimum:"1" maximum:"100" example:"100" doc:"Effective priority: manual_priority if set, else auto_priority"`
+	PriorityReason    string     `json:"priority_reason" example:"Modified 2 days ago" doc:"Reason for the priority"`
+	Status            string     `json:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"indexed" doc:"Status. submitted: not verified since the last submission"`
+	Cause             *string    `json:"cause" example:"crawled_not_indexed" doc:"Why the page failed or is not indexed. null if there is no cause"`
+	CoverageState     *string    `json:"coverage_state" example:"Submitted and indexed" doc:"Coverage state, as reported by Google. null if unknown"`
+	Verdict           *string    `json:"verdict" example:"PASS" doc:"Verdict of Google's URL inspection: PASS, PARTIAL, FAIL or NEUTRAL. null if unknown"`
+	RobotsState       *string    `json:"robots_state" example:"ALLOWED" doc:"Whether robots.txt allows Google to crawl the page. null if unknown"`
+	IndexingState     *string    `json:"indexing_state" example:"INDEXING_ALLOWED" doc:"Whether the page allows indexing, as reported by Google. null if unknown"`
+	FetchState        *string    `json:"fetch_state" example:"SUCCESSFUL" doc:"Whether Google could fetch the page. null if unknown"`
+	GoogleCanonical   *string    `json:"google_canonical" example:"https://example.com/about" doc:"Canonical URL chosen by Google. null if unknown"`
+	UserCanonical     *string    `json:"user_canonical" example:"https://example.com/about" doc:"Canonical URL declared by the page. null if unknown"`
+	OtherCanonical    bool       `json:"other_canonical" example:"false" doc:"Whether Google chose another page as canonical"`
+	LastCrawledAt     *time.Time `json:"last_crawled_at" example:"2025-03-25T12:00:00Z" doc:"Last crawl by Google. null if unknown"`
+	CreatedAt         time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the page was first found in a sitemap"`
+	LastSubmittedAt   *time.Time `json:"last_submitted_at" example:"2025-03-24T12:10:00Z" doc:"When a search engine last accepted a submission. null if never"`
+	LastVerifiedAt    *time.Time `json:"last_verified_at" example:"2025-03-25T12:10:00Z" doc:"When Google last reported the index status. null if never"`
+	NotifiedAt        *time.Time `json:"notified_at" example:"2025-03-24T12:10:00Z" doc:"Latest notification received by the Indexing API, as reported by Google. null if unknown"`
+	LastError         *string    `json:"last_error" example:"status 429" doc:"Why the last submission or verification failed. null if it succeeded"`
+	Queued            bool       `json:"queued" example:"true" doc:"Whether the page is queued for submission"`
+	SubmitRequestedAt *time.Time `json:"submit_requested_at" doc:"When a submission was requested that is still open. null if none is"`
+	VerifyRequestedAt *time.Time `json:"verify_requested_at" doc:"When a verification was requested that is still open. null if none is"`
+	GoneAt            *time.Time `json:"gone_at" doc:"When the page left the last sitemap that listed it. null if a sitemap lists it"`
 }
 
 func (a API) toPage(p sites.Page) Page {
@@ -79,7 +79,7 @@ func (a API) toPage(p sites.Page) Page {
 		FetchState: api.OrNull(p.FetchState), GoogleCanonical: api.OrNull(p.GoogleCanonical), UserCanonical: api.OrNull(p.UserCanonical),
 		OtherCanonical: p.OtherCanonical(p.URL), LastCrawledAt: api.Time(p.LastCrawledAt), CreatedAt: p.CreatedAt.Time, LastSubmittedAt: api.Time(p.LastSubmittedAt),
 		LastVerifiedAt: api.Time(p.LastVerifiedAt), NotifiedAt: api.Time(p.NotifiedAt), LastError: api.OrNull(p.LastError), Queued: p.Queued(),
-		SubmitWantedAt: api.Time(p.SubmitWantedAt), VerifyWantedAt: api.Time(p.VerifyWantedAt), GoneAt: api.Time(p.GoneAt),
+		SubmitRequestedAt: api.Time(p.SubmitRequestedAt), VerifyRequestedAt: api.Time(p.VerifyRequestedAt), GoneAt: api.Time(p.GoneAt),
 	}
 }
 
@@ -93,11 +93,11 @@ func (a API) answerPage(p sites.Page, err error) (*api.Output[Page], error) {
 type listPagesInput struct {
 	WebsitePath
 	api.SliceParams
-	Status string `query:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"not_indexed" doc:"Status"`
-	Queued bool   `query:"queued" example:"true" doc:"true lists pages that wait to be submitted: to Google, or by IndexNow if the website has no Google credentials"`
-	Cause  string `query:"cause" example:"crawled_not_indexed" doc:"Cause, whole. At most 512 bytes"`
-	Gone   bool   `query:"gone" example:"true" doc:"true lists pages that no sitemap has any more, in place of the others"`
-	Match  string `query:"q" example:"/blog/*" doc:"Pattern of the path that begins with /, or a part of the URL, ignoring case. * stands for any text. At most 512 bytes"`
+	Status string `query:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"not_indexed" doc:"Only pages with this status"`
+	Queued bool   `query:"queued" example:"true" doc:"true returns only pages queued for Google, or for IndexNow if the website has no Google credentials"`
+	Cause  string `query:"cause" example:"crawled_not_indexed" doc:"Only pages with exactly this cause. At most 512 bytes"`
+	Gone   bool   `query:"gone" example:"true" doc:"true returns the pages that no sitemap lists any more, instead of the others"`
+	Match  string `query:"q" example:"/blog/*" doc:"Pattern of the path if it starts with /, else a part of the URL. Case-insensitive. * matches any text. At most 512 bytes"`
 }
 
 func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api.Slice[Page]], error) {
@@ -116,7 +116,7 @@ func (a API) getPage(ctx context.Context, in *PagePath) (*api.Output[Page], erro
 type editPageInput struct {
 	PagePath
 	Body struct {
-		ManualPriority api.Member[int] `json:"manual_priority,omitempty" minimum:"1" maximum:"100" example:"100" doc:"Manual priority. null removes it"`
+		ManualPriority api.Member[int] `json:"manual_priority,omitempty" minimum:"1" maximum:"100" example:"100" doc:"Manual priority. null resets it"`
 	}
 }
 
@@ -127,7 +127,7 @@ func (a API) editPage(ctx context.Context, in *editPageInput) (*api.Output[Page]
 	return a.answerPage(a.Sites.SetPriority(ctx, in.ID, priorityOf(in.Body.ManualPriority)))
 }
 
-// priorityOf is the manual priority of a member that was given; nil = none.
+// priorityOf returns the manual priority of a given member; nil = none.
 func priorityOf(m api.Member[int]) *int {
 	if m.Null {
 		return nil
@@ -138,15 +138,15 @@ func priorityOf(m api.Member[int]) *int {
 type submitPageInput struct {
 	PagePath
 	Body *struct {
-		Action string `json:"action,omitempty" enum:"updated,deleted" example:"updated" doc:"What search engines are told: updated, or deleted if the page was removed. updated if left out"`
+		Action string `json:"action,omitempty" enum:"updated,deleted" example:"updated" doc:"Notification to send: updated, or deleted if the page was removed. Default: updated"`
 	}
 }
 
 func (a API) submitPage(ctx context.Context, in *submitPageInput) (*api.Output[Page], error) {
 	removal := in.Body != nil && in.Body.Action == string(sites.Deleted)
-	return a.answerPage(a.Sites.WantSubmission(ctx, in.ID, removal))
+	return a.answerPage(a.Sites.RequestSubmission(ctx, in.ID, removal))
 }
 
 func (a API) verifyPage(ctx context.Context, in *PagePath) (*api.Output[Page], error) {
-	return a.answerPage(a.Sites.WantVerification(ctx, in.ID))
+	return a.answerPage(a.Sites.RequestVerification(ctx, in.ID))
 }

@@ -12,10 +12,9 @@ import (
 	"linkwatch/models/sites"
 )
 
-// A client adds a website with its sitemap, raises a page in the queue, submits it, and
-// sees what the search engine answered.
+// A client adds a website with a sitemap, raises the priority of a page, submits it, and sees the result.
 func TestQueue_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.Do("POST", at+"/sitemaps", `{"url":"https://example.com/sitemap.xml"}`).Want(201)
 		w.read(id, "new", 1, "week", 5, "old", 40, "unknown", -1)
@@ -30,10 +29,10 @@ func TestQueue_API(t *testing.T) {
 			"priority": 82, "priority_reason": "Modified 5 days ago", "status": "pending", "cause": nil, "coverage_state": nil, "verdict": nil, "robots_state": nil,
 			"indexing_state": nil, "fetch_state": nil, "google_canonical": nil, "user_canonical": nil, "other_canonical": false, "last_crawled_at": nil,
 			"created_at": now.Format(time.RFC3339Nano), "last_submitted_at": nil, "last_verified_at": nil, "notified_at": nil, "last_error": nil, "queued": true,
-			"submit_wanted_at": nil, "verify_wanted_at": nil, "gone_at": nil,
+			"submit_requested_at": nil, "verify_requested_at": nil, "gone_at": nil,
 		})
 		unknown := w.item(list, "url", "https://example.com/unknown")
-		apptest.Has(w.TB, unknown, map[string]any{"lastmod": nil, "priority": 10, "priority_reason": "The sitemap has no lastmod for it"})
+		apptest.Has(w.TB, unknown, map[string]any{"lastmod": nil, "priority": 10, "priority_reason": "No lastmod in the sitemap"})
 		page := "/v1/pages/" + unknown["id"].(string)
 		apptest.Has(w.TB, w.Do("GET", page, "").Want(200), unknown)
 
@@ -45,18 +44,18 @@ func TestQueue_API(t *testing.T) {
 		if got := paths(first) + " " + paths(second); got != "/new /unknown /week /old" || second["next_page_token"] != "" {
 			w.Errorf("with a manual priority, the queue is %s", got)
 		}
-		apptest.Has(w.TB, w.Do("PATCH", page, `{}`).Want(200), map[string]any{"manual_priority": 100}) // what is left out stays
+		apptest.Has(w.TB, w.Do("PATCH", page, `{}`).Want(200), map[string]any{"manual_priority": 100}) // omitted members are not changed
 		apptest.Has(w.TB, w.Do("PATCH", page, `{"manual_priority":null}`).Want(200), map[string]any{"manual_priority": nil, "priority": 10})
 		if got := paths(w.Do("GET", at+"/pages", "").Want(200)); got != "/new /week /old /unknown" {
 			w.Errorf("without it, the queue is %s", got)
 		}
 
-		w.Do("POST", page+"/submit", "").Problem(409, "conflict", "") // there is nothing to submit with
+		w.Do("POST", page+"/submit", "").Problem(409, "conflict", "") // no credentials and no key
 		w.account(at)
-		apptest.Has(w.TB, w.Do("POST", page+"/submit", "").Want(202), map[string]any{"id": unknown["id"], "queued": true, "submit_wanted_at": now.Format(time.RFC3339Nano)})
-		w.submit(id, sites.Answer{Status: sites.Accepted, StatusCode: 200})
+		apptest.Has(w.TB, w.Do("POST", page+"/submit", "").Want(202), map[string]any{"id": unknown["id"], "queued": true, "submit_requested_at": now.Format(time.RFC3339Nano)})
+		w.submit(id, sites.Outcome{Status: sites.Accepted, StatusCode: 200})
 		apptest.Has(w.TB, w.Do("GET", page, "").Want(200), map[string]any{
-			"status": "submitted", "queued": false, "submit_wanted_at": nil, "last_submitted_at": now.Format(time.RFC3339Nano),
+			"status": "submitted", "queued": false, "submit_requested_at": nil, "last_submitted_at": now.Format(time.RFC3339Nano),
 		})
 		submissions := w.Do("GET", at+"/submissions", "").Want(200)
 		apptest.Has(w.TB, apptest.Items(submissions)[0], map[string]any{
@@ -69,21 +68,21 @@ func TestQueue_API(t *testing.T) {
 	})
 }
 
-// Pages are listed by what is known of them.
+// Pages can be filtered.
 func TestPagesFilters_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.account(at)
 		w.read(id, "blog/a", 1, "blog/b", 2, "shop/100%25", 3, "gone", 4)
-		w.read(id, "blog/a", 1, "blog/b", 2, "shop/100%25", 3) // the sitemap no longer has one
+		w.read(id, "blog/a", 1, "blog/b", 2, "shop/100%25", 3) // the sitemap no longer lists one
 		list := w.Do("GET", at+"/pages", "").Want(200)
 		a, b := w.item(list, "url", "https://example.com/blog/a")["id"].(string), w.item(list, "url", "https://example.com/blog/b")["id"].(string)
 		crawled := models.At(w.Sites.Now().Add(-time.Hour).Time)
-		w.Must(w.Sites.RecordVerified(w.Context(), sites.Verified{Page: w.page(a), NotifiedAt: crawled, Inspection: sites.Inspection{
+		w.Must(w.Sites.RecordVerification(w.Context(), sites.Verification{Page: w.page(a), NotifiedAt: crawled, Inspection: sites.Inspection{
 			Verdict: "PASS", CoverageState: "Submitted and indexed", RobotsState: "ALLOWED", IndexingState: "INDEXING_ALLOWED", FetchState: "SUCCESSFUL",
 			GoogleCanonical: "https://example.com/b", UserCanonical: "https://example.com/blog/a", LastCrawledAt: crawled,
 		}}))
-		w.Must(w.Sites.RecordVerified(w.Context(), sites.Verified{Page: w.page(b), Cause: "Crawled, not indexed", Inspection: sites.Inspection{Verdict: "NEUTRAL"}}))
+		w.Must(w.Sites.RecordVerification(w.Context(), sites.Verification{Page: w.page(b), Cause: "Crawled, not indexed", Inspection: sites.Inspection{Verdict: "NEUTRAL"}}))
 		apptest.Has(w.TB, w.Do("GET", "/v1/pages/"+a, "").Want(200), map[string]any{
 			"status": "indexed", "verdict": "PASS", "coverage_state": "Submitted and indexed", "robots_state": "ALLOWED", "indexing_state": "INDEXING_ALLOWED",
 			"fetch_state": "SUCCESSFUL", "google_canonical": "https://example.com/b", "user_canonical": "https://example.com/blog/a", "other_canonical": true,
@@ -124,28 +123,28 @@ func TestPagesFilters_API(t *testing.T) {
 		page := "/v1/pages/" + apptest.Items(gone)[0]["id"].(string)
 		apptest.Has(w.TB, w.Do("GET", page, "").Want(200), map[string]any{"gone_at": w.Sites.Now().Format(time.RFC3339Nano), "queued": false})
 		w.Do("POST", page+"/submit", `{"action":"updated"}`).Problem(409, "conflict", "")
-		w.Do("POST", page+"/submit", `{"action":"deleted"}`).Problem(409, "conflict", "") // not without the Indexing API
+		w.Do("POST", page+"/submit", `{"action":"deleted"}`).Problem(409, "conflict", "") // needs the Indexing API
 		w.Do("PATCH", at, `{"indexing_enabled":true}`).Want(200)
 		apptest.Has(w.TB, w.Do("POST", page+"/submit", `{"action":"deleted"}`).Want(202), map[string]any{"queued": true})
-		w.submit(id, sites.Answer{Status: sites.Refused, StatusCode: 403, Error: "Not an owner.", Cause: "Not an owner"})
+		w.submit(id, sites.Outcome{Status: sites.Refused, StatusCode: 403, Error: "Not an owner.", Cause: "Not an owner"})
 		apptest.Has(w.TB, apptest.Items(w.Do("GET", at+"/submissions", "").Want(200))[0], map[string]any{
 			"action": "deleted", "status": "refused", "status_code": 403, "error": "Not an owner.",
 		})
 	})
 }
 
-// Google is asked of a page ahead of the others.
+// A requested page is verified first.
 func TestVerify_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.read(id, "a", 1)
 		page := "/v1/pages/" + apptest.Items(w.Do("GET", at+"/pages", "").Want(200))[0]["id"].(string)
 		w.Do("POST", page+"/verify", "").Problem(409, "conflict", "")
 		w.Do("PATCH", at, `{"indexnow_key":"0123-abcd"}`).Want(200)
-		w.Do("POST", page+"/verify", "").Problem(409, "conflict", "") // IndexNow cannot say
+		w.Do("POST", page+"/verify", "").Problem(409, "conflict", "") // needs Google
 		w.account(at)
-		apptest.Has(w.TB, w.Do("POST", page+"/verify", "").Want(202), map[string]any{"verify_wanted_at": w.Sites.Now().Format(time.RFC3339Nano)})
-		wanted, err := w.Sites.WantedFor(w.Context(), sites.Verifying, 9)
+		apptest.Has(w.TB, w.Do("POST", page+"/verify", "").Want(202), map[string]any{"verify_requested_at": w.Sites.Now().Format(time.RFC3339Nano)})
+		wanted, err := w.Sites.RequestedWebsites(w.Context(), sites.Verifying, 9)
 		w.Must(err)
 		if len(wanted) != 1 {
 			w.Errorf("%d websites are waited for", len(wanted))
@@ -153,9 +152,9 @@ func TestVerify_API(t *testing.T) {
 	})
 }
 
-// Many pages get a manual priority at once, and the last change is undone.
+// A bulk change of priorities can be undone.
 func TestPriorities_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.read(id, "blog/a", 40, "blog/b", 50, "shop", 1)
 		boost := func(body string) map[string]any {
@@ -168,7 +167,7 @@ func TestPriorities_API(t *testing.T) {
 			w.Errorf("the queue is %s", got)
 		}
 		apptest.Has(w.TB, boost(`{"manual_priority":100,"q":"/blog/*","status":"pending"}`), map[string]any{"changed": 0, "undo_token": nil})
-		// A change that changes nothing leaves the one before to be undone, once.
+		// A change without effect keeps the previous one undoable, once.
 		undo := `{"undo_token":"` + done["undo_token"].(string) + `"}`
 		apptest.Has(w.TB, w.Do("POST", at+"/priorities/undo", undo).Want(200), map[string]any{"changed": 2})
 		w.Do("POST", at+"/priorities/undo", undo).Problem(409, "conflict", "")
@@ -189,9 +188,9 @@ func TestPriorities_API(t *testing.T) {
 	})
 }
 
-// Submissions are listed newest first, of all pages or of one.
+// Submissions are listed newest first, for all pages or one.
 func TestSubmissions_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.account(at)
 		w.read(id, "a", 1, "b", 2)
@@ -200,9 +199,9 @@ func TestSubmissions_API(t *testing.T) {
 		for _, p := range []any{a, w.item(list, "url", "https://example.com/b")["id"], a} {
 			w.Clock.Advance(time.Second)
 			w.Do("POST", fmt.Sprint("/v1/pages/", p, "/submit"), `{}`).Want(202)
-			w.submit(id, sites.Answer{Status: sites.Refused, StatusCode: 403, Error: "Not an owner."})
+			w.submit(id, sites.Outcome{Status: sites.Refused, StatusCode: 403, Error: "Not an owner."})
 		}
-		_, err := w.Sites.Begin(w.Context(), w.site(id), sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: 2})
+		_, err := w.Sites.BeginSubmission(w.Context(), w.site(id), sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: 2})
 		w.Must(err)
 		first := w.Do("GET", at+"/submissions?limit=1", "").Want(200)
 		apptest.Has(w.TB, apptest.Items(first)[0], map[string]any{
@@ -224,9 +223,9 @@ func TestSubmissions_API(t *testing.T) {
 	})
 }
 
-// Quotas are those of the Google project and of the property.
+// Quotas are per Google project and per property.
 func TestQuota_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		quota := func() (publish, inspection, metadata, requests map[string]any) {
 			w.Helper()
@@ -243,7 +242,7 @@ func TestQuota_API(t *testing.T) {
 		for _, call := range []sites.Call{sites.CallPublish, sites.CallPublish, sites.CallInspect, sites.CallMetadata} {
 			permit, err := w.Sites.Acquire(w.Context(), w.me, w.site(id), call)
 			w.Must(err)
-			w.Must(w.Sites.Done(w.Context(), permit))
+			w.Must(w.Sites.ReleasePermit(w.Context(), permit))
 		}
 		p, i, m, r = quota()
 		for name, meter := range map[string]map[string]any{"publish 2": p, "inspection 1": i, "metadata 1": m, "requests 3": r} {
@@ -255,9 +254,9 @@ func TestQuota_API(t *testing.T) {
 	})
 }
 
-// Coverage has a day for each on which it was recorded, and today.
+// Coverage has the stored days and today.
 func TestCoverage_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		empty := w.Do("GET", at+"/coverage", "").Want(200)
 		day := func(ago int) string { return w.Sites.Now().Add(-time.Duration(ago) * models.Day).Format(time.DateOnly) }
@@ -265,10 +264,10 @@ func TestCoverage_API(t *testing.T) {
 			w.Errorf("the days are %s", got)
 		}
 		w.read(id, "a", 1, "b", 2)
-		w.Must(w.Sites.SnapCoverage(w.Context()))
+		w.Must(w.Sites.SnapshotCoverage(w.Context()))
 		w.Clock.Advance(2 * models.Day)
 		page := apptest.Items(w.Do("GET", at+"/pages", "").Want(200))[0]["id"].(string)
-		w.Must(w.Sites.RecordVerified(w.Context(), sites.Verified{Page: w.page(page), Inspection: sites.Inspection{Verdict: "PASS"}}))
+		w.Must(w.Sites.RecordVerification(w.Context(), sites.Verification{Page: w.page(page), Inspection: sites.Inspection{Verdict: "PASS"}}))
 		days := apptest.Items(w.Do("GET", at+"/coverage?days=3", "").Want(200))
 		if len(days) != 2 {
 			w.Fatalf("the days are %v", days)
@@ -281,16 +280,16 @@ func TestCoverage_API(t *testing.T) {
 	})
 }
 
-// paths are those of the pages of a list.
+// paths returns the paths of the pages in a list.
 func paths(list map[string]any) string {
 	return strings.ReplaceAll(apptest.Column(list, "url"), "https://example.com", "")
 }
 
-// submit submits what somebody waits for to the Indexing API, with an answer.
-func (w *world) submit(id string, a sites.Answer) {
+// submit records the submission of requested pages to the Indexing API.
+func (w *fixture) submit(id string, a sites.Outcome) {
 	w.Helper()
 	site := w.site(id)
-	wanted, err := w.Sites.ToPublish(w.Context(), site, 1)
+	wanted, err := w.Sites.PagesToPublish(w.Context(), site, 1)
 	w.Must(err)
 	if len(wanted) == 0 {
 		w.Fatal("no page waits")
@@ -300,7 +299,7 @@ func (w *world) submit(id string, a sites.Answer) {
 	if p.Removal {
 		action = sites.Deleted
 	}
-	sub, err := w.Sites.Begin(w.Context(), site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: action, Pages: 1})
+	sub, err := w.Sites.BeginSubmission(w.Context(), site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: action, Pages: 1})
 	w.Must(err)
-	w.Must(w.Sites.Answered(w.Context(), sub, []int64{p.Seq}, a))
+	w.Must(w.Sites.RecordOutcome(w.Context(), sub, []int64{p.Seq}, a))
 }

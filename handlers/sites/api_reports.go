@@ -12,24 +12,24 @@ import (
 
 func (a API) registerReports(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/quota", "get-website-quota", "Get the quotas of a website",
-		"Websites of one Google project share publish, metadata and requests.", models.CodeNotFound), a.getQuota)
+		"publish, metadata and requests are shared by all websites of a Google project.", models.CodeNotFound), a.getQuota)
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/coverage", "get-website-coverage", "Get the coverage of a website by day",
-		"Days in UTC, oldest first. The last one is today, as it is now. Days on which nothing was recorded are missing.", models.CodeNotFound), a.getCoverage)
+		"Days in UTC, oldest first. The last item is today so far. Days without data are omitted.", models.CodeNotFound), a.getCoverage)
 }
 
-// Quota is the use of Google's quotas on the wire.
+// Quota is the use of Google's quotas in the API.
 type Quota struct {
-	Publish    QuotaMeter `json:"publish" doc:"Notifications to the Indexing API, of the Google project, each day in Pacific time"`
-	Inspection QuotaMeter `json:"inspection" doc:"Inspections of URLs, of the property, each day in Pacific time"`
-	Metadata   QuotaMeter `json:"metadata" doc:"Metadata that the Indexing API was asked for, of the Google project, in the last minute"`
-	Requests   QuotaMeter `json:"requests" doc:"Notifications and metadata together, of the Google project, in the last minute"`
+	Publish    QuotaMeter `json:"publish" doc:"Indexing API notifications of the Google project today, in Pacific time"`
+	Inspection QuotaMeter `json:"inspection" doc:"URL inspections of the property today, in Pacific time"`
+	Metadata   QuotaMeter `json:"metadata" doc:"Indexing API metadata requests of the Google project in the last minute"`
+	Requests   QuotaMeter `json:"requests" doc:"All Indexing API requests of the Google project in the last minute"`
 }
 
-// QuotaMeter is the use of one quota on the wire.
+// QuotaMeter is the use of one quota in the API.
 type QuotaMeter struct {
-	Used     int       `json:"used" example:"20" doc:"Units that were used. More than limit after that was lowered"`
-	Limit    int       `json:"limit" example:"200" doc:"Units that may be used"`
-	ResetsAt time.Time `json:"resets_at" example:"2025-03-25T07:00:00Z" doc:"When all of it is free again"`
+	Used     int       `json:"used" example:"20" doc:"Number of requests used. May exceed limit after the limit was lowered"`
+	Limit    int       `json:"limit" example:"200" doc:"Maximum number of requests"`
+	ResetsAt time.Time `json:"resets_at" example:"2025-03-25T07:00:00Z" doc:"When the full quota is available again"`
 }
 
 func toQuota(q sites.Quota) Quota {
@@ -49,19 +49,18 @@ func (a API) getQuota(ctx context.Context, in *WebsitePath) (*api.Output[Quota],
 	return api.Answer(toQuota(q), err)
 }
 
-// Coverage is the coverage of a website by day on the wire.
+// Coverage is the coverage of a website by day in the API.
 type Coverage struct {
 	Items []CoverageDay `json:"items" nullable:"false" doc:"Days, oldest first"`
 }
 
-// CoverageDay is how many pages of a website were in each status at the end of a day, or
-// are now, on the wire.
+// CoverageDay is the number of pages in each status at the end of a day, or now for today, in the API.
 type CoverageDay struct {
 	Day        string `json:"day" format:"date" example:"2025-03-24" doc:"Day in UTC"`
-	Pending    int    `json:"pending" example:"20" doc:"Pages that were not submitted yet"`
-	Submitted  int    `json:"submitted" example:"30" doc:"Pages that were submitted and not verified since"`
-	Indexed    int    `json:"indexed" example:"60" doc:"Pages that Google had indexed"`
-	NotIndexed int    `json:"not_indexed" example:"9" doc:"Pages that Google had not indexed"`
+	Pending    int    `json:"pending" example:"20" doc:"Pages not submitted yet"`
+	Submitted  int    `json:"submitted" example:"30" doc:"Pages submitted and not verified since"`
+	Indexed    int    `json:"indexed" example:"60" doc:"Pages indexed by Google"`
+	NotIndexed int    `json:"not_indexed" example:"9" doc:"Pages not indexed by Google"`
 	Failed     int    `json:"failed" example:"1" doc:"Pages whose submission failed"`
 }
 

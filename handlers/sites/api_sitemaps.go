@@ -14,32 +14,32 @@ import (
 
 func (a API) registerSitemaps(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps", "list-sitemaps", "List sitemaps",
-		"Oldest first, those that robots.txt and sitemap indexes name included.", models.CodeNotFound), a.listSitemaps)
+		"Oldest first, including sitemaps listed in robots.txt and in sitemap indexes.", models.CodeNotFound), a.listSitemaps)
 	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/sitemaps", "add-sitemap", "Add a sitemap",
-		"It is read within moments, not by this call: what is wrong with it shows as its last_error. "+
-			"If the website has the sitemap already, the answer is 200 with it. 409 if the website has 1,000 sitemaps.",
+		"The sitemap is read shortly after the call. If that fails, last_error has the reason. "+
+			"200 with the existing sitemap if the website already has it. 409 if the website has 1,000 sitemaps.",
 		models.CodeNotFound, models.CodeConflict), "Sitemap"), a.addSitemap)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "DELETE", "/v1/websites/{id}/sitemaps/{sitemap_id}", "delete-sitemap", "Delete a sitemap",
-		"With those that it names, if it is an index. Pages that no other sitemap has are gone within moments. "+
-			"A sitemap that an index names comes back. 409 if robots.txt names it.", models.CodeNotFound, models.CodeConflict), a.deleteSitemap)
+		"Deleting an index also deletes the sitemaps that it lists. Pages in no other sitemap are marked as gone shortly after. "+
+			"A sitemap that an index lists is added again at the next read. 409 if robots.txt lists it.", models.CodeNotFound, models.CodeConflict), a.deleteSitemap)
 }
 
-// Sitemap is a list of pages of a website on the wire.
+// Sitemap is a sitemap of a website in the API.
 type Sitemap struct {
-	ID             string     `json:"id" example:"m_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the sitemap. Ids sort by creation time"`
-	WebsiteID      string     `json:"website_id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the website"`
-	URL            string     `json:"url" example:"https://example.com/sitemap.xml" doc:"URL"`
-	Origin         string     `json:"origin" enum:"given,robots,index" example:"given" doc:"Who named it: a user, robots.txt or a sitemap index"`
-	Kind           *string    `json:"kind" example:"sitemap" doc:"Format: sitemap, index (a sitemap index), text (a URL on each line) or feed (RSS or Atom). null if it was not read yet"`
-	Pages          int        `json:"pages" example:"120" doc:"Number of pages when it was last read. Of an index, of sitemaps"`
-	Skipped        int        `json:"skipped" example:"2" doc:"Number of bad entries that were skipped then"`
-	SkippedReasons []string   `json:"skipped_reasons" nullable:"false" doc:"Why the first of them were skipped"`
-	CreatedAt      time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was added"`
-	LastReadAt     *time.Time `json:"last_read_at" example:"2025-03-24T12:05:00Z" doc:"When it was last read, successfully or not. null if it never was"`
-	ChangedAt      *time.Time `json:"changed_at" example:"2025-03-24T12:05:00Z" doc:"When its entries last changed. null if it was not read yet"`
-	LastError      *string    `json:"last_error" example:"status 404" doc:"Why it could not be read, or not in full. null if it could"`
-	SubmittedAt    *time.Time `json:"submitted_at" example:"2025-03-24T12:06:00Z" doc:"When Google was last told of it. null if it never was"`
-	SubmitError    *string    `json:"submit_error" doc:"Why Google did not accept it last. null if it did"`
+	ID             string     `json:"id" example:"m_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the sitemap. IDs sort by creation time"`
+	WebsiteID      string     `json:"website_id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the website"`
+	URL            string     `json:"url" example:"https://example.com/sitemap.xml" doc:"URL of the sitemap"`
+	Origin         string     `json:"origin" enum:"given,robots,index" example:"given" doc:"Where it comes from: given (added by a user), robots (listed in robots.txt) or index (listed in a sitemap index)"`
+	Kind           *string    `json:"kind" example:"sitemap" doc:"Format: sitemap, index (a sitemap index), text (a URL on each line) or feed (RSS or Atom). null if not read yet"`
+	Pages          int        `json:"pages" example:"120" doc:"Number of pages at the last read. For an index, number of sitemaps"`
+	Skipped        int        `json:"skipped" example:"2" doc:"Number of invalid entries skipped at the last read"`
+	SkippedReasons []string   `json:"skipped_reasons" nullable:"false" doc:"Reasons for the first skipped entries"`
+	CreatedAt      time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the sitemap was added"`
+	LastReadAt     *time.Time `json:"last_read_at" example:"2025-03-24T12:05:00Z" doc:"Last attempt to read it. null if never"`
+	ChangedAt      *time.Time `json:"changed_at" example:"2025-03-24T12:05:00Z" doc:"When its content last changed. null if not read yet"`
+	LastError      *string    `json:"last_error" example:"status 404" doc:"Why the last read failed or was incomplete. null if it succeeded"`
+	SubmittedAt    *time.Time `json:"submitted_at" example:"2025-03-24T12:06:00Z" doc:"Last submission to Google. null if never"`
+	SubmitError    *string    `json:"submit_error" doc:"Why the last submission to Google failed. null if it succeeded"`
 }
 
 func toSitemap(m sites.Sitemap) Sitemap {
@@ -48,8 +48,8 @@ func toSitemap(m sites.Sitemap) Sitemap {
 		SkippedReasons: []string{}, CreatedAt: m.CreatedAt.Time, LastReadAt: api.Time(m.LastReadAt), ChangedAt: api.Time(m.ChangedAt),
 		LastError: api.OrNull(m.LastError), SubmittedAt: api.Time(m.SubmittedAt), SubmitError: api.OrNull(m.SubmitError),
 	}
-	if m.SkippedWhy != "" {
-		out.SkippedReasons = strings.Split(m.SkippedWhy, "\n")
+	if m.SkippedReasons != "" {
+		out.SkippedReasons = strings.Split(m.SkippedReasons, "\n")
 	}
 	return out
 }
@@ -77,7 +77,7 @@ type addSitemapInput struct {
 
 type addSitemapOutput struct {
 	Status   int
-	Location string `header:"Location" doc:"Path of the sitemaps in this API"`
+	Location string `header:"Location" doc:"Path of the list of sitemaps"`
 	Body     Sitemap
 }
 
@@ -95,7 +95,7 @@ func (a API) addSitemap(ctx context.Context, in *addSitemapInput) (*addSitemapOu
 
 type sitemapPath struct {
 	WebsitePath
-	SitemapID string `path:"sitemap_id" example:"m_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the sitemap"`
+	SitemapID string `path:"sitemap_id" example:"m_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the sitemap"`
 }
 
 func (a API) deleteSitemap(ctx context.Context, in *sitemapPath) (*struct{}, error) {

@@ -15,20 +15,20 @@ func (a API) registerSubmissions(r *api.API) {
 		"Newest first. Submissions are kept for 90 days.", models.CodeNotFound), a.listSubmissions)
 }
 
-// Submission is one request to a search engine on the wire.
+// Submission is one request to a search engine in the API.
 type Submission struct {
-	ID         string     `json:"id" example:"n_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the submission. Ids sort by creation time"`
-	WebsiteID  string     `json:"website_id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the website"`
-	PageID     *string    `json:"page_id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page. null for many pages, for a sitemap, and for a page that was deleted since"`
-	URL        *string    `json:"url" example:"https://example.com/about" doc:"URL of the page or the sitemap. null for many pages"`
-	Method     string     `json:"method" enum:"indexing_api,sitemap,indexnow" example:"indexing_api" doc:"How it was submitted: a page by Google's Indexing API, a sitemap by Google's Search Console API, or pages by IndexNow"`
-	Action     string     `json:"action" enum:"updated,deleted" example:"updated" doc:"What the search engine was told"`
+	ID         string     `json:"id" example:"n_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the submission. IDs sort by creation time"`
+	WebsiteID  string     `json:"website_id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the website"`
+	PageID     *string    `json:"page_id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the page. null for a batch, a sitemap, or a page deleted since"`
+	URL        *string    `json:"url" example:"https://example.com/about" doc:"URL of the page or sitemap. null for a batch"`
+	Method     string     `json:"method" enum:"indexing_api,sitemap,indexnow" example:"indexing_api" doc:"indexing_api: a page, through Google's Indexing API. sitemap: a sitemap, through Google's Search Console API. indexnow: a batch of pages, through IndexNow"`
+	Action     string     `json:"action" enum:"updated,deleted" example:"updated" doc:"Notification sent: updated or deleted"`
 	Pages      int        `json:"pages" example:"1" doc:"Number of pages"`
-	Status     string     `json:"status" enum:"sent,accepted,refused,failed" example:"accepted" doc:"Status. sent: there is no answer yet, or it was lost. refused: it is not tried again as it is. failed: it is tried again"`
-	StatusCode *int       `json:"status_code" example:"200" doc:"HTTP status of the answer. null if there is no answer"`
-	Error      *string    `json:"error" example:"status 403" doc:"Why it was not accepted. null if it was, or if there is no answer yet"`
-	CreatedAt  time.Time  `json:"created_at" example:"2025-03-24T12:10:00Z" doc:"When it was sent"`
-	AnsweredAt *time.Time `json:"answered_at" example:"2025-03-24T12:10:01Z" doc:"When it was answered. null if it was not"`
+	Status     string     `json:"status" enum:"sent,accepted,refused,failed" example:"accepted" doc:"Status. sent: no response yet, or the response was lost. refused: not retried. failed: retried"`
+	StatusCode *int       `json:"status_code" example:"200" doc:"HTTP status code of the response. null if there is none"`
+	Error      *string    `json:"error" example:"status 403" doc:"Why the submission failed. null if accepted or without a response"`
+	CreatedAt  time.Time  `json:"created_at" example:"2025-03-24T12:10:00Z" doc:"When the request was sent"`
+	AnsweredAt *time.Time `json:"answered_at" example:"2025-03-24T12:10:01Z" doc:"When the response arrived. null if there is none"`
 }
 
 func toSubmission(s sites.Submission) Submission {
@@ -41,7 +41,7 @@ func toSubmission(s sites.Submission) Submission {
 type listSubmissionsInput struct {
 	WebsitePath
 	api.SliceParams
-	PageID string `query:"page_id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of a page, for the submissions of this page alone"`
+	PageID string `query:"page_id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"Only submissions of the page with this ID"`
 }
 
 func (a API) listSubmissions(ctx context.Context, in *listSubmissionsInput) (*api.Output[api.Slice[Submission]], error) {

@@ -13,9 +13,9 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// Websites are added, changed, listed, deleted and restored.
+// Websites can be added, changed, listed, deleted and restored.
 func TestWebsites_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		a := w.Do("POST", "/v1/websites", `{"site_url":"https://Example.com"}`)
 		made := a.Want(201)
 		now := w.Sites.Now().Format(time.RFC3339Nano)
@@ -74,20 +74,20 @@ func TestWebsites_API(t *testing.T) {
 	})
 }
 
-// A refresh is wanted until the sitemaps are read.
+// A refresh stays open until the sitemaps are read.
 func TestRefresh_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		site, ok, err := w.Sites.Claim(w.Context(), w.me, sites.Reading, w.site(id).Seq, true)
 		if err != nil || !ok {
 			w.Fatal(ok, err)
 		}
-		w.Must(w.Sites.ReadEnded(w.Context(), site, ""))
+		w.Must(w.Sites.FinishReading(w.Context(), site, ""))
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"reading": true, "last_read_at": w.Sites.Now().Format(time.RFC3339Nano)})
 		w.Must(w.Sites.Release(w.Context(), w.me, sites.Reading, site, false))
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"reading": false})
 		apptest.Has(w.TB, w.Do("POST", at+"/refresh", "").Want(202), map[string]any{"id": id, "reading": true})
-		wanted, err := w.Sites.WantedFor(w.Context(), sites.Reading, 9)
+		wanted, err := w.Sites.RequestedWebsites(w.Context(), sites.Reading, 9)
 		w.Must(err)
 		if len(wanted) != 1 {
 			w.Errorf("%d websites are waited for", len(wanted))
@@ -95,9 +95,9 @@ func TestRefresh_API(t *testing.T) {
 	})
 }
 
-// The number of queries for a list does not depend on the number of websites.
+// The number of queries does not depend on the number of websites.
 func TestWebsitesTakeFewQueries(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		count := func() int64 {
 			before := w.Queries.Load()
 			w.Do("GET", "/v1/websites?limit=500", "").Want(200)
@@ -121,9 +121,9 @@ func TestWebsitesTakeFewQueries(t *testing.T) {
 	})
 }
 
-// Credentials are stored as they were sent, and nothing secret comes back.
+// Credentials are stored as sent, and never returned.
 func TestCredentials_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.Do("POST", at+"/credentials/test", "").Problem(409, "conflict", "")
 		a := w.Do("PUT", at+"/credentials", account)
@@ -148,24 +148,24 @@ func TestCredentials_API(t *testing.T) {
 		}
 		apptest.Has(w.TB, checks[0], map[string]any{"name": "Token", "ok": true, "text": "Google accepts the key.", "fix": nil})
 		apptest.Has(w.TB, checks[1], map[string]any{"name": "Search Console", "ok": false, "text": "Not an owner.", "fix": "Add robot@p.example as an owner."})
-		w.Engines.err = &models.Error{Code: models.CodeUnavailable, Detail: "Google does not answer. Try again later."}
+		w.Engines.err = &models.Error{Code: models.CodeUnavailable, Detail: "Google did not respond. Try again later."}
 		w.Do("POST", at+"/credentials/test", "").Problem(503, "unavailable", "")
 
-		w.Must(w.Sites.Note(w.Context(), w.site(id), sites.Indexing, sites.Answer{Status: sites.Refused, Error: "not an owner", Sitewide: true}))
+		w.Must(w.Sites.RecordServiceOutcome(w.Context(), w.site(id), sites.Indexing, sites.Outcome{Status: sites.Refused, Error: "not an owner", Sitewide: true}))
 		google["last_error"], google["retry_at"] = "not an owner", w.Sites.Now().Add(time.Minute).Format(time.RFC3339Nano)
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"google": google})
 
 		w.Do("DELETE", at+"/credentials", "").Want(204)
-		w.Do("DELETE", at+"/credentials", "").Want(204) // there are none, which is what was asked for
+		w.Do("DELETE", at+"/credentials", "").Want(204) // idempotent
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{
 			"google": map[string]any{"configured": false, "client_email": nil, "project_id": nil, "last_error": nil, "retry_at": nil},
 		})
 	})
 }
 
-// What is wrong with credentials is a problem that does not repeat them.
+// Errors about credentials do not repeat them.
 func TestWrongCredentials_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, _ := w.add("https://example.com/")
 		long := func(n int) string {
 			const head = `{"type":"service_account","client_email":"robot@p.example","project_id":"p","private_key":"`
@@ -198,22 +198,22 @@ func TestWrongCredentials_API(t *testing.T) {
 	})
 }
 
-// Credentials that were sealed by another key have to be sent again.
+// Credentials sealed with another key must be sent again.
 func TestCredentialsOfAnotherKey_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		w.account(at)
 		w.exec("UPDATE websites SET credentials = ? WHERE id = ?", []byte("sealed by another key"), id)
 		p := w.Do("POST", at+"/credentials/test", "").Problem(409, "conflict", "")
-		if !strings.Contains(p["detail"].(string), "Enter them again") {
+		if !strings.Contains(p["detail"].(string), "Add the credentials again") {
 			w.Errorf("the problem is %v", p)
 		}
 	})
 }
 
-// An IndexNow key is made or given, and checked.
+// An IndexNow key can be generated or set, and checked.
 func TestIndexNow_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, _ := w.add("https://example.com/blog/")
 		w.Do("POST", at+"/indexnow/check", "").Problem(409, "conflict", "")
 		indexNow := func(a apptest.Answer) map[string]any {
@@ -227,16 +227,16 @@ func TestIndexNow_API(t *testing.T) {
 		apptest.Has(w.TB, indexNow(w.Do("POST", at+"/indexnow/check", "")), map[string]any{"verified_at": nil, "last_error": "The key file is empty."})
 		w.Engines.problem = ""
 		apptest.Has(w.TB, indexNow(w.Do("POST", at+"/indexnow/check", "")), map[string]any{"verified_at": w.Sites.Now().Format(time.RFC3339Nano), "last_error": nil})
-		apptest.Has(w.TB, indexNow(w.Do("PATCH", at, `{"indexnow_key":"made-key-1"}`)), map[string]any{"verified_at": w.Sites.Now().Format(time.RFC3339Nano)}) // the same
+		apptest.Has(w.TB, indexNow(w.Do("PATCH", at, `{"indexnow_key":"made-key-1"}`)), map[string]any{"verified_at": w.Sites.Now().Format(time.RFC3339Nano)}) // unchanged
 		apptest.Has(w.TB, indexNow(w.Do("POST", at+"/indexnow", "")), map[string]any{"key": "made-key-2", "verified_at": nil})
 		w.Engines.err = errors.New("no space left")
 		w.Do("POST", at+"/indexnow/check", "").Problem(500, "internal", "")
 	})
 }
 
-// A sitemap is stored, and not fetched.
+// A sitemap is stored without fetching it.
 func TestSitemaps_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		a := w.Do("POST", at+"/sitemaps", `{"url":"https://example.com/sitemap.xml#top"}`)
 		made := a.Want(201)
@@ -249,7 +249,7 @@ func TestSitemaps_API(t *testing.T) {
 		}
 		apptest.Has(w.TB, w.Do("POST", at+"/sitemaps", `{"url":"https://example.com/sitemap.xml"}`).Want(200), made)
 		w.Clock.Advance(time.Second)
-		foreign := w.Do("POST", at+"/sitemaps", `{"url":"http://127.0.0.1:1/other.xml"}`).Want(201) // what is wrong with it shows when it is read
+		foreign := w.Do("POST", at+"/sitemaps", `{"url":"http://127.0.0.1:1/other.xml"}`).Want(201) // errors show up when it is read
 
 		w.read(id, "a", 1, "b", 2)
 		first := w.Do("GET", at+"/sitemaps?limit=1", "").Want(200)
@@ -273,9 +273,9 @@ func TestSitemaps_API(t *testing.T) {
 	})
 }
 
-// A website has at most a thousand sitemaps.
+// A website has at most 1,000 sitemaps.
 func TestTooManySitemaps_API(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		at, id := w.add("https://example.com/")
 		var urls []string
 		for i := range sites.MaxSitemaps {

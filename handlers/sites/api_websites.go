@@ -14,80 +14,80 @@ import (
 func (a API) registerWebsites(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites", "list-websites", "List websites", "Oldest first."), a.listWebsites)
 	add := api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites", "add-website", "Add a website",
-		"Within moments, the sitemaps that its robots.txt names are read. 409 if there is a website with this site_url, shared or yours.", models.CodeConflict)
+		"The sitemaps listed in robots.txt are read shortly after the call. 409 if a shared website or one of yours has the same site_url.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}", "get-website", "Get a website",
-		"With its settings, its quotas and the number of its pages.", models.CodeNotFound), a.getWebsite)
+		"Includes settings, quotas and page counts.", models.CodeNotFound), a.getWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "PATCH", "/v1/websites/{id}", "edit-website", "Change a website",
-		"A member that is left out stays as it is. A new indexnow_key has to be checked again. "+
-			"409 if it becomes private or shared, and another website is there with its site_url.", models.CodeNotFound, models.CodeConflict), a.editWebsite)
+		"Omitted members are not changed. A new indexnow_key must be checked again. "+
+			"409 if private changes and another website with the same site_url exists in the new scope.", models.CodeNotFound, models.CodeConflict), a.editWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "DELETE", "/v1/websites/{id}", "delete-website", "Delete a website",
-		"With its sitemaps and pages. POST /v1/websites/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteWebsite)
+		"Also deletes its sitemaps and pages. POST /v1/websites/{id}/restore restores them within 24 hours.", models.CodeNotFound), a.deleteWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/restore", "restore-website", "Restore a deleted website",
-		"404 if it was not deleted, or more than a day ago. 409 if another website has its site_url now.", models.CodeNotFound, models.CodeConflict), a.restoreWebsite)
+		"404 if the website is not deleted or was deleted more than 24 hours ago. 409 if another website has the same site_url now.", models.CodeNotFound, models.CodeConflict), a.restoreWebsite)
 	refresh := api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/refresh", "refresh-website", "Read the sitemaps now",
-		"The answer does not wait for them: reading is true until they are read.", models.CodeNotFound)
+		"The call does not wait for the read: reading is true until it is finished.", models.CodeNotFound)
 	refresh.DefaultStatus = http.StatusAccepted
 	api.Register(r, refresh, a.refreshWebsite)
 }
 
-// WebsitePath names a website.
+// WebsitePath is the path parameter of a website.
 type WebsitePath struct {
-	ID string `path:"id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the website"`
+	ID string `path:"id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the website"`
 }
 
-// Website is a site whose pages are submitted to search engines on the wire.
+// Website is a website in the API.
 type Website struct {
-	ID              string     `json:"id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the website. Ids sort by creation time"`
-	Owner           string     `json:"owner" example:"alice" doc:"Name of the account that added it. system if nobody had to sign in"`
-	Private         bool       `json:"private" example:"false" doc:"Whether only its owner and admins see it, with its sitemaps and pages"`
-	Name            string     `json:"name" example:"Shop" doc:"Name. The host if none was given"`
-	SiteURL         string     `json:"site_url" example:"https://example.com/" doc:"Property of Google Search Console: a URL prefix that ends in /, or sc-domain: and a domain"`
+	ID              string     `json:"id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the website. IDs sort by creation time"`
+	Owner           string     `json:"owner" example:"alice" doc:"Username of the account that added it. system if it was added without an account"`
+	Private         bool       `json:"private" example:"false" doc:"Whether only the owner and admins can see the website"`
+	Name            string     `json:"name" example:"Shop" doc:"Name. Default: the host"`
+	SiteURL         string     `json:"site_url" example:"https://example.com/" doc:"Search Console property: a URL prefix that ends in /, or sc-domain: and a domain"`
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the website was added"`
-	UpdatedAt       time.Time  `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When its settings were last changed"`
-	IndexingEnabled bool       `json:"indexing_enabled" example:"false" doc:"Whether pages are submitted by Google's Indexing API, which Google offers for job postings and livestreams only. If not, sitemaps are submitted"`
-	AutoSubmit      bool       `json:"auto_submit" example:"true" doc:"Whether new and changed pages are submitted by themselves"`
-	Reading         bool       `json:"reading" example:"false" doc:"Whether its sitemaps are being read, or will be within moments"`
-	LastReadAt      *time.Time `json:"last_read_at" example:"2025-03-24T12:05:00Z" doc:"When its sitemaps were last read. null if they never were"`
-	RobotsError     *string    `json:"robots_error" doc:"Why robots.txt could not be fetched when it was last asked for sitemaps. null if it could"`
+	UpdatedAt       time.Time  `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the settings were last changed"`
+	IndexingEnabled bool       `json:"indexing_enabled" example:"false" doc:"Whether pages are submitted through Google's Indexing API, which is only for job postings and livestreams. If false, sitemaps are submitted"`
+	AutoSubmit      bool       `json:"auto_submit" example:"true" doc:"Whether new and changed pages are submitted automatically"`
+	Reading         bool       `json:"reading" example:"false" doc:"Whether the sitemaps are being read or a read was requested"`
+	LastReadAt      *time.Time `json:"last_read_at" example:"2025-03-24T12:05:00Z" doc:"When the sitemaps were last read. null if never"`
+	RobotsError     *string    `json:"robots_error" doc:"Why robots.txt could not be fetched at the last read. null if it could"`
 	Google          Google     `json:"google" doc:"Access to Google"`
-	IndexNow        IndexNow   `json:"indexnow" doc:"Submission by IndexNow, to Bing and other search engines"`
+	IndexNow        IndexNow   `json:"indexnow" doc:"Submission to Bing and other search engines through IndexNow"`
 	Quota           Quota      `json:"quota" doc:"Use of Google's quotas"`
 	Pages           PageCounts `json:"pages" doc:"Number of pages by status"`
 }
 
-// Google is the access of a website to Google on the wire.
+// Google is the access of a website to Google in the API.
 type Google struct {
 	Configured  bool       `json:"configured" example:"true" doc:"Whether the website has credentials"`
-	ClientEmail *string    `json:"client_email" example:"robot@project.iam.gserviceaccount.com" doc:"E-mail address of the service account, which must be an owner of the property. null without credentials"`
-	ProjectID   *string    `json:"project_id" example:"project" doc:"Id of the Google project, whose quotas its websites share. null without credentials"`
-	LastError   *string    `json:"last_error" doc:"Why Google refused all requests of the website last. null if it did not"`
-	RetryAt     *time.Time `json:"retry_at" doc:"When Google is asked again. null if there is no pause"`
+	ClientEmail *string    `json:"client_email" example:"robot@project.iam.gserviceaccount.com" doc:"Email address of the service account. It must be an owner of the property. null without credentials"`
+	ProjectID   *string    `json:"project_id" example:"project" doc:"ID of the Google Cloud project, which quotas apply to. null without credentials"`
+	LastError   *string    `json:"last_error" doc:"Why Google refuses requests of the website. null if it does not"`
+	RetryAt     *time.Time `json:"retry_at" doc:"When requests to Google resume. null if they are not paused"`
 }
 
-// IndexNow is the use of IndexNow by a website on the wire.
+// IndexNow is the use of IndexNow by a website in the API.
 type IndexNow struct {
-	Key        *string    `json:"key" example:"0123456789abcdef" doc:"Key, which is no secret. null if IndexNow is not used"`
-	KeyURL     *string    `json:"key_url" example:"https://example.com/0123456789abcdef.txt" doc:"URL of the key file, a text file that holds the key. null without a key"`
+	Key        *string    `json:"key" example:"0123456789abcdef" doc:"Key, which is public. null if IndexNow is not used"`
+	KeyURL     *string    `json:"key_url" example:"https://example.com/0123456789abcdef.txt" doc:"URL of the key file, a text file with the key. null without a key"`
 	Configured bool       `json:"configured" example:"true" doc:"Whether the website has a key"`
-	VerifiedAt *time.Time `json:"verified_at" example:"2025-03-24T12:05:00Z" doc:"When the key file was last found. null if it never was, or not by the last check"`
-	LastError  *string    `json:"last_error" doc:"Why the last check or batch failed. null if it did not"`
-	RetryAt    *time.Time `json:"retry_at" doc:"When the next batch is sent. null if there is no pause"`
+	VerifiedAt *time.Time `json:"verified_at" example:"2025-03-24T12:05:00Z" doc:"When the key file was last found. null if never, or if the last check failed"`
+	LastError  *string    `json:"last_error" doc:"Why the last check or submission failed. null if it succeeded"`
+	RetryAt    *time.Time `json:"retry_at" doc:"When submissions resume. null if they are not paused"`
 }
 
-// PageCounts are the pages of a website by status on the wire.
+// PageCounts are the page counts of a website in the API.
 type PageCounts struct {
-	Total      int `json:"total" example:"120" doc:"Pages that a sitemap has"`
-	Pending    int `json:"pending" example:"20" doc:"Pages that were not submitted yet"`
-	Submitted  int `json:"submitted" example:"30" doc:"Pages that were submitted and not verified since"`
-	Indexed    int `json:"indexed" example:"60" doc:"Pages that Google has indexed"`
-	NotIndexed int `json:"not_indexed" example:"9" doc:"Pages that Google has not indexed"`
+	Total      int `json:"total" example:"120" doc:"Pages in a sitemap"`
+	Pending    int `json:"pending" example:"20" doc:"Pages not submitted yet"`
+	Submitted  int `json:"submitted" example:"30" doc:"Pages submitted and not verified since"`
+	Indexed    int `json:"indexed" example:"60" doc:"Pages indexed by Google"`
+	NotIndexed int `json:"not_indexed" example:"9" doc:"Pages not indexed by Google"`
 	Failed     int `json:"failed" example:"1" doc:"Pages whose submission failed"`
-	Gone       int `json:"gone" example:"4" doc:"Pages that no sitemap has any more. They are not in total"`
+	Gone       int `json:"gone" example:"4" doc:"Pages that are in no sitemap any more. Not included in total"`
 }
 
-// websites turns websites into those of the wire, with a constant number of queries.
+// websites converts websites with a constant number of queries.
 func (a API) websites(ctx context.Context, ws ...sites.Website) ([]Website, error) {
 	counts, err := a.Sites.CountsOf(ctx, ws)
 	if err != nil {
@@ -107,13 +107,13 @@ func (a API) websites(ctx context.Context, ws ...sites.Website) ([]Website, erro
 func toWebsite(w sites.Website, c sites.Counts, q sites.Quota) Website {
 	out := Website{
 		ID: w.ID, Owner: w.Owner, Private: w.Private(), Name: w.Name, SiteURL: w.SiteURL, CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, IndexingEnabled: w.IndexingEnabled, AutoSubmit: w.AutoSubmit,
-		Reading: !w.SitemapsWantedAt.IsZero() || w.SitemapsBy != "", LastReadAt: api.Time(w.SitemapsReadAt), RobotsError: api.OrNull(w.RobotsError),
+		Reading: !w.SitemapsRequestedAt.IsZero() || w.SitemapsClaimedBy != "", LastReadAt: api.Time(w.SitemapsReadAt), RobotsError: api.OrNull(w.RobotsError),
 		Google: Google{
-			Configured: w.Google(), ClientEmail: api.OrNull(w.ClientEmail), ProjectID: api.OrNull(w.ProjectID),
+			Configured: w.UsesGoogle(), ClientEmail: api.OrNull(w.ClientEmail), ProjectID: api.OrNull(w.ProjectID),
 			LastError: api.OrNull(w.GoogleState().Error), RetryAt: api.Time(w.GoogleState().RetryAt),
 		},
 		IndexNow: IndexNow{
-			Key: api.OrNull(w.IndexNowKey), Configured: w.IndexNow(), VerifiedAt: api.Time(w.IndexNowVerifiedAt),
+			Key: api.OrNull(w.IndexNowKey), Configured: w.UsesIndexNow(), VerifiedAt: api.Time(w.IndexNowVerifiedAt),
 			LastError: api.OrNull(w.IndexNowState.Error), RetryAt: api.Time(w.IndexNowState.RetryAt),
 		},
 		Quota: toQuota(q),
@@ -122,13 +122,13 @@ func toWebsite(w sites.Website, c sites.Counts, q sites.Quota) Website {
 			NotIndexed: c.ByStatus[sites.NotIndexed], Failed: c.ByStatus[sites.Failed], Gone: c.Gone,
 		},
 	}
-	if w.IndexNow() {
-		out.IndexNow.KeyURL = api.OrNull(w.KeyFile())
+	if w.UsesIndexNow() {
+		out.IndexNow.KeyURL = api.OrNull(w.KeyFileURL())
 	}
 	return out
 }
 
-// answerWebsite is api.Answer for a website.
+// answerWebsite is api.Answer for one website.
 func (a API) answerWebsite(ctx context.Context, w sites.Website, err error) (*api.Output[Website], error) {
 	if err != nil {
 		return nil, err
@@ -153,16 +153,16 @@ func (a API) listWebsites(ctx context.Context, in *api.SliceParams) (*api.Output
 	return api.Answer(api.Slice[Website]{Items: items, NextPageToken: l.Next.Token()}, err)
 }
 
-// WebsiteSettings are what the owner of a website sets.
+// WebsiteSettings are the settings of a website in the API.
 type WebsiteSettings struct {
-	Name            api.Member[string] `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null uses the host"`
-	IndexingEnabled api.Member[bool]   `json:"indexing_enabled,omitempty" nullable:"false" example:"false" doc:"Whether its pages qualify for Google's Indexing API: job postings and livestreams. false if left out at first"`
-	AutoSubmit      api.Member[bool]   `json:"auto_submit,omitempty" nullable:"false" example:"true" doc:"Whether new and changed pages are submitted by themselves. true if left out at first"`
-	Private         api.Member[bool]   `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only its owner and admins see it. false if left out at first. Only they may change it"`
-	IndexNowKey     api.Member[string] `json:"indexnow_key,omitempty" example:"0123456789abcdef" doc:"IndexNow key, 8 to 128 letters, digits and hyphens. null ends the use of IndexNow. POST /v1/websites/{id}/indexnow makes a key"`
+	Name            api.Member[string] `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null resets it to the host"`
+	IndexingEnabled api.Member[bool]   `json:"indexing_enabled,omitempty" nullable:"false" example:"false" doc:"Whether to use Google's Indexing API. The pages must qualify: job postings or livestreams. Default for a new website: false"`
+	AutoSubmit      api.Member[bool]   `json:"auto_submit,omitempty" nullable:"false" example:"true" doc:"Whether new and changed pages are submitted automatically. Default for a new website: true"`
+	Private         api.Member[bool]   `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only the owner and admins can see the website. Only they can change it. Default for a new website: false"`
+	IndexNowKey     api.Member[string] `json:"indexnow_key,omitempty" example:"0123456789abcdef" doc:"IndexNow key, 8 to 128 letters, digits and hyphens. null disables IndexNow. POST /v1/websites/{id}/indexnow generates a key"`
 }
 
-// check refuses null where a member has no empty value, and an empty key.
+// check rejects null for members without an empty value, and an empty key.
 func (s WebsiteSettings) check() error {
 	switch {
 	case s.IndexingEnabled.Null:
@@ -172,20 +172,20 @@ func (s WebsiteSettings) check() error {
 	case s.Private.Null:
 		return models.Invalid("private", "must be true or false")
 	case s.IndexNowKey.Given && !s.IndexNowKey.Null && s.IndexNowKey.Value == "":
-		return models.Invalid("indexnow_key", "must not be empty; null ends the use of IndexNow")
+		return models.Invalid("indexnow_key", "must not be empty. Use null to disable IndexNow")
 	}
 	return nil
 }
 
 type addWebsiteInput struct {
 	Body struct {
-		SiteURL string `json:"site_url" example:"https://example.com/" doc:"Property of Google Search Console: a URL prefix, http or https, at most 2048 bytes, or sc-domain: and a domain"`
+		SiteURL string `json:"site_url" example:"https://example.com/" doc:"Search Console property: an http or https URL prefix of at most 2048 bytes, or sc-domain: and a domain"`
 		WebsiteSettings
 	}
 }
 
 type addWebsiteOutput struct {
-	Location string `header:"Location" doc:"Path of the website in this API"`
+	Location string `header:"Location" doc:"Path of the website"`
 	Body     Website
 }
 
@@ -236,6 +236,6 @@ func (a API) restoreWebsite(ctx context.Context, in *WebsitePath) (*api.Output[W
 }
 
 func (a API) refreshWebsite(ctx context.Context, in *WebsitePath) (*api.Output[Website], error) {
-	w, err := a.Sites.Want(ctx, in.ID, sites.Reading)
+	w, err := a.Sites.Request(ctx, in.ID, sites.Reading)
 	return a.answerWebsite(ctx, w, err)
 }

@@ -7,10 +7,9 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// Beside shows on pages of other systems whether Google has indexed their page, if it is
-// a page of a website.
+// Beside shows on the page of a related item whether Google has indexed its URL, if that is a page of a website.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
-	of, err := p.Sites.ByURLs(c.Request.Context(), s.CanonicalURL)
+	of, err := p.Sites.PagesByURL(c.Request.Context(), s.CanonicalURL)
 	if err != nil || len(of[s.CanonicalURL]) == 0 {
 		return pages.Shown{}, err
 	}

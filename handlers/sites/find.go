@@ -8,7 +8,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Finders are the search over websites, whose list has none.
+// Finders returns the search over websites for the global search.
 func (p Pages) Finders() []pages.Finder {
 	return []pages.Finder{{
 		Kind: "Websites",

@@ -9,15 +9,15 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of websites.
+// Overview returns the websites' part of the overview page.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
 	v := views.Overview{Now: p.Clock.Now().Time}
 	for _, read := range []func() error{
-		func() (err error) { v.Total, v.InTrouble, err = p.Sites.Total(ctx); return },
-		func() (err error) { v.Refused, err = p.inTrouble(ctx, sites.GoogleRefuses); return },
-		func() (err error) { v.Unread, err = p.inTrouble(ctx, sites.SitemapsUnread); return },
-		func() (err error) { v.Failed, err = p.inTrouble(ctx, sites.PagesFailed); return },
-		func() (err error) { v.Broken, err = p.Sites.BrokenSitemaps(ctx, v.Unread); return },
+		func() (err error) { v.Total, v.Problems, err = p.Sites.ProblemCounts(ctx); return },
+		func() (err error) { v.Refused, err = p.withProblem(ctx, sites.ProblemGoogle); return },
+		func() (err error) { v.Unread, err = p.withProblem(ctx, sites.ProblemSitemaps); return },
+		func() (err error) { v.Failed, err = p.withProblem(ctx, sites.ProblemPages); return },
+		func() (err error) { v.SitemapErrors, err = p.Sites.SitemapErrors(ctx, v.Unread); return },
 		func() error {
 			first, err := p.Sites.List(ctx, models.Cursor{}, ui.AttentionRows)
 			v.First = first.Items
@@ -33,7 +33,7 @@ func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) 
 	return v.Part(), nil
 }
 
-func (p Pages) inTrouble(ctx context.Context, t sites.Trouble) ([]sites.Website, error) {
-	first, err := p.Sites.InTrouble(ctx, t, models.Cursor{}, ui.AttentionRows)
+func (p Pages) withProblem(ctx context.Context, t sites.Problem) ([]sites.Website, error) {
+	first, err := p.Sites.WithProblem(ctx, t, models.Cursor{}, ui.AttentionRows)
 	return first.Items, err
 }

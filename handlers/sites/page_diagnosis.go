@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	csvBatch = 500    // pages that one batch of the CSV file has
-	maxCSV   = 50_000 // pages that the file has
+	csvBatch = 500    // pages per batch of the CSV file
+	maxCSV   = 50_000 // maximum pages in the CSV file
 )
 
-// diagnose says why pages are not indexed, with what other systems know of them.
+// diagnose returns the pages with the reasons why they are not indexed, based on Google and on other systems.
 func (p Pages) diagnose(ctx context.Context, list ...sites.Page) ([]views.Diagnosed, error) {
 	canonical, of := make([]string, 0, len(list)), make([]string, len(list))
 	for i, page := range list {
-		if u, err := models.ParseURL("url", page.URL); err == nil { // it was checked when it was stored
+		if u, err := models.ParseURL("url", page.URL); err == nil { // validated when stored
 			of[i], canonical = u.Canonical, append(canonical, u.Canonical)
 		}
 	}
-	facts, err := p.Elsewhere.Facts(ctx, canonical)
+	facts, err := p.OtherSystems.Evidence(ctx, canonical)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]views.Diagnosed, len(list))
 	for i, page := range list {
 		known := facts[of[i]]
-		rows[i] = views.Diagnosed{Page: page, Known: known, Findings: sites.Diagnose(page, known)}
+		rows[i] = views.Diagnosed{Page: page, Evidence: known, Findings: sites.Diagnose(page, known)}
 	}
 	return rows, nil
 }
 
-// UnindexedPage is a page of the pages that are not indexed, and for htmx its rows.
+// UnindexedPage shows the pages that are not indexed; for htmx only the results.
 func (p Pages) UnindexedPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.Unindexed{Place: unindexedPlaceOf(c)}
@@ -58,7 +58,7 @@ func (p Pages) UnindexedPage(c *gin.Context) {
 	) {
 		return
 	}
-	v.Page = p.Page("Why pages are not indexed · "+v.Site.Name, "sites", v.Flash)
+	v.Page = p.Page("Not indexed · "+v.Site.Name, "sites", v.Flash)
 	v.Search = true
 	pages.ReplaceURL(c, v.Place.Path())
 	p.ShowList(c, http.StatusOK, v.Query, views.UnindexedPage(v), views.UnindexedResults(v))
@@ -68,7 +68,7 @@ func unindexedPlaceOf(c *gin.Context) views.UnindexedPlace {
 	return views.UnindexedPlace{SiteID: c.Param("id"), Cause: models.CleanLine(c.Query("cause")), Text: models.CleanLine(c.Query("q")), Token: c.Query("page_token")}
 }
 
-// DownloadUnindexed is the list of UnindexedPage as CSV: its first maxCSV pages.
+// DownloadUnindexed sends the list of UnindexedPage as CSV, at most maxCSV pages.
 func (p Pages) DownloadUnindexed(c *gin.Context) {
 	ctx, at := c.Request.Context(), unindexedPlaceOf(c)
 	next := func(after models.Cursor) (list models.Slice[sites.Page], rows []views.Diagnosed, err error) {
@@ -118,7 +118,7 @@ func csvRows(rows []views.Diagnosed) [][]string {
 	return out
 }
 
-// csvTime is a time in a file; "" = never.
+// csvTime formats a time; zero = "".
 func csvTime(t models.Time) string {
 	if t.IsZero() {
 		return ""

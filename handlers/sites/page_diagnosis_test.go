@@ -14,17 +14,17 @@ import (
 
 func TestUnindexedPage(t *testing.T) {
 	q := newQueue(t)
-	apptest.WantText(t, q.Get(q.at("/not-indexed")), ".empty a", "Add Google credentials")
+	apptest.WantText(t, q.Get(q.at("/not-indexed")), ".empty a", "Google credentials")
 	q = filled(t)
-	q.verified("/new", sites.CauseUnknownToGoogle, sites.Inspection{CoverageState: "URL is unknown to Google"}) // no verdict: it is still pending
+	q.verified("/new", sites.CauseUnknownToGoogle, sites.Inspection{CoverageState: "URL is unknown to Google"}) // no verdict: still pending
 	now := q.Sites.Now()
-	q.Other.known["https://example.com/no"] = sites.Known{
+	q.Other.known["https://example.com/no"] = sites.Evidence{
 		Crawled: &sites.Crawled{
 			FetchedAt: now, StatusCode: 200, NoIndex: true, Robots: true, OtherCanonical: true, Canonical: "https://example.com/" + injected, Words: 3, Redirects: true, Link: "/crawl/pages/p_1",
 		},
 		Checked: &sites.Checked{Status: sites.CheckUp, StatusCode: 200, CheckedAt: now, Link: "/watch/t_1"},
 	}
-	q.Other.known["https://example.com/refused"] = sites.Known{
+	q.Other.known["https://example.com/refused"] = sites.Evidence{
 		Crawled: &sites.Crawled{Error: "timed out", Words: -1, FetchedAt: now}, Saved: &sites.Saved{Health: "moved", StatusCode: 301, MovedTo: "https://example.com/x", CheckedAt: now, Link: "/links/l_1"},
 	}
 	a := q.Get(q.at("/not-indexed"))
@@ -32,14 +32,14 @@ func TestUnindexedPage(t *testing.T) {
 		t.Errorf("the pages are %s", got)
 	}
 	apptest.WantCount(t, a, "main script, main img", 0)
-	apptest.WantText(t, a, "tbody tr:nth-child(1)", "URL is unknown to Google asked just now not crawled not checked Google has never seen this URL.")
-	apptest.WantText(t, a, "tbody tr:nth-child(2)", "failed not asked yet timed out")
+	apptest.WantText(t, a, "tbody tr:nth-child(1)", "URL is unknown to Google verified just now not crawled not checked Google has never seen this URL.")
+	apptest.WantText(t, a, "tbody tr:nth-child(2)", "failed not verified yet timed out")
 	apptest.WantText(t, a, "tbody tr:nth-child(2)", "link moved, status 301, moved to https://example.com/x")
 	apptest.WantText(t, a, "tbody tr:nth-child(3) [data-label=Google]", "Excluded by "+injected)
 	apptest.WantText(t, a, "tbody tr:nth-child(3) [data-label=Crawl]", "status 200, redirects, noindex, robots.txt disallows it, canonical https://example.com/"+injected+", 3 words")
 	apptest.WantText(t, a, "tbody tr:nth-child(3) [data-label=Checks]", "up, status 200")
 	apptest.WantCount(t, a, `tbody tr:nth-child(3) a[href="/watch/t_1"], tbody tr:nth-child(3) a[href="/crawl/pages/p_1"]`, 2)
-	apptest.WantText(t, a, "tbody tr:nth-child(3) [data-label=Why]", "more reason")
+	apptest.WantText(t, a, "tbody tr:nth-child(3) [data-label=Reason]", "more reason")
 	apptest.WantText(t, a, "nav[aria-label=Cause]", "Excluded by noindex 1")
 	apptest.WantText(t, a, "nav[aria-label=Cause]", "Not an owner 1")
 	a = q.Get(a.Find("nav[aria-label=Cause] a:contains('noindex')").AttrOr("href", ""))

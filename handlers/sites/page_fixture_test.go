@@ -19,30 +19,29 @@ import (
 )
 
 const (
-	// hostile is a text that would run as a script wherever it is not escaped.
+	// hostile runs as a script if it is not escaped.
 	hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
-	// secretText is in every key that a test sends. No page may show it.
+	// secretText is in all keys of the tests. No page may show it.
 	secretText = "PRIVATE-KEY-TEXT"
 )
 
-// pagesApp is a program with the store of its websites, and search engines and other
-// systems that the test makes up.
+// pagesApp is an app with fake search engines and other systems.
 type pagesApp struct {
 	*apptest.App
-	Sites     *sites.Store
-	Services  *fakeServices
-	Elsewhere *fakeElsewhere
+	Sites    *sites.Store
+	Services *fakeServices
+	Others   *fakeSystems
 }
 
 func newPagesApp(t *testing.T) *pagesApp {
 	t.Helper()
-	a := &pagesApp{App: apptest.New(t), Services: &fakeServices{}, Elsewhere: &fakeElsewhere{}}
+	a := &pagesApp{App: apptest.New(t), Services: &fakeServices{}, Others: &fakeSystems{}}
 	a.Sites = a.Systems.Sites.Store
-	a.Systems.Sites.Deps.Services, a.Systems.Sites.Deps.Elsewhere = a.Services, a.Elsewhere
+	a.Systems.Sites.Deps.Services, a.Systems.Sites.Deps.OtherSystems = a.Services, a.Others
 	return a
 }
 
-// fakeServices are search engines that answer what a test wants.
+// fakeServices are search engines with results set by the test.
 type fakeServices struct {
 	accountErr error
 	checks     []views.Check
@@ -64,31 +63,31 @@ func (f *fakeServices) CheckKey(context.Context, sites.Website) (string, error) 
 
 func (f *fakeServices) NewKey() string { return "0123456789abcdef" }
 
-// fakeElsewhere are other systems that remember what they were asked.
-type fakeElsewhere struct {
+// fakeSystems are other systems that record their calls.
+type fakeSystems struct {
 	saved, watched, crawled []string
-	kept                    map[string]views.Kept
+	kept                    map[string]views.Related
 	crawlErr                error
 }
 
-func (*fakeElsewhere) Facts(context.Context, []string) (map[string]sites.Known, error) {
+func (*fakeSystems) Evidence(context.Context, []string) (map[string]sites.Evidence, error) {
 	return nil, nil
 }
-func (f *fakeElsewhere) Save(_ context.Context, urls []string, _ bool) (sitehandlers.Outcome, error) {
+func (f *fakeSystems) Save(_ context.Context, urls []string, _ bool) (sitehandlers.Outcome, error) {
 	f.saved = append(f.saved, urls...)
 	return sitehandlers.Outcome{Added: len(urls)}, nil
 }
 
-func (f *fakeElsewhere) Watch(_ context.Context, urls []string, _ bool) (sitehandlers.Outcome, error) {
+func (f *fakeSystems) Watch(_ context.Context, urls []string, _ bool) (sitehandlers.Outcome, error) {
 	f.watched = append(f.watched, urls...)
 	return sitehandlers.Outcome{Added: len(urls)}, nil
 }
 
-func (f *fakeElsewhere) Kept(context.Context, []string) (map[string]views.Kept, error) {
+func (f *fakeSystems) Related(context.Context, []string) (map[string]views.Related, error) {
 	return f.kept, nil
 }
 
-func (f *fakeElsewhere) Crawl(_ context.Context, _ sites.Website, urls []string) (string, error) {
+func (f *fakeSystems) Crawl(_ context.Context, _ sites.Website, urls []string) (string, error) {
 	f.crawled = urls
 	return "/crawl/jobs/j_1", f.crawlErr
 }
@@ -101,7 +100,7 @@ func (a *pagesApp) site(siteURL string) sites.Website {
 	return w
 }
 
-// google gives a website credentials.
+// google adds credentials to a website.
 func (a *pagesApp) google(w sites.Website) sites.Website {
 	a.Helper()
 	w, err := a.Sites.SetCredentials(a.Context(), w.ID, []byte(secretText), sites.Account{ClientEmail: "robot@project.example", ProjectID: "project-1"})
@@ -117,8 +116,7 @@ func (a *pagesApp) sitemap(w sites.Website, u string) sites.Sitemap {
 	return m
 }
 
-// read reads a sitemap with pages at paths below a website's root, modified today, and
-// ends the reading of the website's sitemaps.
+// read reads a sitemap with pages at the given paths, modified today, and finishes reading the website.
 func (a *pagesApp) read(w sites.Website, paths ...string) sites.Sitemap {
 	a.Helper()
 	ctx := a.Context()
@@ -132,21 +130,21 @@ func (a *pagesApp) read(w sites.Website, paths ...string) sites.Sitemap {
 	a.Must(a.Sites.BeginReading(ctx, m))
 	_, err := a.Sites.StoreEntries(ctx, w, m, entries)
 	a.Must(err)
-	a.Must(a.Sites.RecordRead(ctx, m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(entries)}))
+	a.Must(a.Sites.RecordRead(ctx, m, sites.ReadResult{Stored: true, Kind: sites.KindSitemap, Pages: len(entries)}))
 	a.ended(w)
 	return m
 }
 
-// ended ends the reading of a website's sitemaps.
+// ended finishes reading the sitemaps of a website.
 func (a *pagesApp) ended(w sites.Website) {
 	a.Helper()
 	_, _, err := a.Sites.Claim(a.Context(), a.Holder(), sites.Reading, w.Seq, true)
 	a.Must(err)
-	a.Must(a.Sites.ReadEnded(a.Context(), w, ""))
+	a.Must(a.Sites.FinishReading(a.Context(), w, ""))
 	a.Must(a.Sites.Release(a.Context(), a.Holder(), sites.Reading, w, false))
 }
 
-// page is the page of a website at a path.
+// page returns the page with a path.
 func (a *pagesApp) page(w sites.Website, path string) sites.Page {
 	a.Helper()
 	list, err := a.Sites.Pages(a.Context(), w.ID, sites.Filter{}, models.Cursor{}, 100)
@@ -160,17 +158,17 @@ func (a *pagesApp) page(w sites.Website, path string) sites.Page {
 	return sites.Page{}
 }
 
-// verified records what Google says of a page. cause "" = it is indexed.
+// verified records the verification of a page; cause "" = indexed.
 func (a *pagesApp) verified(p sites.Page, cause string) {
 	a.Helper()
 	i := sites.Inspection{Verdict: "PASS", CoverageState: "Submitted and indexed"}
 	if cause != "" {
 		i = sites.Inspection{Verdict: "NEUTRAL", CoverageState: cause}
 	}
-	a.Must(a.Sites.RecordVerified(a.Context(), sites.Verified{Page: p, Inspection: i, Cause: cause}))
+	a.Must(a.Sites.RecordVerification(a.Context(), sites.Verification{Page: p, Inspection: i, Cause: cause}))
 }
 
-// upload posts a form with a file, as browsers do.
+// upload posts a form with a file as browsers do.
 func (a *pagesApp) upload(path, field, text, pasted string) apptest.Page {
 	a.Helper()
 	var b bytes.Buffer
@@ -188,14 +186,14 @@ func (a *pagesApp) upload(path, field, text, pasted string) apptest.Page {
 	return a.Browse(r)
 }
 
-// many adds websites, each with a sitemap, pages and an error.
+// many adds n websites, each with a sitemap, pages and an error.
 func (a *pagesApp) many(from, n int) {
 	a.Helper()
 	for i := range n {
 		w := a.google(a.site(fmt.Sprintf("https://s%d.test/", from+i)))
 		a.read(w, "a", "b")
-		a.Must(a.Sites.RecordRead(a.Context(), a.sitemap(w, w.SiteURL+"bad.xml"), sites.Read{Error: "status 404"}))
-		a.Must(a.Sites.Note(a.Context(), w, sites.Indexing, sites.Answer{Sitewide: true, Error: "not an owner"}))
+		a.Must(a.Sites.RecordRead(a.Context(), a.sitemap(w, w.SiteURL+"bad.xml"), sites.ReadResult{Error: "status 404"}))
+		a.Must(a.Sites.RecordServiceOutcome(a.Context(), w, sites.Indexing, sites.Outcome{Sitewide: true, Error: "not an owner"}))
 		a.ended(w)
 		a.Clock.Advance(time.Second)
 	}

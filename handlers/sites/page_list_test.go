@@ -15,13 +15,13 @@ func TestAddAWebsite(t *testing.T) {
 	a := newPagesApp(t)
 	p := a.Get("/sites")
 	apptest.WantText(t, p, ".empty", "No websites yet")
-	apptest.WantText(t, p, ".empty", "You need a sitemap, and a Google service account")
-	apptest.WantText(t, p, ".empty", "without any account")
+	apptest.WantText(t, p, ".empty", "Google needs a service account")
+	apptest.WantText(t, p, ".empty", "without an account")
 	apptest.WantCount(t, p, `nav[aria-label=Main] a[href="/sites"][data-key=i][aria-current="page"]`, 1)
 	apptest.WantCount(t, p, `nav[aria-label=Problem]`, 0)
 
 	p = a.Follow("/sites", url.Values{"site_url": {"Example.com"}, "name": {hostile}})
-	apptest.WantText(t, p, ".flash", "Added. Sitemaps that robots.txt names are read within moments.")
+	apptest.WantText(t, p, ".flash", "Website added. Sitemaps listed in robots.txt are read shortly.")
 	apptest.WantText(t, p, "h1", hostile)
 	apptest.WantText(t, p, ".address", "https://example.com/")
 	apptest.WantCount(t, p, "main script, main img", 0)
@@ -37,7 +37,7 @@ func TestAddAWebsite(t *testing.T) {
 	}
 }
 
-func TestWebsiteErrorsStandNextToTheirField(t *testing.T) {
+func TestWebsiteErrorsAtField(t *testing.T) {
 	a := newPagesApp(t)
 	a.site("https://example.com/")
 	for _, c := range []struct{ url, name, where, want string }{
@@ -67,13 +67,13 @@ func TestListOfWebsites(t *testing.T) {
 	a.read(good, "a", "b", "c", "d")
 	a.verified(a.page(good, "/a"), "")
 	a.verified(a.page(good, "/b"), sites.CauseNoIndex)
-	a.Must(a.Sites.RecordRead(a.Context(), a.sitemap(bad, "https://bad.test/blog/s.xml"), sites.Read{Error: "status 404"}))
-	a.Must(a.Sites.Note(a.Context(), bad, sites.Indexing, sites.Answer{Sitewide: true, Error: hostile}))
+	a.Must(a.Sites.RecordRead(a.Context(), a.sitemap(bad, "https://bad.test/blog/s.xml"), sites.ReadResult{Error: "status 404"}))
+	a.Must(a.Sites.RecordServiceOutcome(a.Context(), bad, sites.Indexing, sites.Outcome{Sitewide: true, Error: hostile}))
 	a.Clock.Advance(time.Minute)
 	p := a.Get("/sites")
 	apptest.WantText(t, p, "#"+good.ID, "good.test good.test 4 25% 2 0 of 2 000 inspections 1 min ago")
 	apptest.WantText(t, p, "#"+bad.ID, "bad.test bad.test/blog/ Indexing API: "+hostile+" 1 sitemap with errors 0 – 0")
-	apptest.WantText(t, p, "nav[aria-label=Problem]", "all 2 refused by Google 1 sitemaps unreadable 1")
+	apptest.WantText(t, p, "nav[aria-label=Problem]", "all 2 Google errors 1 sitemap errors 1")
 	apptest.WantCount(t, p, "main script, main img", 0)
 	for query, want := range map[string]int{"?problem=google": 1, "?problem=sitemaps": 1, "": 2} {
 		p := a.Get("/sites" + query)
@@ -83,8 +83,8 @@ func TestListOfWebsites(t *testing.T) {
 	for _, path := range []string{"/sites?problem=none", "/sites?page_token=x"} {
 		apptest.WantStatus(t, a.Get(path), http.StatusBadRequest)
 	}
-	a.Must(a.Sites.Note(a.Context(), bad, sites.Indexing, sites.Answer{Status: sites.Accepted}))
-	apptest.WantText(t, a.Get("/sites?problem=google"), ".empty", "No website has this problem")
+	a.Must(a.Sites.RecordServiceOutcome(a.Context(), bad, sites.Indexing, sites.Outcome{Status: sites.Accepted}))
+	apptest.WantText(t, a.Get("/sites?problem=google"), ".empty", "No matching websites")
 	part := a.Part("/sites?problem=sitemaps")
 	apptest.WantCount(t, part, "header, form.add", 0)
 	if got := part.Find("#sites").AttrOr("hx-get", ""); got != "/sites?problem=sitemaps" || got != part.Header.Get("HX-Replace-Url") {
@@ -108,11 +108,11 @@ func TestDeleteAndRestoreAWebsite(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.site("https://example.com/")
 	p := a.Submit(a.Get("/sites/"+w.ID), `form[action$="/delete"]`)
-	apptest.WantText(t, p, ".flash", "The website is deleted with its sitemaps and pages.")
+	apptest.WantText(t, p, ".flash", "Website deleted, with its sitemaps and pages.")
 	apptest.WantCount(t, p, "tbody tr", 0)
 	apptest.WantStatus(t, a.Get("/sites/"+w.ID), http.StatusNotFound)
 	p = a.Submit(p, ".flash form")
-	apptest.WantText(t, p, ".flash", "The website is restored.")
+	apptest.WantText(t, p, ".flash", "Website restored.")
 	apptest.WantText(t, p, "h1", "example.com")
 	apptest.WantCount(t, a.Get("/sites?site_deleted="+url.QueryEscape(`"><script>`)), ".flash", 0)
 	for _, action := range []string{"delete", "restore", "refresh", "crawl", "test", "credentials/delete", "indexnow/check", "sitemaps/" + noEntry + "/delete"} {
@@ -123,8 +123,8 @@ func TestDeleteAndRestoreAWebsite(t *testing.T) {
 	}
 }
 
-// TestPagesTakeTheSameQueries: however much there is.
-func TestPagesTakeTheSameQueries(t *testing.T) {
+// The number of queries does not depend on the number of websites.
+func TestConstantQueries(t *testing.T) {
 	a := newPagesApp(t)
 	first := a.google(a.site("https://first.test/"))
 	a.read(first, "a")
@@ -136,7 +136,7 @@ func TestPagesTakeTheSameQueries(t *testing.T) {
 	}
 	a.many(2, 30)
 	for _, path := range []string{"b", "c", "d"} {
-		a.Must(a.Sites.RecordRead(a.Context(), a.sitemap(first, first.SiteURL+path+".xml"), sites.Read{Error: "none"}))
+		a.Must(a.Sites.RecordRead(a.Context(), a.sitemap(first, first.SiteURL+path+".xml"), sites.ReadResult{Error: "none"}))
 	}
 	a.read(first, "a", "b", "c", "d")
 	for i, path := range []string{"/a", "/b", "/c"} {

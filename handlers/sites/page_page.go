@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	pageSubmissions = 20 // submissions on the page of a page
-	pageRefresh     = 5  // seconds after which a browser without JavaScript asks again while a page waits
+	pageSubmissions    = 20 // submissions shown
+	pageRefreshSeconds = 5  // refresh interval without JavaScript while a request is open
 )
 
-// OnePage shows all that is known of a page, and for htmx what changes.
+// OnePage shows one page of a website; for htmx only the part that refreshes itself.
 func (p Pages) OnePage(c *gin.Context) {
 	w, page, ok := p.pageOf(c)
 	if !ok {
@@ -35,7 +35,7 @@ func (p Pages) OnePage(c *gin.Context) {
 	p.showOnePage(c, http.StatusOK, v)
 }
 
-// showOnePage fills in a page and shows it; v has what was typed.
+// showOnePage loads the rest of the data and shows the page.
 func (p Pages) showOnePage(c *gin.Context, status int, v views.OnePage) {
 	ctx := c.Request.Context()
 	if !p.Read(c,
@@ -45,14 +45,14 @@ func (p Pages) showOnePage(c *gin.Context, status int, v views.OnePage) {
 			return err
 		},
 		func() error {
-			kept, err := p.Elsewhere.Kept(ctx, []string{v.One.URL})
-			v.Kept = kept[v.One.URL]
+			kept, err := p.OtherSystems.Related(ctx, []string{v.One.URL})
+			v.Related = kept[v.One.URL]
 			return err
 		},
 		func() error {
 			known, err := p.diagnose(ctx, v.One)
 			if err == nil {
-				v.Known, v.Findings = known[0].Known, known[0].Findings
+				v.Evidence, v.Findings = known[0].Evidence, known[0].Findings
 			}
 			return err
 		},
@@ -65,13 +65,13 @@ func (p Pages) showOnePage(c *gin.Context, status int, v views.OnePage) {
 		v.Priority = views.PriorityFormOf(v.One)
 		v.Priority.Open = open
 	}
-	if v.Waits() && v.Flash == (ui.Flash{}) && !v.Priority.Open { // else it would take away what is read or typed
-		v.Refresh = pageRefresh
+	if v.Waiting() && v.Flash == (ui.Flash{}) && !v.Priority.Open { // a refresh would discard the message or the input
+		v.Refresh = pageRefreshSeconds
 	}
 	p.ShowPart(c, status, views.OnePagePage(v), views.PageNow(v))
 }
 
-// SetPriority sets the manual priority of a page, or removes it. htmx gets the page's row.
+// SetPriority sets or resets the manual priority of a page. For htmx it returns the row of the list.
 func (p Pages) SetPriority(c *gin.Context) {
 	w, page, ok := p.pageOf(c)
 	if !ok {
@@ -99,7 +99,7 @@ func (p Pages) SetPriority(c *gin.Context) {
 		return
 	}
 	if err == nil && pages.WantsPart(c.Request) && c.PostForm("row") != "" {
-		kept, err := p.Elsewhere.Kept(ctx, []string{changed.URL})
+		kept, err := p.OtherSystems.Related(ctx, []string{changed.URL})
 		if err != nil {
 			p.Fail(c, err)
 			return
@@ -112,50 +112,50 @@ func (p Pages) SetPriority(c *gin.Context) {
 	p.Done(c, err, p.Back(c, views.PagePath(page)), notice)
 }
 
-// SubmitPage has a page submitted.
+// SubmitPage requests the submission of a page.
 func (p Pages) SubmitPage(c *gin.Context) {
-	p.wantPage(c, "page_submit", func(page sites.Page) error {
-		_, err := p.Sites.WantSubmission(c.Request.Context(), page.ID(), false)
+	p.requestPage(c, "page_submit", func(page sites.Page) error {
+		_, err := p.Sites.RequestSubmission(c.Request.Context(), page.ID(), false)
 		return err
 	})
 }
 
-// VerifyPage has Google asked whether a page is indexed.
+// VerifyPage requests the verification of a page.
 func (p Pages) VerifyPage(c *gin.Context) {
-	p.wantPage(c, "page_verify", func(page sites.Page) error {
-		_, err := p.Sites.WantVerification(c.Request.Context(), page.ID())
+	p.requestPage(c, "page_verify", func(page sites.Page) error {
+		_, err := p.Sites.RequestVerification(c.Request.Context(), page.ID())
 		return err
 	})
 }
 
-// AskRemoval asks before the removal of a page is submitted, since Google then drops it.
+// AskRemoval asks for confirmation, since Google then drops the page.
 func (p Pages) AskRemoval(c *gin.Context) {
 	w, page, ok := p.pageOf(c)
 	if !ok {
 		return
 	}
-	if !w.Removes() {
-		p.Fail(c, models.Conflict("A removal can be submitted only by Google's Indexing API or IndexNow."))
+	if !w.CanRemove() {
+		p.Fail(c, models.Conflict("Removals need Google's Indexing API or IndexNow. Enable one of them first."))
 		return
 	}
 	p.Show(c, http.StatusOK, views.RemovalPage(views.Removal{Page: p.Page("Submit a removal", "sites", ui.Flash{}), Site: w, One: page}))
 }
 
-// SubmitRemoval has the removal of a page submitted.
+// SubmitRemoval requests the removal of a page.
 func (p Pages) SubmitRemoval(c *gin.Context) {
-	p.wantPage(c, "page_remove", func(page sites.Page) error {
-		_, err := p.Sites.WantSubmission(c.Request.Context(), page.ID(), true)
+	p.requestPage(c, "page_remove", func(page sites.Page) error {
+		_, err := p.Sites.RequestSubmission(c.Request.Context(), page.ID(), true)
 		return err
 	})
 }
 
-// wantPage has something done with a page, and leads back to it. What is in the way is shown there.
-func (p Pages) wantPage(c *gin.Context, notice string, want func(sites.Page) error) {
+// requestPage calls request and redirects to the page. A conflict is shown on the page.
+func (p Pages) requestPage(c *gin.Context, notice string, request func(sites.Page) error) {
 	w, page, ok := p.pageOf(c)
 	if !ok {
 		return
 	}
-	err := want(page)
+	err := request(page)
 	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict {
 		p.showOnePage(c, p.FormStatus(c, err), views.OnePage{Site: w, One: page, Problem: m.Detail})
 		return

@@ -13,7 +13,7 @@ import (
 	views "linkwatch/views/sites"
 )
 
-const queueSize = 100 // rows of a page of the lists of pages and submissions
+const queueSize = 100 // rows per page of the lists of pages and submissions
 
 // The actions on selected pages.
 const (
@@ -26,9 +26,9 @@ const (
 )
 
 // errPageAction is the error of an action that the list does not have.
-var errPageAction = models.Invalid("action", "is not an action of this page")
+var errPageAction = models.Invalid("action", "must be an action of this list")
 
-// queueFilter reads the filter of the queue from a query or a form.
+// queueFilter reads the filter from a query or a form.
 func queueFilter(get func(string) string) sites.Filter {
 	return sites.Filter{
 		Status: sites.Status(get("status")), Cause: models.CleanLine(get("cause")), Queued: get("queued") == "true", Gone: get("gone") == "true",
@@ -36,14 +36,14 @@ func queueFilter(get func(string) string) sites.Filter {
 	}
 }
 
-// queuePlaceOf reads where in the queue a request is.
+// queuePlaceOf parses the query of the list.
 func queuePlaceOf(site string, q url.Values) (views.QueuePlace, models.Cursor, error) {
 	at := views.QueuePlace{SiteID: site, Filter: queueFilter(q.Get), Token: q.Get("page_token")}
 	after, err := models.ParseToken(at.Token)
 	return at, after, err
 }
 
-// QueuePage is a page of a website's pages in the order of the queue, and for htmx its rows.
+// QueuePage shows the pages of a website in queue order; for htmx only the results.
 func (p Pages) QueuePage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.Queue
@@ -58,7 +58,7 @@ func (p Pages) QueuePage(c *gin.Context) {
 			v.Query, err = pages.FilterError(err, "cause")
 			return err
 		},
-		func() (err error) { v.Kept, err = p.Elsewhere.Kept(ctx, urlsOf(v.List.Items)); return },
+		func() (err error) { v.Related, err = p.OtherSystems.Related(ctx, urlsOf(v.List.Items)); return },
 	) {
 		return
 	}
@@ -76,7 +76,7 @@ func urlsOf(list []sites.Page) []string {
 	return urls
 }
 
-// actionPriority is the manual priority that an action sets; nil = none.
+// actionPriority returns the manual priority set by an action; nil = automatic.
 func actionPriority(action string) *int {
 	if action == actionReset {
 		return nil
@@ -84,7 +84,7 @@ func actionPriority(action string) *int {
 	return new(sites.MaxPriority)
 }
 
-// BulkPages does something with the selected pages of a website.
+// BulkPages runs an action on the selected pages of a website.
 func (p Pages) BulkPages(c *gin.Context) {
 	ctx, site := c.Request.Context(), c.Param("id")
 	here := p.Back(c, views.QueuePlace{SiteID: site}.Path())
@@ -95,40 +95,40 @@ func (p Pages) BulkPages(c *gin.Context) {
 	}
 	switch action {
 	case actionBoost, actionReset:
-		b, err := p.Sites.SetPrioritiesOf(ctx, site, actionPriority(action), ids...)
+		b, err := p.Sites.SetPrioritiesByID(ctx, site, actionPriority(action), ids...)
 		if err != nil {
 			p.Fail(c, err)
 			return
 		}
 		p.boosted(c, b, here)
 	case actionSubmit:
-		n, err := p.Sites.WantSubmissions(ctx, site, ids...)
-		p.wanted(c, action, n, err, here, "pages_nothing")
+		n, err := p.Sites.RequestSubmissions(ctx, site, ids...)
+		p.requested(c, action, n, err, here, "pages_nothing")
 	case actionVerify:
-		n, err := p.Sites.WantVerifications(ctx, site, ids...)
-		p.wanted(c, action, n, err, here, "pages_no_google")
+		n, err := p.Sites.RequestVerifications(ctx, site, ids...)
+		p.requested(c, action, n, err, here, "pages_no_google")
 	case actionSave, actionWatch:
-		p.keep(c, action, ids[:min(len(ids), MaxFinds)], here)
+		p.addToSystem(c, action, ids[:min(len(ids), MaxBulkAdd)], here)
 	default:
 		p.Fail(c, errPageAction)
 	}
 }
 
-// wanted leads back to a page that says how many submissions or verifications were asked for, or by a notice why there
-// are none.
-func (p Pages) wanted(c *gin.Context, action string, n int, err error, back, conflict string) {
+// requested redirects back with the number of requested submissions or verifications. On a conflict it shows the notice
+// conflict.
+func (p Pages) requested(c *gin.Context, action string, n int, err error, back, conflict string) {
 	switch {
 	case models.CodeOf(err) == models.CodeConflict:
 		p.Done(c, nil, back, conflict)
 	case err != nil:
 		p.Fail(c, err)
 	default:
-		p.SeeOther(c, pages.With(back, paramWanted, fmt.Sprintf("%s.%d", action, n)))
+		p.SeeOther(c, pages.With(back, paramPagesRequested, fmt.Sprintf("%s.%d", action, n)))
 	}
 }
 
-// keep saves or watches pages, and leads back to a page that says what became of them.
-func (p Pages) keep(c *gin.Context, action string, ids []string, back string) {
+// addToSystem adds pages to links or targets, and redirects back with the result.
+func (p Pages) addToSystem(c *gin.Context, action string, ids []string, back string) {
 	ctx := c.Request.Context()
 	list, err := p.Sites.PagesByID(ctx, c.Param("id"), ids...)
 	if err != nil {
@@ -140,19 +140,19 @@ func (p Pages) keep(c *gin.Context, action string, ids []string, back string) {
 		p.Fail(c, err)
 		return
 	}
-	keep := p.Elsewhere.Save
+	add := p.OtherSystems.Save
 	if action == actionWatch {
-		keep = p.Elsewhere.Watch
+		add = p.OtherSystems.Watch
 	}
-	o, err := keep(ctx, urlsOf(list), w.Private())
+	o, err := add(ctx, urlsOf(list), w.Private())
 	if err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.SeeOther(c, pages.With(back, paramPagesKept, fmt.Sprintf("%s.%d.%d.%d", action, o.Added, o.Known, o.Refused)))
+	p.SeeOther(c, pages.With(back, paramPagesAdded, fmt.Sprintf("%s.%d.%d.%d", action, o.Added, o.Known, o.Refused)))
 }
 
-// BoostPages changes the priorities of all pages that a filter lists.
+// BoostPages changes the priorities of all pages that match a filter.
 func (p Pages) BoostPages(c *gin.Context) {
 	action := c.PostForm("action")
 	if action != actionBoost && action != actionReset {
@@ -160,7 +160,7 @@ func (p Pages) BoostPages(c *gin.Context) {
 		return
 	}
 	f := queueFilter(c.PostForm)
-	f.Match, f.Cause = c.PostForm("q"), c.PostForm("cause") // one that tidying empties is not one of all pages
+	f.Match, f.Cause = c.PostForm("q"), c.PostForm("cause") // not cleaned: text that becomes empty must not match all pages
 	b, err := p.Sites.SetPriorities(c.Request.Context(), c.Param("id"), f, actionPriority(action))
 	if err != nil {
 		p.Fail(c, err)

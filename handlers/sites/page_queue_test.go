@@ -13,16 +13,16 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// filled is a queue with pages in all states.
+// filled returns a queue with pages in all states.
 func filled(t *testing.T) *queue {
 	t.Helper()
 	q := newQueue(t)
 	q.read(q.site, 0, "/new", "/blog/a")
 	q.read(q.site, 200, "/old", "/blog/b", "/gone")
 	q.read(q.site, -1, "/", "/refused", "/no")
-	q.set("/gone", "gone_at = 1, for_google = false")
-	q.submitted("/old", sites.Answer{Status: sites.Accepted, StatusCode: 200})
-	q.submitted("/refused", sites.Answer{Status: sites.Refused, StatusCode: 403, Error: "Not an owner: " + injected, Cause: sites.CauseNotOwner})
+	q.set("/gone", "gone_at = 1, queued_for_google = false")
+	q.submitted("/old", sites.Outcome{Status: sites.Accepted, StatusCode: 200})
+	q.submitted("/refused", sites.Outcome{Status: sites.Refused, StatusCode: 403, Error: "Not an owner: " + injected, Cause: sites.CauseNotOwner})
 	q.verified("/no", sites.CauseNoIndex, sites.Inspection{Verdict: "NEUTRAL", CoverageState: "Excluded by " + injected})
 	q.verified("/blog/b", "", sites.Inspection{Verdict: "PASS", CoverageState: "Submitted and indexed"})
 	return q
@@ -43,7 +43,7 @@ func TestQueuePage(t *testing.T) {
 	apptest.WantText(t, a, "tbody tr:nth-child(1)", "queued")
 	apptest.WantText(t, a, "tbody tr:nth-child(3)", "submitted 10 · modified 200 days ago")
 	apptest.WantText(t, a, "tbody tr:nth-child(4)", "indexed Submitted and indexed")
-	apptest.WantText(t, a, "tbody tr:nth-child(5)", "10 · the sitemap has no lastmod for it")
+	apptest.WantText(t, a, "tbody tr:nth-child(5)", "10 · no lastmod in the sitemap")
 	apptest.WantText(t, a, "tbody tr:nth-child(6) .failure", "Not an owner: "+injected)
 	apptest.WantText(t, a, "tbody tr:nth-child(7)", "not indexed Excluded by "+injected)
 	apptest.WantText(t, a, "nav[aria-label=Cause]", "Excluded by noindex 1")
@@ -76,7 +76,7 @@ func TestQueuePage(t *testing.T) {
 	if got := shownPaths(q.Get(q.at("/pages?queued=true"))); got != "/new /blog/a /blog/b / /no" {
 		t.Errorf("queued for Google: %s", got)
 	}
-	q.Other.kept["https://example.com/new"] = views.Kept{Link: "/links/l_1", Target: "/watch/t_1"}
+	q.Other.kept["https://example.com/new"] = views.Related{Link: "/links/l_1", Target: "/watch/t_1"}
 	apptest.WantCount(t, q.Get(q.at("/pages")), `tbody tr:first-child a.kept[href="/links/l_1"], tbody tr:first-child a.kept[href="/watch/t_1"]`, 2)
 }
 
@@ -119,15 +119,15 @@ func TestBoostOnePage(t *testing.T) {
 	if !strings.Contains(part.HTML, "Manual 100 · automatic 10") || !strings.HasPrefix(strings.TrimSpace(part.HTML), `<tr id="`+q.page("/old").ID()) {
 		t.Errorf("htmx gets %s", part.HTML)
 	}
-	if got := part.Header.Get("HX-Trigger"); !strings.Contains(got, "highest priority") {
-		t.Errorf("nothing is said: %s", got)
+	if got := part.Header.Get("HX-Trigger"); !strings.Contains(got, "Priority set to 100") {
+		t.Errorf("no message: %s", got)
 	}
 	a = q.Follow(q.press(q.Get(q.at("/pages?status=submitted")), form, "manual_priority", ""))
-	apptest.WantText(t, a, ".flash", "The automatic priority counts again.")
+	apptest.WantText(t, a, ".flash", "Priority reset to automatic.")
 	apptest.WantText(t, a, "tbody tr", "10 · modified 200 days ago")
-	apptest.WantCount(t, a, "tbody tr", 1) // the list with its filter
+	apptest.WantCount(t, a, "tbody tr", 1) // the filtered list
 	a = q.Follow(q.press(a, form, "manual_priority", "100"))
-	apptest.WantText(t, a, ".flash", "The page has the highest priority.")
+	apptest.WantText(t, a, ".flash", "Priority set to 100.")
 	apptest.WantText(t, a, "tbody tr", "Manual 100 · automatic 10")
 }
 
@@ -144,27 +144,27 @@ func TestBulkPages(t *testing.T) {
 		return v
 	}
 	a := q.Follow(q.at("/pages/bulk"), form("boost", "/old", "/blog/b"))
-	apptest.WantText(t, a, ".flash", "The priority of 2 pages is changed.")
+	apptest.WantText(t, a, ".flash", "Priority of 2 pages changed.")
 	apptest.WantText(t, a, "tbody", "Manual 100 · automatic 10")
 	a = q.Submit(a, ".flash form")
-	apptest.WantText(t, a, ".flash", "The priorities are as they were.")
+	apptest.WantText(t, a, ".flash", "Priorities restored.")
 	if p := q.page("/old"); p.ManualPriority != nil {
 		t.Errorf("not undone: %d", *p.ManualPriority)
 	}
 	apptest.WantText(t, q.Follow(q.at("/pages/undo"), url.Values{"boosted_at": {"1"}}), ".flash.bad", "Could not undo")
 	apptest.WantStatus(t, q.Post(q.at("/pages/undo"), url.Values{"boosted_at": {"x"}}), http.StatusBadRequest)
-	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("reset", "/old")), ".flash", "Nothing was changed")
+	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("reset", "/old")), ".flash", "Nothing changed")
 	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("boost")), ".flash.bad", "Select pages first")
 	apptest.WantStatus(t, q.Post(q.at("/pages/bulk"), form("dance", "/old")), http.StatusBadRequest)
 	apptest.WantStatus(t, q.Post("/sites/"+models.NewID(models.KindWebsite)+"/pages/bulk", form("boost", "/old")), http.StatusNotFound)
 
-	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("submit", "/old")), ".flash.bad", "There is nothing to submit with. Add Google credentials")
-	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("verify", "/old")), ".flash.bad", "Only Google can say")
+	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("submit", "/old")), ".flash.bad", "no Google credentials and no IndexNow key")
+	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("verify", "/old")), ".flash.bad", "Verification needs Google credentials")
 	q.google()
-	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("submit", "/old", "/new", "/gone")), ".flash", "2 pages are submitted")
-	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("submit", "/gone")), ".flash.bad", "no sitemap has these pages")
-	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("verify", "/old")), ".flash", "asked about 1 page")
-	if p := q.page("/old"); p.SubmitWantedAt.IsZero() || p.VerifyWantedAt.IsZero() {
+	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("submit", "/old", "/new", "/gone")), ".flash", "Submission of 2 pages requested")
+	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("submit", "/gone")), ".flash.bad", "in no sitemap any more")
+	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("verify", "/old")), ".flash", "Verification of 1 page requested")
+	if p := q.page("/old"); p.SubmitRequestedAt.IsZero() || p.VerifyRequestedAt.IsZero() {
 		t.Error("nothing is wanted")
 	}
 	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("save", "/old", "/new")), ".flash", "2 links added.")
@@ -176,12 +176,12 @@ func TestBulkPages(t *testing.T) {
 	list, err := q.Sites.Pages(t.Context(), other.ID, sites.Filter{}, models.Cursor{}, 1)
 	q.Must(err)
 	v.Add("id", list.Items[0].ID())
-	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), v), ".flash.bad", "the selected pages are gone")
+	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), v), ".flash.bad", "no longer exist")
 	for _, bad := range []string{"pages_kept=save.1.x.1", "pages_kept=eat.1.1.1", "pages_kept=save.1.1.101", "pages_boosted=1.2", "pages_boosted=1.-2.true", "pages_wanted=submit.999", "pages_wanted=x.1"} {
 		apptest.WantCount(t, q.Get(q.at("/pages?"+bad)), ".flash", 0)
 	}
-	apptest.WantText(t, q.Get(q.at("/pages?pages_kept=save.1.2.3")), ".flash", "1 link added. 2 pages already saved. 3 pages cannot be saved.")
-	apptest.WantText(t, q.Get(q.at("/pages?pages_wanted=verify.3")), ".flash", "Google is asked about 3 pages")
+	apptest.WantText(t, q.Get(q.at("/pages?pages_kept=save.1.2.3")), ".flash", "1 link added. 2 pages already saved. 3 pages could not be saved.")
+	apptest.WantText(t, q.Get(q.at("/pages?pages_wanted=verify.3")), ".flash", "Verification of 3 pages requested")
 	apptest.WantText(t, q.Get(q.at("/pages?pages_boosted=1.10000.true")), ".flash", "More pages match")
 }
 
@@ -190,22 +190,22 @@ func TestBoostByPattern(t *testing.T) {
 	apptest.WantCount(t, q.Get(q.at("/pages")), ".boost-all", 0)
 	apptest.WantCount(t, q.Get(q.at("/pages?gone=true")), ".boost-all", 0)
 	a := q.Get(q.at("/pages?q=%2Fblog%2F%2A"))
-	apptest.WantText(t, a, ".boost-all", "Boost all 2 pages that match")
-	apptest.WantText(t, q.Get(q.at("/pages?cause=noindex")), ".boost-all", "Boost the page that matches")
+	apptest.WantText(t, a, ".boost-all", "Boost all 2 matching pages")
+	apptest.WantText(t, q.Get(q.at("/pages?cause=noindex")), ".boost-all", "Boost the matching page")
 	path, v := q.press(a, ".boost-all", "action", "boost")
 	a = q.Follow(path, v)
-	apptest.WantText(t, a, ".flash", "The priority of 2 pages is changed.")
+	apptest.WantText(t, a, ".flash", "Priority of 2 pages changed.")
 	apptest.WantCount(t, a, "tbody tr", 2)
 	if b, old := q.page("/blog/b"), q.page("/old"); b.Priority() != 100 || old.Priority() != 10 {
 		t.Errorf("/blog/b has %d, /old %d", b.Priority(), old.Priority())
 	}
 	a = q.Submit(a, ".flash form")
-	apptest.WantText(t, a, ".flash", "as they were")
+	apptest.WantText(t, a, ".flash", "restored")
 	if b := q.page("/blog/b"); b.ManualPriority != nil {
 		t.Error("not undone")
 	}
 	path, v = q.press(a, ".boost-all", "action", "reset")
-	apptest.WantText(t, q.Follow(path, v), ".flash", "Nothing was changed")
+	apptest.WantText(t, q.Follow(path, v), ".flash", "Nothing changed")
 	for _, bad := range []url.Values{{"action": {"x"}}, {"action": {"boost"}, "status": {"x"}}, {"action": {"boost"}, "q": {strings.Repeat("a", 600)}}} {
 		apptest.WantStatus(t, q.Post(path, bad), http.StatusBadRequest)
 	}

@@ -16,7 +16,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// pageRoutes are the pages of a website's pages.
+// pageRoutes are the routes of the pages of a website.
 func (p Pages) pageRoutes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return []middleware.Route{
@@ -36,32 +36,32 @@ func (p Pages) pageRoutes() []middleware.Route {
 	}
 }
 
-// The parameters that make a page say what was just done to pages.
+// Query parameters with the result of the last action on pages.
 const (
-	paramBoosted   = "pages_boosted" // a bulk change of priorities, see boosted
-	paramPagesKept = "pages_kept"    // what became of pages that were saved or watched, see keep
-	paramWanted    = "pages_wanted"  // how many submissions or verifications were just asked for: "submit.3"
+	paramBoosted        = "pages_boosted" // a bulk change of priorities; see boosted
+	paramPagesAdded     = "pages_kept"    // pages added to links or targets; see addToSystem
+	paramPagesRequested = "pages_wanted"  // requested submissions or verifications, such as "submit.3"
 )
 
-// pageParams are all of them.
-var pageParams = []string{paramBoosted, paramPagesKept, paramWanted}
+// pageParams are all these parameters.
+var pageParams = []string{paramBoosted, paramPagesAdded, paramPagesRequested}
 
-// pageFlash is what a page says about the last action on pages, if its address names one.
+// pageFlash returns the message about the last action on pages, if the URL has one of pageParams.
 func (p Pages) pageFlash(c *gin.Context, here string) (f ui.Flash, found bool) {
 	if us, n, more, ok := parseBoosted(c.Query(paramBoosted)); ok {
 		return boostedFlash(c.Param("id"), us, n, more, here), true
 	}
-	if f, ok := keptFlash(c.Query(paramPagesKept)); ok {
+	if f, ok := addedFlash(c.Query(paramPagesAdded)); ok {
 		return f, true
 	}
-	what, count, _ := strings.Cut(c.Query(paramWanted), ".")
+	what, count, _ := strings.Cut(c.Query(paramPagesRequested), ".")
 	if n, err := strconv.Atoi(count); err == nil && n >= 0 && n <= sites.MaxBulk && (what == actionSubmit || what == actionVerify) {
-		return wantedFlash(what, n), true
+		return requestedFlash(what, n), true
 	}
 	return ui.Flash{}, false
 }
 
-// boosted leads back to a page that says how many priorities a bulk change changed, and offers to undo it.
+// boosted redirects back with the number of changed priorities and the offer to undo the change.
 func (p Pages) boosted(c *gin.Context, b sites.Boost, back string) {
 	p.SeeOther(c, pages.With(back, paramBoosted, fmt.Sprintf("%d.%d.%t", b.At.UnixMicro(), b.N, b.More)))
 }
@@ -75,38 +75,33 @@ func parseBoosted(value string) (us int64, n int, more, ok bool) {
 
 func boostedFlash(site string, us int64, n int, more bool, here string) ui.Flash {
 	if n == 0 {
-		return ui.Flash{Text: "Nothing was changed: the pages have this priority already."}
+		return ui.Flash{Text: "Nothing changed: the pages already have this priority."}
 	}
 	f := ui.Flash{
-		Text:   "The priority of " + ui.Plural(n, "page") + " is changed.",
+		Text:   "Priority of " + ui.Plural(n, "page") + " changed.",
 		Action: ui.Action{Label: "Undo", Path: views.UndoPath(site), Name: "boosted_at", Value: strconv.FormatInt(us, 10), Back: here},
 	}
 	if more {
-		f.Text += " More pages match: repeat this to change the next ones."
+		f.Text += " More pages match: repeat the action to change them."
 	}
 	return f
 }
 
-func wantedFlash(what string, n int) ui.Flash {
+func requestedFlash(what string, n int) ui.Flash {
 	switch {
-	case what == actionVerify && n == 1:
-		return ui.Flash{Text: "Google is asked about 1 page within moments."}
 	case what == actionVerify:
-		return ui.Flash{Text: "Google is asked about " + ui.Plural(n, "page") + ", as far as the quota allows."}
+		return ui.Flash{Text: "Verification of " + ui.Plural(n, "page") + " requested."}
 	case n == 0:
-		return ui.Flash{Text: "Nothing is submitted: no sitemap has these pages any more.", Bad: true}
-	case n == 1:
-		return ui.Flash{Text: "1 page is submitted within moments."}
+		return ui.Flash{Text: "Nothing requested: these pages are in no sitemap any more.", Bad: true}
 	}
-	return ui.Flash{Text: ui.Plural(n, "page") + " are submitted, as far as the quota allows."}
+	return ui.Flash{Text: "Submission of " + ui.Plural(n, "page") + " requested."}
 }
 
-// keptFlash says what became of pages that were saved or watched, from the parameter that keep set; ok is false if it did
-// not.
-func keptFlash(value string) (f ui.Flash, ok bool) {
+// addedFlash returns the message about pages added to links or targets. ok is false if value was not set by addToSystem.
+func addedFlash(value string) (f ui.Flash, ok bool) {
 	var o Outcome
 	action, rest, _ := strings.Cut(value, ".")
-	if _, err := fmt.Sscanf(rest, "%d.%d.%d", &o.Added, &o.Known, &o.Refused); err != nil || max(o.Added, o.Known, o.Refused) > MaxFinds || min(o.Added, o.Known, o.Refused) < 0 {
+	if _, err := fmt.Sscanf(rest, "%d.%d.%d", &o.Added, &o.Known, &o.Refused); err != nil || max(o.Added, o.Known, o.Refused) > MaxBulkAdd || min(o.Added, o.Known, o.Refused) < 0 {
 		return ui.Flash{}, false
 	}
 	noun, done := "link", "saved"
@@ -125,15 +120,15 @@ func keptFlash(value string) (f ui.Flash, ok bool) {
 		said = append(said, ui.Plural(o.Known, "page")+" already "+done+".")
 	}
 	if o.Refused > 0 {
-		said = append(said, ui.Plural(o.Refused, "page")+" cannot be "+done+".")
+		said = append(said, ui.Plural(o.Refused, "page")+" could not be "+done+".")
 	}
 	if len(said) == 0 {
-		said = []string{"Nothing to do: the selected pages are gone."}
+		said = []string{"Nothing added: the selected pages no longer exist."}
 	}
 	return ui.Flash{Text: strings.Join(said, " "), Bad: o.Added == 0 && o.Known == 0}, true
 }
 
-// UndoBoost undoes the bulk change of priorities that was made at the time that the form has.
+// UndoBoost undoes the bulk change of priorities with the time of the form.
 func (p Pages) UndoBoost(c *gin.Context) {
 	us, err := strconv.ParseInt(c.PostForm("boosted_at"), 10, 64)
 	if err != nil {
@@ -148,8 +143,8 @@ func (p Pages) UndoBoost(c *gin.Context) {
 	p.Done(c, err, p.Back(c, views.QueuePlace{SiteID: c.Param("id")}.Path()), notice)
 }
 
-// pageOf is the website and the page that the path of a request names. The page of another website is not found: the
-// answer is made if ok is false.
+// pageOf loads the website and page of the request path. If ok is false, the error response was sent, such as 404 for a
+// page of another website.
 func (p Pages) pageOf(c *gin.Context) (w sites.Website, page sites.Page, ok bool) {
 	ctx := c.Request.Context()
 	ok = p.Read(c,

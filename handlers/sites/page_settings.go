@@ -16,8 +16,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// fieldErrors are the messages of an error that the reader of a form can mend, a conflict
-// beside its first field; nil = there is none.
+// fieldErrors returns the errors that the user can fix in the form; nil = none. A conflict is shown at the first field.
 func fieldErrors(err error, fields ...string) ui.Errors {
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
 		return ui.Errors{fields[0]: m.Detail}
@@ -26,7 +25,7 @@ func fieldErrors(err error, fields ...string) ui.Errors {
 	return errs
 }
 
-// repairProperty completes what people type for a property.
+// repairProperty completes a typed property, such as "example.com".
 func repairProperty(typed string) string {
 	if typed = strings.TrimSpace(typed); strings.HasPrefix(strings.ToLower(typed), "sc-domain:") {
 		return typed
@@ -34,7 +33,7 @@ func repairProperty(typed string) string {
 	return models.RepairURL(typed)
 }
 
-// Edit stores the settings of a website.
+// Edit saves the settings of a website.
 func (p Pages) Edit(c *gin.Context) {
 	form := views.EditForm{Name: c.PostForm("name"), IndexingEnabled: c.PostForm("indexing_enabled") != "", AutoSubmit: c.PostForm("auto_submit") != "", Private: c.PostForm("private") != ""}
 	_, err := p.Sites.Edit(c.Request.Context(), c.Param("id"), sites.Edit{Name: &form.Name, IndexingEnabled: &form.IndexingEnabled, AutoSubmit: &form.AutoSubmit, Private: pages.Private(c)})
@@ -46,8 +45,7 @@ func (p Pages) Edit(c *gin.Context) {
 	p.Done(c, err, views.SitePath(c.Param("id")), "edited")
 }
 
-// SetCredentials stores the key of a service account: the file that was uploaded, else
-// what was pasted. What was sent is never shown.
+// SetCredentials stores the key of a service account: the uploaded file, else the pasted text. It never shows the key.
 func (p Pages) SetCredentials(c *gin.Context) {
 	ctx, id := c.Request.Context(), c.Param("id")
 	key, err := credentialsOf(c)
@@ -65,9 +63,9 @@ func (p Pages) SetCredentials(c *gin.Context) {
 	p.Done(c, err, views.SitePath(id), "credentials_saved")
 }
 
-const maxCredentials = 64 << 10 // bytes; the key of a service account has about 2,400
+const maxCredentials = 64 << 10 // bytes; key files have about 2,400
 
-// credentialsOf reads the credentials of a form, which are never written to disk.
+// credentialsOf reads the credentials from a form. They are never written to disk.
 func credentialsOf(c *gin.Context) ([]byte, error) {
 	key := []byte(c.PostForm("credentials"))
 	if kind, _, _ := mime.ParseMediaType(c.ContentType()); kind == "multipart/form-data" {
@@ -75,12 +73,12 @@ func credentialsOf(c *gin.Context) ([]byte, error) {
 		switch {
 		case errors.Is(err, http.ErrMissingFile):
 		case err != nil:
-			return nil, models.Invalid("credentials", "could not be read. Paste the JSON instead")
+			return nil, models.Invalid("credentials", "could not be read. Paste the JSON key instead")
 		default:
 			defer file.Close()
 			uploaded, err := io.ReadAll(io.LimitReader(file, maxCredentials+1))
 			if err != nil {
-				return nil, models.Invalid("credentials", "could not be read. Paste the JSON instead")
+				return nil, models.Invalid("credentials", "could not be read. Paste the JSON key instead")
 			}
 			if len(uploaded) > 0 {
 				key = uploaded
@@ -89,14 +87,14 @@ func credentialsOf(c *gin.Context) ([]byte, error) {
 	}
 	switch {
 	case len(strings.TrimSpace(string(key))) == 0:
-		return nil, models.Invalid("credentials", "must not be empty: paste the JSON key of a service account, or choose its file")
+		return nil, models.Invalid("credentials", "must not be empty. Paste the JSON key of a service account, or upload its file")
 	case len(key) > maxCredentials:
 		return nil, models.Invalid("credentials", "must have at most %d KiB", maxCredentials>>10)
 	}
 	return key, nil
 }
 
-// AskRemoveCredentials asks before credentials are removed, since that cannot be undone.
+// AskRemoveCredentials asks for confirmation, since removing credentials cannot be undone.
 func (p Pages) AskRemoveCredentials(c *gin.Context) {
 	w, err := p.Sites.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -112,7 +110,7 @@ func (p Pages) RemoveCredentials(c *gin.Context) {
 	p.Done(c, err, views.SitePath(c.Param("id")), "credentials_removed")
 }
 
-// Test asks Google whether the credentials of a website work, and shows each part.
+// Test tests the credentials of a website and shows the result.
 func (p Pages) Test(c *gin.Context) {
 	ctx := c.Request.Context()
 	w, err := p.Sites.Get(ctx, c.Param("id"))
@@ -120,7 +118,7 @@ func (p Pages) Test(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	if !w.Google() {
+	if !w.UsesGoogle() {
 		p.Done(c, nil, views.SitePath(w.ID), "credentials_untested")
 		return
 	}
@@ -139,7 +137,7 @@ func (p Pages) Test(c *gin.Context) {
 	p.showSite(c, http.StatusOK, v)
 }
 
-// SetIndexNow makes an IndexNow key, takes a given one, or stops the use of IndexNow.
+// SetIndexNow generates an IndexNow key, sets a given one, or disables IndexNow.
 func (p Pages) SetIndexNow(c *gin.Context) {
 	ctx, id := c.Request.Context(), c.Param("id")
 	key, notice, typed := strings.TrimSpace(c.PostForm("indexnow_key")), "indexnow_key", true
@@ -150,7 +148,7 @@ func (p Pages) SetIndexNow(c *gin.Context) {
 		key, notice, typed = "", "indexnow_stopped", false
 	}
 	var err error
-	if typed && key == "" { // it would stop the use of IndexNow
+	if typed && key == "" { // an empty key disables IndexNow
 		err = models.Invalid("indexnow_key", "must not be empty")
 	} else {
 		_, err = p.Sites.Edit(ctx, id, sites.Edit{IndexNowKey: &key})
@@ -162,10 +160,10 @@ func (p Pages) SetIndexNow(c *gin.Context) {
 	p.Done(c, err, views.SitePath(id), notice)
 }
 
-// DownloadKey is the file that holds the IndexNow key, for the root of the website.
+// DownloadKey sends the IndexNow key file for the root of the website.
 func (p Pages) DownloadKey(c *gin.Context) {
 	w, err := p.Sites.Get(c.Request.Context(), c.Param("id"))
-	if err == nil && !w.IndexNow() {
+	if err == nil && !w.UsesIndexNow() {
 		err = models.NotFound("IndexNow key")
 	}
 	if err != nil {
@@ -177,7 +175,7 @@ func (p Pages) DownloadKey(c *gin.Context) {
 	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(w.IndexNowKey))
 }
 
-// CheckKey looks for the key file on the website.
+// CheckKey checks whether the key file is on the website.
 func (p Pages) CheckKey(c *gin.Context) {
 	ctx := c.Request.Context()
 	var w sites.Website
@@ -185,8 +183,8 @@ func (p Pages) CheckKey(c *gin.Context) {
 	if !p.Read(c,
 		func() (err error) { w, err = p.Sites.Get(ctx, c.Param("id")); return },
 		func() (err error) {
-			if !w.IndexNow() {
-				return models.Conflict("The website has no IndexNow key. Make one first.")
+			if !w.UsesIndexNow() {
+				return models.Conflict("The website has no IndexNow key. Generate one first.")
 			}
 			problem, err = p.Services.CheckKey(ctx, w)
 			return err
@@ -202,7 +200,7 @@ func (p Pages) CheckKey(c *gin.Context) {
 	p.Done(c, nil, views.SitePath(w.ID), notice)
 }
 
-// AddSitemap adds the sitemap that the form holds.
+// AddSitemap adds the sitemap of the submitted form.
 func (p Pages) AddSitemap(c *gin.Context) {
 	id, typed := c.Param("id"), c.PostForm("url")
 	_, created, err := p.Sites.AddSitemap(c.Request.Context(), id, models.RepairURL(typed))
@@ -217,7 +215,7 @@ func (p Pages) AddSitemap(c *gin.Context) {
 	p.Done(c, err, views.SitePath(id), notice)
 }
 
-// AskDeleteSitemap asks before a sitemap is deleted.
+// AskDeleteSitemap asks for confirmation.
 func (p Pages) AskDeleteSitemap(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.SitemapDelete{Page: p.Page("Delete a sitemap", "sites", ui.Flash{})}

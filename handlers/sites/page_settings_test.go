@@ -21,7 +21,7 @@ func TestEditAWebsite(t *testing.T) {
 	p := a.Get(path + "?edit=1")
 	apptest.WantCount(t, p, "#edit[open] input[name=auto_submit][checked]", 1)
 	apptest.WantCount(t, p, "input[name=indexing_enabled][checked]", 0)
-	apptest.WantText(t, p, "#indexing-help", "Google offers its Indexing API for pages with job postings and livestreams only.")
+	apptest.WantText(t, p, "#indexing-help", "Google offers its Indexing API only for pages with job postings and livestreams.")
 	p = a.Follow(path, url.Values{"name": {hostile}, "indexing_enabled": {"true"}})
 	apptest.WantText(t, p, ".flash", "Saved.")
 	apptest.WantText(t, p, "h1", hostile)
@@ -79,14 +79,14 @@ func TestCredentials(t *testing.T) {
 	broken.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 	p := never(a.Browse(broken))
 	apptest.WantStatus(t, p, http.StatusBadRequest)
-	apptest.WantText(t, p, "#credentials-error", "Could not be read. Paste the JSON instead.")
+	apptest.WantText(t, p, "#credentials-error", "Could not be read. Paste the JSON key instead.")
 	apptest.WantStatus(t, a.upload("/sites/"+noSite+"/credentials", "file", secretText, ""), http.StatusNotFound)
 
 	a.Services.accountErr = nil
 	p = never(a.upload(path+"/credentials", "file", secretText, "other"))
 	apptest.WantStatus(t, p, http.StatusSeeOther)
 	p = never(a.Get(p.Header.Get("Location")))
-	apptest.WantText(t, p, ".flash", "The credentials are saved, encrypted. Test them next.")
+	apptest.WantText(t, p, ".flash", "Credentials saved. Test them next.")
 	apptest.WantText(t, p, ".setup .facts", "Service account robot@project.example Project project-1")
 	apptest.WantCount(t, p, `[data-copy="robot@project.example"]`, 1)
 	w, err := a.Sites.Get(t.Context(), w.ID)
@@ -96,9 +96,9 @@ func TestCredentials(t *testing.T) {
 	}
 
 	ask := never(a.Get(path + "/credentials/delete"))
-	apptest.WantText(t, ask, "main", "Remove these credentials?")
+	apptest.WantText(t, ask, "main", "Remove the Google credentials?")
 	p = a.Submit(ask, "main form")
-	apptest.WantText(t, p, ".flash", "The credentials are removed.")
+	apptest.WantText(t, p, ".flash", "Credentials removed.")
 	apptest.WantCount(t, p, ".how", 1)
 }
 
@@ -106,7 +106,7 @@ func TestTestCredentials(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.site("https://example.com/")
 	path := "/sites/" + w.ID
-	apptest.WantText(t, a.Follow(path+"/test", noForm), ".flash", "There are no credentials to test.")
+	apptest.WantText(t, a.Follow(path+"/test", noForm), ".flash", "No credentials to test.")
 	a.google(w)
 	apptest.WantCount(t, a.Get(path), "#test li", 0)
 	a.Services.checks = []views.Check{{Name: "Access token", OK: true, Text: "Google accepts the key."}, {Name: "Search Console", Text: hostile, Fix: "Add the service account as an owner."}}
@@ -148,32 +148,32 @@ func TestIndexNow(t *testing.T) {
 		}
 	}
 	p = a.Submit(p, `form[action$="/indexnow"]:not(.fields-form)`)
-	apptest.WantText(t, p, ".flash", "The key is saved.")
-	apptest.WantText(t, p, "#indexnow + .panel", "Key file 0123456789abcdef.txt Must be at https://example.com/0123456789abcdef.txt Found never")
+	apptest.WantText(t, p, ".flash", "Key saved.")
+	apptest.WantText(t, p, "#indexnow + .panel", "Key file 0123456789abcdef.txt Key file URL https://example.com/0123456789abcdef.txt Last verified never")
 	file := a.Get(path + "/indexnow/key.txt")
 	if file.HTML != "0123456789abcdef" || file.Header.Get("Content-Disposition") != `attachment; filename="0123456789abcdef.txt"` {
 		t.Errorf("the file: %q, %s", file.HTML, file.Header.Get("Content-Disposition"))
 	}
 	a.Services.keyProblem = "status 404: " + hostile
 	p = a.Submit(p, `form[action$="/indexnow/check"]`)
-	apptest.WantText(t, p, ".flash.bad", "The key file was not found.")
+	apptest.WantText(t, p, ".flash.bad", "Key file not found.")
 	apptest.WantText(t, p, "#indexnow-state", a.Services.keyProblem)
 	apptest.WantCount(t, p, "main script, main img", 0)
 	a.Services.keyProblem = ""
 	p = a.Submit(p, `form[action$="/indexnow/check"]`)
-	apptest.WantText(t, p, ".flash", "The key file is there and has the right key.")
-	apptest.WantText(t, p, "#indexnow + .panel", "Found just now")
+	apptest.WantText(t, p, ".flash", "Key file found.")
+	apptest.WantText(t, p, "#indexnow + .panel", "Last verified just now")
 	p = a.Follow(path+"/indexnow", url.Values{"indexnow_key": {" another-key-1 "}})
-	apptest.WantText(t, p, "#indexnow + .panel", "https://example.com/another-key-1.txt Found never")
+	apptest.WantText(t, p, "#indexnow + .panel", "https://example.com/another-key-1.txt Last verified never")
 	p = a.Follow(path+"/indexnow", url.Values{"action": {"stop"}})
-	apptest.WantText(t, p, ".flash", "IndexNow is no longer used.")
+	apptest.WantText(t, p, ".flash", "IndexNow disabled.")
 	apptest.WantCount(t, p, `a[href$="key.txt"]`, 0)
 	for _, form := range []url.Values{{"action": {"make"}}, {"action": {"stop"}}, {"indexnow_key": {"another-key-1"}}} {
 		apptest.WantStatus(t, a.Post("/sites/"+noSite+"/indexnow", form), http.StatusNotFound)
 	}
 }
 
-// TestStateOfAWebsite: each says how it is submitted.
+// The state describes how a website is submitted.
 func TestStateOfAWebsite(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.site("https://example.com/")
@@ -186,10 +186,10 @@ func TestStateOfAWebsite(t *testing.T) {
 		change func()
 		want   string
 	}{
-		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "New and changed pages are submitted by IndexNow."},
-		{func() { a.google(w) }, "New and changed pages are submitted by sitemap to Google and by IndexNow."},
-		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted by Google's Indexing API and by IndexNow."},
-		{func() { set(sites.Edit{AutoSubmit: new(false)}) }, "automatic submission is off."},
+		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "New and changed pages are submitted through IndexNow."},
+		{func() { a.google(w) }, "New and changed pages are submitted through sitemaps in Google Search Console and IndexNow."},
+		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted through Google's Indexing API and IndexNow."},
+		{func() { set(sites.Edit{AutoSubmit: new(false)}) }, "Automatic submission is off."},
 	} {
 		c.change()
 		apptest.WantText(t, a.Get("/sites/"+w.ID), ".state-text", c.want)

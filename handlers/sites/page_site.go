@@ -13,9 +13,9 @@ import (
 	"linkwatch/views/ui"
 )
 
-const refresh = 5 // seconds after which a browser without JavaScript asks again while sitemaps are read
+const refreshSeconds = 5 // refresh interval without JavaScript while sitemaps are read
 
-// SitePage shows one website, and for htmx what changes.
+// SitePage shows one website; for htmx only the part that refreshes itself.
 func (p Pages) SitePage(c *gin.Context) {
 	v := views.Site{Edit: views.EditForm{Open: c.Query("edit") != ""}}
 	var err error
@@ -26,7 +26,7 @@ func (p Pages) SitePage(c *gin.Context) {
 	p.showSite(c, http.StatusOK, v)
 }
 
-// showSite fills in the website of a request and shows it; v has what was typed.
+// showSite loads the rest of the data and shows the website.
 func (p Pages) showSite(c *gin.Context, status int, v views.Site) {
 	if p.fillSite(c, &v) {
 		if c.Request.Method == http.MethodGet {
@@ -36,8 +36,7 @@ func (p Pages) showSite(c *gin.Context, status int, v views.Site) {
 	}
 }
 
-// fillSite reads what the page of the website of a request shows. The error is the answer
-// if it is not ok.
+// fillSite loads the data of the page. If ok is false, the error response was sent.
 func (p Pages) fillSite(c *gin.Context, v *views.Site) (ok bool) {
 	ctx := c.Request.Context()
 	v.Place = views.SitePlace{ID: c.Param("id"), AllSitemaps: c.Query("sitemaps") == "all"}
@@ -61,26 +60,26 @@ func (p Pages) fillSite(c *gin.Context, v *views.Site) (ok bool) {
 		v.Edit = views.EditFormOf(v.Site)
 		v.Edit.Open = open
 	}
-	if v.Reading() && v.Flash == (ui.Flash{}) && c.Request.Method == http.MethodGet && !v.Edit.Open { // else it would take away what is read or typed
-		v.Refresh = refresh
+	if v.Reading() && v.Flash == (ui.Flash{}) && c.Request.Method == http.MethodGet && !v.Edit.Open { // a refresh would discard the message or the input
+		v.Refresh = refreshSeconds
 	}
 	return true
 }
 
-// subject is a website as other systems see it.
+// subject returns the website as other systems see it.
 func subject(w sites.Website) pages.Subject {
 	root := w.Property().Root()
 	if !w.Property().Domain() {
 		root = w.SiteURL
 	}
 	s := pages.Subject{URL: root, Title: w.Name, Path: views.SitePath(w.ID), PrivateTo: w.PrivateTo}
-	if u, err := models.ParseURL("url", root); err == nil { // it was checked when it was stored
+	if u, err := models.ParseURL("url", root); err == nil { // validated when stored
 		s.CanonicalURL = u.Canonical
 	}
 	return s
 }
 
-// Delete deletes a website. The list then offers to undo it.
+// Delete deletes a website. The list offers to undo it.
 func (p Pages) Delete(c *gin.Context) {
 	if err := p.Sites.Delete(c.Request.Context(), c.Param("id")); err != nil {
 		p.Fail(c, err)
@@ -89,19 +88,19 @@ func (p Pages) Delete(c *gin.Context) {
 	p.SeeOther(c, pages.With(views.SitesPath, paramSiteDeleted, c.Param("id")))
 }
 
-// Restore brings a deleted website back.
+// Restore restores a deleted website.
 func (p Pages) Restore(c *gin.Context) {
 	w, err := p.Sites.Restore(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, views.SitePath(w.ID), "site_restored")
 }
 
-// Refresh has the sitemaps of a website read within moments.
+// Refresh requests a read of the sitemaps.
 func (p Pages) Refresh(c *gin.Context) {
-	_, err := p.Sites.Want(c.Request.Context(), c.Param("id"), sites.Reading)
+	_, err := p.Sites.Request(c.Request.Context(), c.Param("id"), sites.Reading)
 	p.Done(c, err, p.Back(c, views.SitePath(c.Param("id"))), "sitemaps_wanted")
 }
 
-// Crawl starts a crawl of a website from the first pages of its queue, and leads to it.
+// Crawl starts a crawl of a website with the first pages of its queue, and redirects to it.
 func (p Pages) Crawl(c *gin.Context) {
 	ctx := c.Request.Context()
 	var w sites.Website
@@ -123,7 +122,7 @@ func (p Pages) Crawl(c *gin.Context) {
 	for i, page := range first.Items {
 		urls[i] = page.URL
 	}
-	path, err := p.Elsewhere.Crawl(ctx, w, urls)
+	path, err := p.OtherSystems.Crawl(ctx, w, urls)
 	if err != nil {
 		p.Fail(c, err)
 		return
@@ -131,8 +130,7 @@ func (p Pages) Crawl(c *gin.Context) {
 	p.SeeOther(c, path)
 }
 
-// DownloadCoverage is the coverage of a website by day as a file, of as many days as are
-// kept: a row for each day and status.
+// DownloadCoverage sends the coverage of all stored days as CSV, with a row per day and status.
 func (p Pages) DownloadCoverage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var w sites.Website

@@ -20,8 +20,8 @@ func TestSitePage(t *testing.T) {
 	p := a.Get(path)
 	apptest.WantText(t, p, "title", "example.com · Linkwatch")
 	apptest.WantText(t, p, ".state", "running No pages yet. Reading sitemaps… Nothing is submitted yet. Add Google credentials or an IndexNow key below.")
-	apptest.WantText(t, p, ".chart-plot", "No pages in this time")
-	apptest.WantText(t, p, "#now", "No sitemap yet. Those that robots.txt names are added within moments.")
+	apptest.WantText(t, p, ".chart-plot", "No pages in this period")
+	apptest.WantText(t, p, "#now", "Sitemaps listed in robots.txt are added automatically.")
 	apptest.WantCount(t, p, `noscript`, 1)
 	if every := p.Find("#now").AttrOr("hx-trigger", ""); every != "every 2s" {
 		t.Errorf("while sitemaps are read the page asks %s", every)
@@ -31,7 +31,7 @@ func TestSitePage(t *testing.T) {
 	}
 	a.ended(w)
 	p = a.Get(path)
-	apptest.WantText(t, p, "#now", "No sitemap: robots.txt names none. Add one below.")
+	apptest.WantText(t, p, "#now", "No sitemaps: robots.txt lists none. Add one below.")
 	apptest.WantCount(t, p, "noscript", 0)
 	if every := p.Find("#now").AttrOr("hx-trigger", ""); every != "every 10s" {
 		t.Errorf("else it asks %s", every)
@@ -43,7 +43,7 @@ func TestSitePage(t *testing.T) {
 	a.verified(a.page(w, "/b"), sites.CauseNoIndex)
 	a.verified(a.page(w, "/c"), sites.CauseNoIndex)
 	p = a.Get(path)
-	apptest.WantText(t, p, ".state", "active 1 of 4 pages is indexed. 1 waits. New and changed pages are submitted by sitemap to Google.")
+	apptest.WantText(t, p, ".state", "active 1 of 4 pages indexed. 1 pending. New and changed pages are submitted through sitemaps in Google Search Console.")
 	apptest.WantText(t, p, ".causes", "Excluded by noindex not indexed 2 pages The page tells search engines not to index it.")
 	apptest.WantCount(t, p, `.causes a[href="`+path+`/pages?cause=noindex&status=not_indexed"]`, 1)
 	apptest.WantText(t, p, ".facts", "Pages 4")
@@ -58,7 +58,7 @@ func TestSitePage(t *testing.T) {
 	}
 	apptest.WantStatus(t, a.Get(path+"?range=1d"), http.StatusBadRequest)
 
-	a.Must(a.Sites.Note(t.Context(), w, sites.Indexing, sites.Answer{Sitewide: true, Error: hostile}))
+	a.Must(a.Sites.RecordServiceOutcome(t.Context(), w, sites.Indexing, sites.Outcome{Sitewide: true, Error: hostile}))
 	p = a.Get(path)
 	apptest.WantText(t, p, ".state", "failed")
 	apptest.WantText(t, p, ".state .failure", hostile)
@@ -70,7 +70,7 @@ func TestCoverage(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.site("https://example.com/")
 	a.read(w, "a", "b", "c")
-	a.Must(a.Sites.SnapCoverage(t.Context()))
+	a.Must(a.Sites.SnapshotCoverage(t.Context()))
 	yesterday := a.Clock.Now()
 	a.Clock.Advance(48 * time.Hour)
 	a.verified(a.page(w, "/a"), "")
@@ -87,7 +87,7 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("the chart is called %q", label)
 	}
 	titles := p.Find(".chart-lines .hover title")
-	for i, want := range map[int]string{27: "3 pending", 28: "nothing recorded", 29: "1 indexed, 1 pending, 1 not indexed"} {
+	for i, want := range map[int]string{27: "3 pending", 28: "no data", 29: "1 indexed, 1 pending, 1 not indexed"} {
 		if got := titles.Eq(i).Text(); !strings.HasSuffix(got, "\n"+want) {
 			t.Errorf("day %d: %q, want %q", i, got, want)
 		}
@@ -124,7 +124,7 @@ func TestQuotaMeters(t *testing.T) {
 	a.google(w)
 	p := a.Get(path)
 	apptest.WantText(t, p, ".meters", "Inspections today 0 of 2 000")
-	apptest.WantText(t, p, ".meters", "This website does not use Google's Indexing API, so it has no quota of notifications.")
+	apptest.WantText(t, p, ".meters", "This website does not use Google's Indexing API.")
 	apptest.WantCount(t, p, "meter[aria-label]", 1)
 	a.Follow(path, url.Values{"name": {"x"}, "indexing_enabled": {"true"}})
 	p = a.Get(path)
@@ -139,9 +139,9 @@ func TestSitemaps(t *testing.T) {
 	w := a.site("https://example.com/")
 	path := "/sites/" + w.ID
 	p := a.Follow(path+"/sitemaps", url.Values{"url": {"example.com/index.xml"}})
-	apptest.WantText(t, p, ".flash", "Added. The sitemap is read within moments.")
+	apptest.WantText(t, p, ".flash", "Sitemap added.")
 	apptest.WantText(t, p, ".sitemaps", "https://example.com/index.xml – – – never never")
-	apptest.WantText(t, a.Follow(path+"/sitemaps", url.Values{"url": {"https://example.com/index.xml"}}), ".flash", "The website has this sitemap already.")
+	apptest.WantText(t, a.Follow(path+"/sitemaps", url.Values{"url": {"https://example.com/index.xml"}}), ".flash", "The website already has this sitemap.")
 	p = a.Post(path+"/sitemaps", url.Values{"url": {"ftp://" + hostile}})
 	apptest.WantStatus(t, p, http.StatusBadRequest)
 	apptest.WantText(t, p, "#url-error", ".")
@@ -154,11 +154,11 @@ func TestSitemaps(t *testing.T) {
 	_, _, err := a.Sites.AddFound(ctx, w, &index, []string{"https://example.com/1.xml", "https://example.com/2.xml"})
 	a.Must(err)
 	single := a.sitemap(w, "https://example.com/single.txt")
-	a.Must(a.Sites.RecordRead(ctx, index, sites.Read{Kind: sites.KindIndex, Pages: 2}))
+	a.Must(a.Sites.RecordRead(ctx, index, sites.ReadResult{Kind: sites.KindIndex, Pages: 2}))
 	tree, err := a.Sites.SitemapTree(ctx, w)
 	a.Must(err)
-	a.Must(a.Sites.RecordRead(ctx, tree[1], sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: 12, Skipped: 2, Reasons: []string{"line 3: " + hostile, "line 9: another host"}}))
-	a.Must(a.Sites.RecordRead(ctx, tree[2], sites.Read{Error: "status 404 " + hostile}))
+	a.Must(a.Sites.RecordRead(ctx, tree[1], sites.ReadResult{Stored: true, Kind: sites.KindSitemap, Pages: 12, Skipped: 2, Reasons: []string{"line 3: " + hostile, "line 9: another host"}}))
+	a.Must(a.Sites.RecordRead(ctx, tree[2], sites.ReadResult{Error: "status 404 " + hostile}))
 	_, _, err = a.Sites.AddFound(ctx, w, nil, []string{"https://example.com/robots.xml"})
 	a.Must(err)
 	a.ended(w)
@@ -166,15 +166,15 @@ func TestSitemaps(t *testing.T) {
 	apptest.WantText(t, p, ".sitemaps tbody tr:nth-child(1)", "https://example.com/index.xml index 2 sitemaps – just now never")
 	apptest.WantText(t, p, ".sitemaps tbody tr:nth-child(2)", "https://example.com/1.xml XML 12 pages 2 skipped line 3: "+hostile+" line 9: another host just now never")
 	apptest.WantText(t, p, ".sitemaps tbody tr:nth-child(3) .failure", "Status 404 "+hostile)
-	apptest.WantText(t, p, ".sitemaps tbody tr:nth-child(5)", "named by robots.txt")
+	apptest.WantText(t, p, ".sitemaps tbody tr:nth-child(5)", "in robots.txt")
 	apptest.WantCount(t, p, ".sitemaps .depth-1", 2)
-	apptest.WantCount(t, p, `.sitemaps a[href$="/delete"]`, 2) // not of one that robots.txt names
+	apptest.WantCount(t, p, `.sitemaps a[href$="/delete"]`, 2) // not for sitemaps listed in robots.txt
 	apptest.WantCount(t, p, "main script, main img", 0)
 
 	ask := a.Get(path + "/sitemaps/" + index.ID() + "/delete")
-	apptest.WantText(t, ask, "main", "Delete this sitemap? https://example.com/index.xml The sitemaps that it names are deleted too.")
+	apptest.WantText(t, ask, "main", "Delete this sitemap? https://example.com/index.xml The sitemaps that it lists are deleted too.")
 	p = a.Submit(ask, "main form")
-	apptest.WantText(t, p, ".flash", "The sitemap is deleted.")
+	apptest.WantText(t, p, ".flash", "Sitemap deleted.")
 	apptest.WantCount(t, p, ".sitemaps tbody tr", 2)
 	apptest.WantStatus(t, a.Get(path+"/sitemaps/"+index.ID()+"/delete"), http.StatusNotFound)
 	apptest.WantStatus(t, a.Post(path+"/sitemaps/"+index.ID()+"/delete", noForm), http.StatusNotFound)
@@ -182,7 +182,7 @@ func TestSitemaps(t *testing.T) {
 	apptest.WantStatus(t, a.Get("/sites/"+other.ID+"/sitemaps/"+single.ID()+"/delete"), http.StatusNotFound)
 
 	p = a.Submit(a.Get(path), `form[action$="/refresh"]`)
-	apptest.WantText(t, p, ".flash", "The sitemaps are read within moments.")
+	apptest.WantText(t, p, ".flash", "Sitemaps are read shortly.")
 	apptest.WantText(t, p, ".state", "Reading sitemaps…")
 	a.ended(w)
 	if p = a.Follow(path+"/refresh", url.Values{"back": {"/sites"}}); p.Request.URL.Path != "/sites" {
@@ -212,16 +212,16 @@ func TestCrawlAWebsite(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.site("https://example.com/")
 	path := "/sites/" + w.ID
-	apptest.WantText(t, a.Submit(a.Get(path), `form[action$="/crawl"]`), ".flash", "There is nothing to crawl yet: no sitemap has a page.")
+	apptest.WantText(t, a.Submit(a.Get(path), `form[action$="/crawl"]`), ".flash", "No pages to crawl.")
 	a.read(w, "a", "b")
 	p := a.Post(path+"/crawl", noForm)
 	if p.StatusCode != http.StatusSeeOther || p.Header.Get("Location") != "/crawl/jobs/j_1" {
 		t.Errorf("status %d, to %s", p.StatusCode, p.Header.Get("Location"))
 	}
-	if got := strings.Join(a.Elsewhere.crawled, " "); got != "https://example.com/a https://example.com/b" {
+	if got := strings.Join(a.Others.crawled, " "); got != "https://example.com/a https://example.com/b" {
 		t.Errorf("crawled: %s", got)
 	}
-	a.Elsewhere.crawlErr = models.Conflict("A crawl is running.")
+	a.Others.crawlErr = models.Conflict("A crawl is running.")
 	p = a.Post(path+"/crawl", noForm)
 	apptest.WantStatus(t, p, http.StatusConflict)
 	apptest.WantText(t, p, "main", "A crawl is running.")
@@ -236,8 +236,8 @@ func TestWebsitesOnTheOverview(t *testing.T) {
 	p := a.Get("/")
 	apptest.WantText(t, p, "main", "example.com 0 pages")
 	apptest.WantCount(t, p, ".attention-group", 0)
-	a.Must(a.Sites.Note(t.Context(), w, sites.Indexing, sites.Answer{Sitewide: true, Error: hostile}))
-	a.Must(a.Sites.RecordRead(t.Context(), a.sitemap(w, "https://example.com/s.xml"), sites.Read{Error: "status 404"}))
+	a.Must(a.Sites.RecordServiceOutcome(t.Context(), w, sites.Indexing, sites.Outcome{Sitewide: true, Error: hostile}))
+	a.Must(a.Sites.RecordRead(t.Context(), a.sitemap(w, "https://example.com/s.xml"), sites.ReadResult{Error: "status 404"}))
 	p = a.Get("/")
 	apptest.WantText(t, p, ".attention-group:nth-of-type(1)", "1 website refused by Google")
 	apptest.WantText(t, p, ".needs", "critical")
@@ -251,15 +251,14 @@ func TestWebsitesOnTheOverview(t *testing.T) {
 	apptest.WantText(t, p, ".needs", "1 website with failed pages")
 	apptest.WantText(t, p, ".needs", "3 pages failed · most often: no longer found")
 	apptest.WantStatus(t, a.Get(p.Find(`.needs a[href$="/pages?status=failed"]`).AttrOr("href", "")), http.StatusOK)
-	apptest.WantText(t, a.Get("/sites?problem=pages"), "#sites", "pages failed 1")
+	apptest.WantText(t, a.Get("/sites?problem=pages"), "#sites", "failed pages 1")
 	p = a.Submit(p, `.needs form[action$="/refresh"]`)
-	apptest.WantText(t, p, ".flash", "The sitemaps are read within moments.")
+	apptest.WantText(t, p, ".flash", "Sitemaps are read shortly.")
 	apptest.WantCount(t, p, ".needs", 1)
 }
 
-// TestBesideOtherPages: a saved link and a target show whether their page is indexed, and
-// a website what other systems have of it.
-func TestBesideOtherPages(t *testing.T) {
+// Links and targets show whether their page is indexed, and a website shows its related items.
+func TestRelatedSections(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.site("https://example.com/")
 	name := hostile
@@ -268,7 +267,7 @@ func TestBesideOtherPages(t *testing.T) {
 	a.read(w, "a", "b/")
 	a.verified(a.page(w, "/a"), sites.CauseNoIndex)
 	for url, want := range map[string]string{
-		"https://example.com/a": "Page of " + hostile + " not indexed Excluded by noindex · verified",
+		"https://example.com/a": "Page of " + hostile + " not indexed Excluded by noindex · last verified",
 		"https://example.com/b": "Page of " + hostile + " pending",
 	} {
 		for _, path := range []string{"/links/" + a.Save(url).ID, "/watch/" + a.Watch(url, "").ID} {

@@ -10,7 +10,7 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// SubmissionsPage is a page of what search engines were told of a website.
+// SubmissionsPage shows the submissions of a website; for htmx only the results.
 func (p Pages) SubmissionsPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.Submissions{Place: views.SubmissionsPlace{SiteID: c.Param("id"), Token: c.Query("page_token")}}

@@ -13,17 +13,17 @@ import (
 
 func TestSubmissionsPage(t *testing.T) {
 	q := newQueue(t)
-	apptest.WantText(t, q.Get(q.at("/submissions")), ".empty", "Nothing submitted yet")
+	apptest.WantText(t, q.Get(q.at("/submissions")), ".empty", "No submissions yet")
 	q = filled(t)
 	ctx := t.Context()
-	m, err := q.Sites.Begin(ctx, q.site, sites.Submission{URL: "https://example.com/sitemap.xml", Method: sites.BySitemap, Action: sites.Updated})
+	m, err := q.Sites.BeginSubmission(ctx, q.site, sites.Submission{URL: "https://example.com/sitemap.xml", Method: sites.BySitemap, Action: sites.Updated})
 	q.Must(err)
-	q.Must(q.Sites.SitemapAnswered(ctx, m, sites.Sitemap{}, sites.Answer{Status: sites.Retried, StatusCode: 500, Error: injected}))
-	_, err = q.Sites.Begin(ctx, q.site, sites.Submission{Method: sites.ByIndexNow, Action: sites.Deleted, Pages: 1200})
+	q.Must(q.Sites.RecordSitemapOutcome(ctx, m, sites.Sitemap{}, sites.Outcome{Status: sites.Retried, StatusCode: 500, Error: injected}))
+	_, err = q.Sites.BeginSubmission(ctx, q.site, sites.Submission{Method: sites.ByIndexNow, Action: sites.Deleted, Pages: 1200})
 	q.Must(err)
 	a := q.Get(q.at("/submissions"))
 	for i, want := range []string{
-		"1 200 pages IndexNow removed No answer yet", "Sitemap /sitemap.xml Search Console updated Failed (500) " + injected,
+		"1 200 pages IndexNow removed No response yet", "Sitemap /sitemap.xml Search Console updated Failed (500) " + injected,
 		"/refused Indexing API updated Refused (403) Not an owner", "/old Indexing API updated Accepted (200)",
 	} {
 		apptest.WantText(t, a, fmt.Sprintf("tbody tr:nth-child(%d)", i+1), want)
@@ -37,7 +37,7 @@ func TestSubmissionsPage(t *testing.T) {
 
 	few := q.Count(q.at("/submissions"))
 	for range 101 {
-		_, err := q.Sites.Begin(ctx, q.site, sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: 1})
+		_, err := q.Sites.BeginSubmission(ctx, q.site, sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: 1})
 		q.Must(err)
 	}
 	if many := q.Count(q.at("/submissions")); many != few {

@@ -38,14 +38,14 @@ func newPrivate(t *testing.T) *privateSite {
 	p.Must(p.Sites.BeginReading(p.TB.Context(), p.sitemap))
 	_, err = p.Sites.StoreEntries(p.TB.Context(), p.site, p.sitemap, []sites.Entry{{URL: u}})
 	p.Must(err)
-	p.Must(p.Sites.RecordRead(p.TB.Context(), p.sitemap, sites.Read{Error: "status 500"}))
+	p.Must(p.Sites.RecordRead(p.TB.Context(), p.sitemap, sites.ReadResult{Error: "status 500"}))
 	list, err := p.Sites.Pages(bob, p.site.ID, sites.Filter{}, models.Cursor{}, 1)
 	p.Must(err)
 	p.page = list.Items[0]
 	return p
 }
 
-// rows are all rows that a write could change.
+// rows returns all rows that a write could change.
 func (p *privateSite) rows() string {
 	p.Helper()
 	var b strings.Builder
@@ -57,8 +57,7 @@ func (p *privateSite) rows() string {
 	return b.String()
 }
 
-// Every route with an id of what is private answers another account with 404, and changes
-// nothing.
+// For other accounts, every route with the ID of a private item responds with 404 and changes nothing.
 func TestPrivateIDsAreNotFound(t *testing.T) {
 	p := newPrivate(t)
 	alice, before, asked := p.As("alice"), p.rows(), 0
@@ -109,8 +108,8 @@ func TestPrivateIDsAreNotFound(t *testing.T) {
 	}
 }
 
-// Lists, counts and searches of another account pass over what is private.
-func TestListsPassOverPrivateWebsites(t *testing.T) {
+// Lists, counts and searches of other accounts omit private items.
+func TestListsOmitPrivateWebsites(t *testing.T) {
 	p := newPrivate(t)
 	alice, bob := p.As("alice"), p.As("bob")
 	for who, want := range map[*apptest.App]int{alice: 0, bob: 1, p.App: 1} {
@@ -128,8 +127,7 @@ func TestListsPassOverPrivateWebsites(t *testing.T) {
 	}
 }
 
-// Websites can be private by API and by page. Only the owner and admins decide that, and no
-// one sets an owner.
+// Websites can be made private through the API and the pages. Only the owner and admins can change that. The owner cannot be set.
 func TestPrivateWebsites(t *testing.T) {
 	p := newPrivate(t)
 	alice, bob := p.As("alice"), p.As("bob")
@@ -144,7 +142,7 @@ func TestPrivateWebsites(t *testing.T) {
 	apptest.Has(t, hers, map[string]any{"owner": "alice", "private": false})
 	bob.Do("PATCH", at, `{"private":false}`).Problem(409, "conflict", "")
 	bob.Do("PATCH", "/v1/websites/"+hers["id"].(string), `{"private":true}`).Problem(403, "forbidden", "")
-	bob.Do("DELETE", "/v1/websites/"+hers["id"].(string), "").Want(204) // as any editor may
+	bob.Do("DELETE", "/v1/websites/"+hers["id"].(string), "").Want(204) // any editor can
 	apptest.Has(t, bob.Do("PATCH", at, `{"private":false}`).Want(200), map[string]any{"private": false})
 
 	page := alice.Follow(views.SitesPath, url.Values{"site_url": {"https://c.test/"}, "sharing": {"true"}, "private": {"true"}})
@@ -159,7 +157,7 @@ func TestPrivateWebsites(t *testing.T) {
 	if bob.Get(path).StatusCode != http.StatusNotFound {
 		t.Error("bob sees it")
 	}
-	alice.Follow(path, url.Values{"name": {"C"}}) // a form without the field
+	alice.Follow(path, url.Values{"name": {"C"}}) // form without the field
 	if bob.Get(path).StatusCode != http.StatusNotFound {
 		t.Error("a form without the field shares it")
 	}
@@ -171,7 +169,7 @@ func TestPrivateWebsites(t *testing.T) {
 		t.Errorf("bob makes it private: %d", page.StatusCode)
 	}
 
-	// A key is recorded as set, and never shown.
+	// The audit log says that a key was set, but does not show it.
 	bob.Post("/sites/"+p.site.ID+"/credentials", url.Values{"credentials": {`{"private_key":"` + secretText + `"}`}})
 	bob.Post("/sites/"+p.site.ID+"/indexnow", url.Values{"indexnow_key": {"canary-indexnow"}})
 	var entries []struct{ Action, Before, After string }

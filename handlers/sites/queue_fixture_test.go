@@ -26,45 +26,44 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// injected is a text that would run as a script wherever it is not escaped.
+// injected runs as a script if it is not escaped.
 const injected = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
-// queue is the pages of websites behind the real router, with a website of example.com and other systems that the test
-// makes up.
+// queue is an app with the website example.com and fake other systems.
 type queue struct {
 	*apptest.App
 	Sites *sites.Store
-	Other *elsewhere
+	Other *queueSystems
 	site  sites.Website
 }
 
-// elsewhere is what other systems know.
-type elsewhere struct {
-	kept  map[string]views.Kept
-	known map[string]sites.Known
-	saved []string // URLs that were saved or watched last
+// queueSystems are fake other systems.
+type queueSystems struct {
+	kept  map[string]views.Related
+	known map[string]sites.Evidence
+	saved []string // URLs of the last call of Save or Watch
 	calls int
 }
 
-func (e *elsewhere) keep(urls []string) (handled.Outcome, error) {
+func (e *queueSystems) record(urls []string) (handled.Outcome, error) {
 	e.saved = urls
 	return handled.Outcome{Added: len(urls)}, nil
 }
-func (e *elsewhere) Save(_ context.Context, urls []string, _ bool) (handled.Outcome, error) {
-	return e.keep(urls)
+func (e *queueSystems) Save(_ context.Context, urls []string, _ bool) (handled.Outcome, error) {
+	return e.record(urls)
 }
-func (e *elsewhere) Watch(_ context.Context, urls []string, _ bool) (handled.Outcome, error) {
-	return e.keep(urls)
+func (e *queueSystems) Watch(_ context.Context, urls []string, _ bool) (handled.Outcome, error) {
+	return e.record(urls)
 }
-func (e *elsewhere) Kept(context.Context, []string) (map[string]views.Kept, error) {
+func (e *queueSystems) Related(context.Context, []string) (map[string]views.Related, error) {
 	e.calls++
 	return e.kept, nil
 }
-func (e *elsewhere) Facts(context.Context, []string) (map[string]sites.Known, error) {
+func (e *queueSystems) Evidence(context.Context, []string) (map[string]sites.Evidence, error) {
 	e.calls++
 	return e.known, nil
 }
-func (e *elsewhere) Crawl(context.Context, sites.Website, []string) (string, error) {
+func (e *queueSystems) Crawl(context.Context, sites.Website, []string) (string, error) {
 	return "", errors.New("no test crawls")
 }
 
@@ -75,10 +74,10 @@ func newQueue(t *testing.T) *queue {
 		Seal: func(plain []byte, of string) ([]byte, error) { return append([]byte(of), plain...), nil },
 		Open: func(sealed []byte, of string) ([]byte, error) { return bytes.TrimPrefix(sealed, []byte(of)), nil },
 	})
-	other := &elsewhere{map[string]views.Kept{}, map[string]sites.Known{}, nil, 0}
+	other := &queueSystems{map[string]views.Related{}, map[string]sites.Evidence{}, nil, 0}
 	errs := &middleware.Errors{Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	frame := pages.New(errs, "v1.2.3", "", a.Clock.Now)
-	p := handled.Pages{Deps: &handled.Deps{Frame: frame, Sites: store, Elsewhere: other}}
+	p := handled.Pages{Deps: &handled.Deps{Frame: frame, Sites: store, OtherSystems: other}}
 	a.Handler = handlers.New(handlers.Deps{
 		Systems: []handlers.System{{Nav: handled.Nav(), Routes: p.Routes(), Flash: p.Flashes()}},
 		Frame:   frame, Health: middleware.NewHealth(errs, a.DB, "v1.2.3"), Log: errs.Log, Registry: prometheus.NewRegistry(),
@@ -96,7 +95,7 @@ func (q *queue) website(address string) sites.Website {
 	return w
 }
 
-// google gives the website credentials, and lets it use the Indexing API.
+// google adds credentials to the website and enables the Indexing API.
 func (q *queue) google() {
 	q.Helper()
 	_, err := q.Sites.SetCredentials(q.Context(), q.site.ID, []byte("{}"), sites.Account{ClientEmail: "a@p.test", ProjectID: "p"})
@@ -105,7 +104,7 @@ func (q *queue) google() {
 	q.Must(err)
 }
 
-// read stores pages of a website, as a sitemap lists them: a path, and how many days ago it was modified (-1 = not told).
+// read stores pages through a sitemap. days is the age of lastmod (-1 = none).
 func (q *queue) read(w sites.Website, days int, paths ...string) {
 	q.Helper()
 	ctx, root := q.Context(), strings.TrimSuffix(w.SiteURL, "/")
@@ -124,10 +123,10 @@ func (q *queue) read(w sites.Website, days int, paths ...string) {
 	q.Must(q.Sites.BeginReading(ctx, m))
 	_, err = q.Sites.StoreEntries(ctx, w, m, entries)
 	q.Must(err)
-	q.Must(q.Sites.RecordRead(ctx, m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(paths)}))
+	q.Must(q.Sites.RecordRead(ctx, m, sites.ReadResult{Stored: true, Kind: sites.KindSitemap, Pages: len(paths)}))
 }
 
-// page is the page of a path as it is now.
+// page returns the current page with a path.
 func (q *queue) page(path string) sites.Page {
 	q.Helper()
 	for _, f := range []sites.Filter{{Match: path}, {Match: path, Gone: true}} {
@@ -143,31 +142,31 @@ func (q *queue) page(path string) sites.Page {
 	return sites.Page{}
 }
 
-// verified records what Google says of a page.
+// verified records the verification of a page.
 func (q *queue) verified(path string, cause string, i sites.Inspection) {
 	q.Helper()
-	q.Must(q.Sites.RecordVerified(q.Context(), sites.Verified{Page: q.page(path), Inspection: i, Cause: cause}))
+	q.Must(q.Sites.RecordVerification(q.Context(), sites.Verification{Page: q.page(path), Inspection: i, Cause: cause}))
 }
 
-// submitted records a submission of a page with its answer.
-func (q *queue) submitted(path string, a sites.Answer) {
+// submitted records the submission of a page and its outcome.
+func (q *queue) submitted(path string, a sites.Outcome) {
 	q.Helper()
 	p := q.page(path)
-	s, err := q.Sites.Begin(q.Context(), q.site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: sites.Updated, Pages: 1})
+	s, err := q.Sites.BeginSubmission(q.Context(), q.site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: sites.Updated, Pages: 1})
 	q.Must(err)
-	q.Must(q.Sites.Answered(q.Context(), s, []int64{p.Seq}, a))
+	q.Must(q.Sites.RecordOutcome(q.Context(), s, []int64{p.Seq}, a))
 }
 
-// set changes columns of a page past the store.
+// set changes columns of a page directly.
 func (q *queue) set(path, columns string, args ...any) {
 	q.Helper()
 	modelstest.Exec(q.TB, q.DB, "UPDATE pages SET "+columns+" WHERE seq = ?", append(args, q.page(path).Seq)...)
 }
 
-// at is an address below the website.
+// at returns a path below the website.
 func (q *queue) at(path string) string { return "/sites/" + q.site.ID + path }
 
-// of is the address of a page, or below it.
+// of returns the path of a page, or below it.
 func (q *queue) of(path, action string) string { return q.at("/pages/" + q.page(path).ID() + action) }
 
 // partly posts a form as htmx does.
@@ -179,7 +178,7 @@ func (q *queue) partly(path string, form url.Values) apptest.Page {
 	return q.Browse(r)
 }
 
-// press is what a browser sends when a button of a form is pressed, and where to.
+// press returns the request that a browser sends when a button is pressed.
 func (q *queue) press(p apptest.Page, form, name, value string) (path string, v url.Values) {
 	q.Helper()
 	f := p.Find(form)
@@ -197,7 +196,7 @@ func (q *queue) press(p apptest.Page, form, name, value string) (path string, v 
 	return f.AttrOr("action", ""), v
 }
 
-// paths are the pages of a list.
+// shownPaths returns the paths of the pages in a list.
 func shownPaths(p apptest.Page) string {
 	return strings.TrimSpace(apptest.Text(p, "tbody td.page .title"))
 }

@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of websites. The operations are in the files api*.go.
+// Routes returns the routes of the pages.
 func (p Pages) Routes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return append(p.pageRoutes(), []middleware.Route{
@@ -31,7 +31,7 @@ func (p Pages) Routes() []middleware.Route {
 	}...)
 }
 
-// Nav is the navigation of websites.
+// Nav returns the navigation entries of websites.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "sites", Label: "Sites", Path: "/sites", Key: "i"}},

@@ -27,12 +27,11 @@ import (
 	"linkwatch/outbound"
 )
 
-// limits are higher than what a test uses, unless it lowers them.
+// limits are higher than any test needs.
 var limits = sites.Limits{PublishPerDay: 200, MetadataPerMinute: 180, RequestsPerMinute: 380, InspectionsPerDay: 2000, InspectionsPerMinute: 600, Concurrency: 4}
 
-// world is a store by a clock that stands still until it is moved, and what takes the
-// place of the search engines.
-type world struct {
+// fixture is a store with a test clock and fake search engines.
+type fixture struct {
 	*testing.T
 	*sites.Store
 	db     *models.DB
@@ -42,29 +41,29 @@ type world struct {
 	logged *modelstest.Log
 }
 
-// each runs a test on each engine. It fails if a goroutine is left.
-func each(t *testing.T, test func(w *world), change ...func(*sites.Limits)) {
+// each runs a test on each database engine. It fails if goroutines leak.
+func each(t *testing.T, test func(w *fixture), change ...func(*sites.Limits)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		modelstest.NoLeaks(t)
-		test(newWorld(t, db, change...))
+		test(newFixture(t, db, change...))
 	})
 }
 
-func newWorld(t *testing.T, db *models.DB, change ...func(*sites.Limits)) *world {
+func newFixture(t *testing.T, db *models.DB, change ...func(*sites.Limits)) *fixture {
 	t.Helper()
 	l := limits
 	for _, f := range change {
 		f(&l)
 	}
 	logged := modelstest.NewLog(t)
-	w := &world{T: t, db: db, clock: modelstest.NewClock(), engine: standin.New(t), logged: logged, log: slog.New(slog.NewTextHandler(logged, nil))}
+	w := &fixture{T: t, db: db, clock: modelstest.NewClock(), engine: standin.New(t), logged: logged, log: slog.New(slog.NewTextHandler(logged, nil))}
 	w.Store = w.store(db, l, "key")
 	return w
 }
 
-// store makes a store over a database. Credentials are sealed with a key.
-func (w *world) store(db *models.DB, l sites.Limits, key string) *sites.Store {
+// store returns a store that seals credentials with key.
+func (w *fixture) store(db *models.DB, l sites.Limits, key string) *sites.Store {
 	prefix := func(of string) []byte { return []byte(key + of) }
 	return sites.NewStore(db, w.clock.Now, sites.Options{
 		Limits: l,
@@ -79,40 +78,39 @@ func (w *world) store(db *models.DB, l sites.Limits, key string) *sites.Store {
 	})
 }
 
-// Context is the context of the test.
-func (w *world) Context() context.Context { return w.T.Context() }
+// Context returns the context of the test.
+func (w *fixture) Context() context.Context { return w.T.Context() }
 
-// ok fails the test for an error.
-func (w *world) ok(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-// instance is a worker with a lease of its own.
+// instance is a worker with its own lease.
 type instance struct {
 	*sitejobs.Worker
-	w         *world
+	w         *fixture
 	lease     *lease.Lease
 	heartbeat jobs.Service
 }
 
-// instance makes a worker that does not run. change changes its options.
-func (w *world) instance(change ...func(*sitejobs.Options)) *instance {
+// instance creates a worker that is not started. change changes its options.
+func (w *fixture) instance(change ...func(*sitejobs.Options)) *instance {
 	w.Helper()
 	return w.instanceOf(w.db, w.Store, change...)
 }
 
-func (w *world) instanceOf(db *models.DB, store *sites.Store, change ...func(*sitejobs.Options)) *instance {
+func (w *fixture) instanceOf(db *models.DB, store *sites.Store, change ...func(*sitejobs.Options)) *instance {
 	w.Helper()
 	held := lease.New(db, time.Now)
-	w.ok(held.Beat(w.Context()))
+	w.must(held.Beat(w.Context()))
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: 5 * time.Second})
 	endpoints, err := google.NewEndpoints(google.Options{Indexing: w.engine.URL, SearchConsole: w.engine.URL, Token: w.engine.URL + standin.Token})
-	w.ok(err)
+	w.must(err)
 	batches, err := indexnow.NewClient(indexnow.Options{Endpoint: w.engine.URL + standin.IndexNow})
-	w.ok(err)
+	w.must(err)
 	o := sitejobs.Options{
 		Store: store, Lease: held, Client: client, Google: endpoints, IndexNow: batches, Log: w.log, Concurrency: 4,
 		SitemapInterval: time.Hour, SubmissionInterval: 5 * time.Minute, VerificationInterval: time.Hour,
@@ -131,7 +129,7 @@ func (w *world) instanceOf(db *models.DB, store *sites.Store, change ...func(*si
 	return i
 }
 
-// end stops the instance as SIGTERM does, and ends its lease.
+// end stops the instance like SIGTERM, and ends its lease.
 func (i *instance) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -139,11 +137,11 @@ func (i *instance) end() {
 	i.heartbeat.Stop(ctx)
 }
 
-// run runs a scheduled job, which must not fail, and returns its summary.
+// run runs a scheduled job, which must succeed, and returns its summary.
 func (i *instance) run(a sites.Activity) string {
 	i.w.Helper()
 	summary, err := i.try(i.w.Context(), i.w.Context(), a)
-	i.w.ok(err)
+	i.w.must(err)
 	return summary
 }
 
@@ -154,56 +152,55 @@ func (i *instance) try(taking, working context.Context, a sites.Activity) (strin
 			return j.Run(taking, working)
 		}
 	}
-	return "", fmt.Errorf("there is no job %s", a)
+	return "", fmt.Errorf("no job %s", a)
 }
 
-// site adds a website of which nothing is wanted.
-func (w *world) site(url string, change ...func(*sites.NewWebsite)) sites.Website {
+// site adds a website without open requests.
+func (w *fixture) site(url string, change ...func(*sites.NewWebsite)) sites.Website {
 	w.Helper()
 	n := sites.NewWebsite{SiteURL: url}
 	for _, f := range change {
 		f(&n)
 	}
 	s, err := w.Add(w.Context(), n)
-	w.ok(err)
+	w.must(err)
 	return s
 }
 
 func indexing(n *sites.NewWebsite) { n.IndexingEnabled = true }
 func manual(n *sites.NewWebsite)   { n.ManualSubmit = true }
 
-// google gives a website the credentials of the stand-in.
-func (w *world) google(s sites.Website) sites.Website {
+// google adds the fake credentials to a website.
+func (w *fixture) google(s sites.Website) sites.Website {
 	w.Helper()
 	s, err := w.SetCredentials(w.Context(), s.ID, standin.Credentials(), sites.Account{ClientEmail: standin.ClientEmail, ProjectID: standin.ProjectID})
-	w.ok(err)
+	w.must(err)
 	return s
 }
 
 const indexNowKey = "0123456789abcdef"
 
-// indexNow gives a website an IndexNow key.
-func (w *world) indexNow(s sites.Website) sites.Website {
+// indexNow adds an IndexNow key to a website.
+func (w *fixture) indexNow(s sites.Website) sites.Website {
 	w.Helper()
 	key := indexNowKey
 	s, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: &key})
-	w.ok(err)
+	w.must(err)
 	return s
 }
 
-// sitemap adds a sitemap.
-func (w *world) sitemap(s sites.Website, url string) sites.Sitemap {
+func (w *fixture) sitemap(s sites.Website, url string) sites.Sitemap {
 	w.Helper()
 	m, _, err := w.AddSitemap(w.Context(), s.ID, url)
-	w.ok(err)
+	w.must(err)
 	return m
 }
 
-// sitemaps are those of a website by their URL.
-func (w *world) sitemaps(s sites.Website) map[string]sites.Sitemap {
+// sitemaps returns the sitemaps of a website by URL.
+func (w *fixture) sitemaps(s sites.Website) map[string]sites.Sitemap {
 	w.Helper()
 	list, err := w.SitemapsOf(w.Context(), s.ID, models.Cursor{}, 2000)
-	w.ok(err)
+	w.must(err)
 	all := map[string]sites.Sitemap{}
 	for _, m := range list.Items {
 		all[m.URL] = m
@@ -211,25 +208,25 @@ func (w *world) sitemaps(s sites.Website) map[string]sites.Sitemap {
 	return all
 }
 
-// have stores pages of a website as those of a sitemap that is read.
-func (w *world) have(s sites.Website, urls ...string) {
+// have stores pages of a website through a sitemap.
+func (w *fixture) have(s sites.Website, urls ...string) {
 	w.Helper()
 	m := w.sitemap(s, s.Property().Root()+"sitemap.xml")
 	var entries []sites.Entry
 	for _, url := range urls {
 		u, err := models.ParseURL("url", url)
-		w.ok(err)
+		w.must(err)
 		entries = append(entries, sites.Entry{URL: u})
 	}
-	w.ok(w.BeginReading(w.Context(), m))
+	w.must(w.BeginReading(w.Context(), m))
 	for some := range slices.Chunk(entries, sites.StoreBatch) {
 		_, err := w.StoreEntries(w.Context(), s, m, some)
-		w.ok(err)
+		w.must(err)
 	}
-	w.ok(w.RecordRead(w.Context(), m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(entries), ContentHash: fmt.Append(nil, urls), Complete: true}))
+	w.must(w.RecordRead(w.Context(), m, sites.ReadResult{Stored: true, Kind: sites.KindSitemap, Pages: len(entries), ContentHash: fmt.Append(nil, urls), Complete: true}))
 }
 
-// numbered are URLs under a base.
+// numbered returns n URLs below base.
 func numbered(base string, n int) []string {
 	urls := make([]string, n)
 	for i := range urls {
@@ -238,11 +235,11 @@ func numbered(base string, n int) []string {
 	return urls
 }
 
-// pages are those of a website by their path.
-func (w *world) pages(s sites.Website, f sites.Filter) map[string]sites.Page {
+// pages returns the pages of a website by path.
+func (w *fixture) pages(s sites.Website, f sites.Filter) map[string]sites.Page {
 	w.Helper()
 	list, err := w.Pages(w.Context(), s.ID, f, models.Cursor{}, 1000)
-	w.ok(err)
+	w.must(err)
 	all := map[string]sites.Page{}
 	for _, p := range list.Items {
 		all[p.Path()] = p
@@ -250,8 +247,8 @@ func (w *world) pages(s sites.Website, f sites.Filter) map[string]sites.Page {
 	return all
 }
 
-// paths are those of the pages of a website, sorted.
-func (w *world) paths(s sites.Website, f sites.Filter) string {
+// paths returns the sorted paths of pages.
+func (w *fixture) paths(s sites.Website, f sites.Filter) string {
 	w.Helper()
 	var paths []string
 	for path := range w.pages(s, f) {
@@ -261,35 +258,35 @@ func (w *world) paths(s sites.Website, f sites.Filter) string {
 	return strings.Join(paths, " ")
 }
 
-// again is the website as it is now.
-func (w *world) again(s sites.Website) sites.Website {
+// again reloads a website.
+func (w *fixture) again(s sites.Website) sites.Website {
 	w.Helper()
 	s, err := w.Get(w.Context(), s.ID)
-	w.ok(err)
+	w.must(err)
 	return s
 }
 
-// submissions are those of a website, the oldest first.
-func (w *world) submissions(s sites.Website) []sites.Submission {
+// submissions returns the submissions of a website, oldest first.
+func (w *fixture) submissions(s sites.Website) []sites.Submission {
 	w.Helper()
 	list, err := w.Submissions(w.Context(), s.ID, "", models.Cursor{}, 1000)
-	w.ok(err)
+	w.must(err)
 	slices.Reverse(list.Items)
 	return list.Items
 }
 
-// has fails the test unless a text has another one in it.
-func (w *world) has(what, text, part string) {
+// has fails the test unless text contains part.
+func (w *fixture) has(what, text, part string) {
 	w.Helper()
 	if !strings.Contains(text, part) {
-		w.Errorf("%s is %q, want %q", what, text, part)
+		w.Errorf("%s: got %q, want %q", what, text, part)
 	}
 	if strings.Contains(text, "..") {
-		w.Errorf("%s has a doubled full stop: %q", what, text)
+		w.Errorf("%s: double period in %q", what, text)
 	}
 }
 
-// urls are those of requests, in their order.
+// urls returns the URLs of requests, in order.
 func urls(requests []standin.Request) (all []string) {
 	for _, r := range requests {
 		all = append(all, r.URL)
@@ -297,7 +294,7 @@ func urls(requests []standin.Request) (all []string) {
 	return all
 }
 
-// host serves files by path, and counts the requests.
+// host serves files by path and counts requests.
 type host struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -332,7 +329,7 @@ func (h *host) handle(path string, file http.HandlerFunc) {
 	h.files[path] = file
 }
 
-// put sets what a path has. %s in it is the URL of the host.
+// put sets the content of a path. %s is replaced by the URL of the host.
 func (h *host) put(path, body string) {
 	body = strings.ReplaceAll(body, "%s", h.URL)
 	h.handle(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) })
@@ -344,13 +341,13 @@ func (h *host) count(path string) int {
 	return h.requests[path]
 }
 
-// urlset is a sitemap of paths of a host.
+// urlset returns a sitemap of paths of a host.
 func urlset(paths ...string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` +
 		absolute(paths, "</loc></url><url><loc>") + "</loc></url></urlset>"
 }
 
-// index is a sitemap index of paths of a host.
+// index returns a sitemap index of paths of a host.
 func index(paths ...string) string {
 	return `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>` +
 		absolute(paths, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"

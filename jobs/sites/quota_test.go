@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	racing    = 16 // runs at a time
-	daily     = 37 // publishes of a project
-	perMinute = 11 // requests of a project
+	racing    = 16 // concurrent runs
+	daily     = 37 // publish requests per project
+	perMinute = 11 // requests per project
 )
 
-// share makes websites of one Google project that have more pages than the quota allows.
-func (w *world) share(n, pages int) (all []sites.Website) {
+// share adds n websites of one Google project with more pages than the quota allows.
+func (w *fixture) share(n, pages int) (all []sites.Website) {
 	w.Helper()
 	for i := range n {
 		url := fmt.Sprintf("https://%d.example/", i)
@@ -35,9 +35,8 @@ func (w *world) share(n, pages int) (all []sites.Website) {
 	return all
 }
 
-// race has instances run submissions at the same time, again and again until none is
-// left that could find a website free.
-func race(w *world, instances []*instance) {
+// race runs concurrent submissions on instances, repeatedly, until no website is claimed any more.
+func race(w *fixture, instances []*instance) {
 	w.Helper()
 	var runs sync.WaitGroup
 	for n := range racing {
@@ -54,7 +53,7 @@ func race(w *world, instances []*instance) {
 }
 
 // published fails the test unless exactly n pages were published, each once.
-func (w *world) published(what string, n int) {
+func (w *fixture) published(what string, n int) {
 	w.Helper()
 	all := urls(w.engine.Requests(standin.Publish))
 	slices.Sort(all)
@@ -63,15 +62,15 @@ func (w *world) published(what string, n int) {
 	}
 }
 
-// testQuotas races instances against the limit of a day and that of a minute.
-func testQuotas(w *world, instances []*instance) {
+// testQuotas races instances against the daily limit and the limit per minute.
+func testQuotas(w *fixture, instances []*instance) {
 	w.Helper()
 	w.share(6, 30)
 	for n := 1; n*perMinute <= daily; n++ {
 		race(w, instances)
 		w.published("in a minute", n*perMinute)
 		w.clock.Advance(time.Minute)
-		race(w, instances) // not before the delay of a request is over as well
+		race(w, instances) // the window of a minute includes MaxDelay
 		w.published("a minute later", n*perMinute)
 		w.clock.Advance(sites.MaxDelay)
 	}
@@ -82,14 +81,14 @@ func testQuotas(w *world, instances []*instance) {
 	w.published("an hour later", daily)
 }
 
-func few(l *sites.Limits) { l.PublishPerDay, l.RequestsPerMinute = daily, perMinute }
+func lowLimits(l *sites.Limits) { l.PublishPerDay, l.RequestsPerMinute = daily, perMinute }
 
-// 16 racing runs on one instance send exactly what the quotas allow.
+// 16 concurrent runs on one instance send exactly as many requests as the quotas allow.
 func TestQuotaOfRacingWorkers(t *testing.T) {
-	each(t, func(w *world) { testQuotas(w, []*instance{w.instance()}) }, few)
+	each(t, func(w *fixture) { testQuotas(w, []*instance{w.instance()}) }, lowLimits)
 }
 
-// So do those of three instances on one database.
+// So do three instances on one database.
 func TestQuotaOfInstances(t *testing.T) {
 	t.Parallel()
 	modelstest.NoLeaks(t)
@@ -106,9 +105,9 @@ func TestQuotaOfInstances(t *testing.T) {
 	if err := db.Migrate(); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, db, few)
+	w := newFixture(t, db, lowLimits)
 	l := limits
-	few(&l)
+	lowLimits(&l)
 	instances := []*instance{w.instance()}
 	for range 2 {
 		another := open()
@@ -117,9 +116,9 @@ func TestQuotaOfInstances(t *testing.T) {
 	testQuotas(w, instances)
 }
 
-// A restart in the middle of a day and of requests forgets nothing.
+// A restart during a day and during requests does not lose counts.
 func TestQuotaAfterRestart(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		w.share(3, 30)
 		for n := 1; ; n++ {
 			i := w.instance()
@@ -149,7 +148,7 @@ func TestQuotaAfterRestart(t *testing.T) {
 				break
 			}
 			if n > daily {
-				w.Fatal("it does not end")
+				w.Fatal("the run does not end")
 			}
 		}
 		if n := w.engine.Count(standin.Publish); n != daily {
@@ -158,13 +157,13 @@ func TestQuotaAfterRestart(t *testing.T) {
 	}, func(l *sites.Limits) { l.PublishPerDay = daily })
 }
 
-// Properties have quotas of their own, also if their websites share a project.
+// Each property has its own quota, even if websites share a project.
 func TestQuotaOfProperties(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		all := w.share(2, 20)
 		i := w.instance()
 		if got := i.run(sites.Verifying); !strings.HasPrefix(got, "2 websites: 14 pages verified") || !strings.HasSuffix(got, "2 websites stopped early") {
-			w.Errorf("the summary is %q", got)
+			w.Errorf("got summary %q", got)
 		}
 		of := map[string]int{}
 		for _, r := range w.engine.Requests(standin.Inspect) {
@@ -176,7 +175,7 @@ func TestQuotaOfProperties(t *testing.T) {
 			}
 		}
 		if n := w.engine.Count(standin.Publish); n != 0 {
-			w.Errorf("%d publishes", n)
+			w.Errorf("%d publish requests", n)
 		}
 	}, func(l *sites.Limits) { l.InspectionsPerDay = 7 })
 }

@@ -9,26 +9,26 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Limits of reading sitemaps.
+// Limits of reading.
 const (
-	readTime      = 3 * time.Minute // of one sitemap
-	readParallel  = 2               // sitemaps of a website at a time
+	readTime      = 3 * time.Minute // per sitemap
+	readParallel  = 2               // sitemaps per website at a time
 	readRedirects = 5
-	maxValidator  = 1024 // bytes of an ETag or Last-Modified that is kept
+	maxValidator  = 1024 // bytes of a stored ETag or Last-Modified
 )
 
-// read reads the sitemaps of the website: first those that users and robots.txt name,
-// then, level by level, those that indexes name.
+// read reads the sitemaps of the website level by level: first those added by users or listed in robots.txt, then those
+// listed in indexes.
 func (t *task) read() error {
 	robots, err := t.readRobots()
 	if err != nil {
 		return err
 	}
 	for depth := 0; depth <= sites.MaxDepth; depth++ {
-		if ok, err := t.refresh(sites.Reading); err != nil || !ok { // it was deleted meanwhile
+		if ok, err := t.refresh(sites.Reading); err != nil || !ok { // deleted meanwhile
 			return err
 		}
-		ms, err := t.Store.ToRead(t.ctx, t.site, depth)
+		ms, err := t.Store.SitemapsToRead(t.ctx, t.site, depth)
 		if err != nil {
 			return err
 		}
@@ -36,10 +36,10 @@ func (t *task) read() error {
 		group.SetLimit(readParallel)
 		for _, m := range ms {
 			group.Go(func() error {
-				if t.ending() {
+				if t.stopping() {
 					return nil
 				}
-				return t.readOne(m)
+				return t.readSitemap(m)
 			})
 		}
 		if err := group.Wait(); err != nil {
@@ -49,31 +49,31 @@ func (t *task) read() error {
 	if err := t.detachDeleted(); err != nil {
 		return err
 	}
-	if t.ending() {
-		t.again = true
+	if t.stopping() {
+		t.requestAgain = true
 		return nil
 	}
-	return t.Store.ReadEnded(t.ctx, t.site, robots)
+	return t.Store.FinishReading(t.ctx, t.site, robots)
 }
 
-// readRobots adds the sitemaps that robots.txt names. problem is why it could not be read,
-// "" = it could: the sitemaps that are known are read all the same.
+// readRobots adds the sitemaps listed in robots.txt. problem is why it could not be read, "" = read. Known sitemaps are read in
+// any case.
 func (t *task) readRobots() (problem string, err error) {
-	named, err := t.Client.Sitemaps(t.ctx, t.site.Property().Root())
+	listed, err := t.Client.Sitemaps(t.ctx, t.site.Property().Root())
 	if err != nil {
 		return fetchError("robots.txt", err), t.ctx.Err()
 	}
 	var urls []string
-	for _, name := range named {
+	for _, name := range listed {
 		if u, err := models.ParseURL("url", name); err == nil {
-			urls = append(urls, u.Requested) // as users and indexes name it
+			urls = append(urls, u.Requested) // same form as for users and indexes
 		}
 	}
 	_, _, err = t.Store.AddFound(t.ctx, t.site, nil, urls)
 	return "", err
 }
 
-// detachDeleted takes the pages from sitemaps that were deleted, and forgets these.
+// detachDeleted detaches the pages of deleted sitemaps, then deletes the sitemaps.
 func (t *task) detachDeleted() error {
 	ms, err := t.Store.DeletedSitemaps(t.ctx, t.site)
 	if err != nil {
@@ -83,21 +83,21 @@ func (t *task) detachDeleted() error {
 		if err := t.detach(m, true); err != nil {
 			return err
 		}
-		if t.ending() {
+		if t.stopping() {
 			return nil
 		}
-		if err := t.Store.Forget(t.ctx, m); err != nil {
+		if err := t.Store.PurgeSitemap(t.ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// detach takes the pages from a sitemap that it no longer has.
-func (t *task) detach(m sites.Sitemap, every bool) error {
-	for n := sites.StoreBatch; n == sites.StoreBatch && !t.ending(); {
+// detach detaches the pages that the sitemap no longer lists, or all its pages.
+func (t *task) detach(m sites.Sitemap, all bool) error {
+	for n := sites.StoreBatch; n == sites.StoreBatch && !t.stopping(); {
 		var err error
-		if n, err = t.Store.Detach(t.ctx, t.site, m, every); err != nil {
+		if n, err = t.Store.DetachPages(t.ctx, t.site, m, all); err != nil {
 			return err
 		}
 	}

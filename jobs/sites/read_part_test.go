@@ -14,9 +14,9 @@ import (
 	"linkwatch/models/sites"
 )
 
-// An index that breaks off takes no sitemap away: the missing ones may be in the rest.
+// An incomplete index removes no sitemaps: missing ones may be in the rest.
 func TestReadBrokenIndex(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		whole := index("/one.xml", "/two.xml")
 		h.put("/index.xml", whole)
@@ -35,9 +35,9 @@ func TestReadBrokenIndex(t *testing.T) {
 	})
 }
 
-// A sitemap that robots.txt no longer names can be deleted.
-func TestReadRobotsNamesNoMore(t *testing.T) {
-	each(t, func(w *world) {
+// A sitemap that robots.txt no longer lists can be deleted.
+func TestReadSitemapLeavesRobots(t *testing.T) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/robots.txt", "Sitemap: %s/s.xml\n")
 		h.put("/s.xml", urlset("/a"))
@@ -50,14 +50,13 @@ func TestReadRobotsNamesNoMore(t *testing.T) {
 		}
 		h.put("/robots.txt", "User-agent: *\n")
 		i.run(sites.Reading)
-		w.ok(w.DeleteSitemap(w.Context(), s.ID, m.ID()))
+		w.must(w.DeleteSitemap(w.Context(), s.ID, m.ID()))
 	})
 }
 
-// A sitemap that the user gives stays when the index that named it does so no more, with
-// all that is below it.
-func TestReadGivenAndNamed(t *testing.T) {
-	each(t, func(w *world) {
+// A sitemap added by a user stays when an index no longer lists it, with all sitemaps below it.
+func TestReadUserSitemapInIndex(t *testing.T) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/index.xml", index("/one.xml", "/two.xml"))
 		h.put("/one.xml", urlset("/a"))
@@ -67,19 +66,19 @@ func TestReadGivenAndNamed(t *testing.T) {
 		root := w.sitemap(s, h.URL+"/index.xml")
 		i := w.instance()
 		i.run(sites.Reading)
-		given := w.sitemap(s, h.URL+"/two.xml")
-		if given.Origin != sites.Given || given.Depth != 0 || given.ParentSeq != nil || given.RootSeq != nil {
-			w.Errorf("the sitemap is %+v", given)
+		added := w.sitemap(s, h.URL+"/two.xml")
+		if added.Origin != sites.FromUser || added.Depth != 0 || added.ParentSeq != nil || added.RootSeq != nil {
+			w.Errorf("got sitemap %+v", added)
 		}
-		if m := w.sitemaps(s)[h.URL+"/three.xml"]; m.Depth != 1 || m.RootSeq == nil || *m.RootSeq != given.Seq {
-			w.Errorf("the one below it is %+v", m)
+		if m := w.sitemaps(s)[h.URL+"/three.xml"]; m.Depth != 1 || m.RootSeq == nil || *m.RootSeq != added.Seq {
+			w.Errorf("got child %+v", m)
 		}
 		h.put("/index.xml", index("/one.xml"))
 		i.run(sites.Reading)
 		if got := w.paths(s, sites.Filter{}); got != "/a /b" {
 			w.Errorf("pages %s, gone %s", got, w.paths(s, sites.Filter{Gone: true}))
 		}
-		w.ok(w.DeleteSitemap(w.Context(), s.ID, root.ID()))
+		w.must(w.DeleteSitemap(w.Context(), s.ID, root.ID()))
 		i.run(sites.Reading)
 		if got := w.paths(s, sites.Filter{}); got != "/b" {
 			w.Errorf("without the index: pages %s, gone %s", got, w.paths(s, sites.Filter{Gone: true}))
@@ -87,9 +86,9 @@ func TestReadGivenAndNamed(t *testing.T) {
 	})
 }
 
-// A header that cannot be stored is passed over. The rest is read all the same.
-func TestReadStrangeValidators(t *testing.T) {
-	each(t, func(w *world) {
+// A header that cannot be stored is ignored. Everything else is read.
+func TestReadInvalidValidators(t *testing.T) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		for name, tag := range map[string]string{"bytes": "\"\xff\xfe\"", "long": `"` + strings.Repeat("x", 2000) + `"`} {
 			h.handle("/"+name, func(rw http.ResponseWriter, r *http.Request) {
@@ -108,14 +107,14 @@ func TestReadStrangeValidators(t *testing.T) {
 			w.Errorf("pages %s", got)
 		}
 		if got := i.run(sites.Reading); got != "1 website: 3 unchanged" {
-			w.Errorf("the summary is %q", got)
+			w.Errorf("got summary %q", got)
 		}
 	})
 }
 
-// A sitemap with a lasting error is submitted to Google once, and again when it changes.
+// A sitemap with a permanent error is submitted to Google once, and again when it changes.
 func TestReadBrokenIsSubmittedOnce(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		s := w.google(w.site(h.URL))
 		w.engine.Permit(s.SiteURL, "siteOwner")
@@ -136,9 +135,9 @@ func TestReadBrokenIsSubmittedOnce(t *testing.T) {
 	})
 }
 
-// An index can become a sitemap, and a sitemap an index. What it was is gone.
+// An index can become a sitemap and vice versa. The old content is gone.
 func TestReadChangesKind(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/below.xml", urlset("/below"))
 		s := w.site(h.URL)
@@ -159,17 +158,16 @@ func TestReadChangesKind(t *testing.T) {
 	})
 }
 
-// A sitemap is kept in a temporary file without a name while it is read. Without room for
-// one that is its error, and the pages stay.
+// A sitemap is downloaded to an unlinked temporary file. If that fails, the sitemap has an error and its pages stay.
 func TestReadTemporaryFiles(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		dir := w.TempDir()
 		h.handle("/s.xml", func(rw http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(rw, strings.ReplaceAll(urlset("/a", "/b"), "%s", h.URL))
 			_ = http.NewResponseController(rw).Flush()
-			if files, err := os.ReadDir(dir); err != nil || len(files) > 0 { // a killed program would leave them
-				w.Errorf("files while it is read: %v, %v", files, err)
+			if files, err := os.ReadDir(dir); err != nil || len(files) > 0 { // they would be left after a crash
+				w.Errorf("files during the read: %v, %v", files, err)
 			}
 		})
 		s := w.site(h.URL)
@@ -178,15 +176,15 @@ func TestReadTemporaryFiles(t *testing.T) {
 		i.SetTempDir(dir)
 		i.run(sites.Reading)
 		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
-			w.Errorf("files are left: %v, %v", files, err)
+			w.Errorf("files after the read: %v, %v", files, err)
 		}
 		h.put("/s.xml", urlset("/c"))
 		i.SetTempDir(filepath.Join(dir, "none"))
 		i.run(sites.Reading)
-		if got, m := w.paths(s, sites.Filter{}), w.sitemaps(s)[h.URL+"/s.xml"]; got != "/a /b" || m.LastError != "This server could not keep it in a temporary file. Its log says why." {
+		if got, m := w.paths(s, sites.Filter{}), w.sitemaps(s)[h.URL+"/s.xml"]; got != "/a /b" || m.LastError != "The sitemap could not be written to a temporary file. See the log of this server." {
 			w.Errorf("pages %s, %+v", got, m)
 		}
-		w.has("the log", w.logged.String(), "sitemap not kept in a temporary file")
+		w.has("the log", w.logged.String(), "temporary file not written")
 		i.SetTempDir(dir)
 		i.run(sites.Reading)
 		if got := w.paths(s, sites.Filter{}); got != "/c" {
@@ -195,9 +193,9 @@ func TestReadTemporaryFiles(t *testing.T) {
 	})
 }
 
-// Of an index with very many long URLs the first are kept.
+// Of a very large index, the first sitemaps are stored.
 func TestReadLargeIndex(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		var paths []string
 		for n := range 6000 {
@@ -208,16 +206,15 @@ func TestReadLargeIndex(t *testing.T) {
 		w.sitemap(s, h.URL+"/index.xml")
 		w.instance().run(sites.Reading)
 		m := w.sitemaps(s)[h.URL+"/index.xml"]
-		if m.Pages != 999 || m.Skipped != 5001 || m.SkippedWhy != "5,001 entries are beyond the limit of 1,000 sitemaps for a website" || m.LastError != "" {
-			w.Errorf("the index is %+v", m)
+		if m.Pages != 999 || m.Skipped != 5001 || m.SkippedReasons != "5,001 entries are over the limit of 1,000 sitemaps per website" || m.LastError != "" {
+			w.Errorf("got index %+v", m)
 		}
 	})
 }
 
-// A reading that is cut off is done again in full, also if the sitemap is as it was
-// before.
-func TestReadCutOff(t *testing.T) {
-	each(t, func(w *world) {
+// An interrupted reading is repeated in full, even if the sitemap has not changed.
+func TestReadInterrupted(t *testing.T) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/s.xml", urlset("/a"))
 		s := w.site(h.URL)
@@ -225,11 +222,11 @@ func TestReadCutOff(t *testing.T) {
 		i := w.instance()
 		i.run(sites.Reading)
 		m := w.sitemaps(s)[h.URL+"/s.xml"]
-		w.ok(w.BeginReading(w.Context(), m)) // an instance ends after it has stored some
+		w.must(w.BeginReading(w.Context(), m)) // an instance stops after it stored some entries
 		u, err := models.ParseURL("url", h.URL+"/b")
-		w.ok(err)
+		w.must(err)
 		_, err = w.StoreEntries(w.Context(), s, m, []sites.Entry{{URL: u}})
-		w.ok(err)
+		w.must(err)
 		i.run(sites.Reading)
 		if got, gone := w.paths(s, sites.Filter{}), w.paths(s, sites.Filter{Gone: true}); got != "/a" || gone != "/b" {
 			w.Errorf("pages %s, gone %s", got, gone)
@@ -237,9 +234,9 @@ func TestReadCutOff(t *testing.T) {
 	})
 }
 
-// Of a file with too many URLs the first 50,000 are kept, and nothing is gone.
+// Of a file with too many URLs, the first 50,000 are stored, and no page is marked as gone.
 func TestReadTooMany(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		var list strings.Builder
 		for n := range sites.MaxSitemapURLs + 1 {
@@ -250,9 +247,9 @@ func TestReadTooMany(t *testing.T) {
 		w.sitemap(s, h.URL+"/list.txt")
 		w.instance().run(sites.Reading)
 		c, err := w.Counts(w.Context(), s)
-		w.ok(err)
+		w.must(err)
 		m := w.sitemaps(s)[h.URL+"/list.txt"]
-		if c.Total != sites.MaxSitemapURLs || m.Pages != c.Total || m.LastError != "It has more than 50,000 URLs. The rest was not read." {
+		if c.Total != sites.MaxSitemapURLs || m.Pages != c.Total || m.LastError != "The sitemap has more than 50,000 URLs. The rest was not read." {
 			w.Errorf("%d pages, %+v", c.Total, m)
 		}
 	})

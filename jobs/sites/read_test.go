@@ -18,7 +18,7 @@ import (
 	"linkwatch/outbound"
 )
 
-func packed(t *testing.T, text string) string {
+func gzipped(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -31,14 +31,14 @@ func packed(t *testing.T, text string) string {
 	return b.String()
 }
 
-// The sitemaps of robots.txt, of indexes and of users are read in every format.
+// Sitemaps of robots.txt, indexes and users are read in all formats.
 func TestRead(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/robots.txt", "User-agent: *\nSitemap: %s/index.xml\nSitemap: not a URL\n")
 		h.put("/index.xml", index("/one.xml", "/two.xml.gz"))
 		h.put("/one.xml", urlset("/a", "/b"))
-		h.put("/two.xml.gz", packed(t, strings.ReplaceAll(urlset("/b", "/c"), "%s", h.URL)))
+		h.put("/two.xml.gz", gzipped(t, strings.ReplaceAll(urlset("/b", "/c"), "%s", h.URL)))
 		h.put("/list.txt", "%s/d\n%s/e\n")
 		h.put("/feed.xml", `<rss version="2.0"><channel><item><link>%s/f</link></item></channel></rss>`)
 		s := w.site(h.URL)
@@ -46,10 +46,10 @@ func TestRead(t *testing.T) {
 		w.sitemap(s, h.URL+"/feed.xml")
 		i := w.instance()
 		if got, want := i.run(sites.Reading), "1 website: 5 sitemaps read with 7 pages"; got != want {
-			w.Errorf("the summary is %q, want %q", got, want)
+			w.Errorf("got summary %q, want %q", got, want)
 		}
 		if got := w.paths(s, sites.Filter{}); got != "/a /b /c /d /e /f" {
-			w.Errorf("the pages are %s", got)
+			w.Errorf("got pages %s", got)
 		}
 		all := w.sitemaps(s)
 		for path, want := range map[string]struct {
@@ -58,33 +58,32 @@ func TestRead(t *testing.T) {
 			pages  int
 		}{
 			"/index.xml": {sites.KindIndex, sites.FromRobots, 2}, "/one.xml": {sites.KindSitemap, sites.FromIndex, 2}, "/two.xml.gz": {sites.KindSitemap, sites.FromIndex, 2},
-			"/list.txt": {sites.KindText, sites.Given, 2}, "/feed.xml": {sites.KindFeed, sites.Given, 1},
+			"/list.txt": {sites.KindText, sites.FromUser, 2}, "/feed.xml": {sites.KindFeed, sites.FromUser, 1},
 		} {
 			m := all[h.URL+path]
 			if m.Kind != want.kind || m.Origin != want.origin || m.Pages != want.pages || m.LastError != "" || m.LastReadAt.IsZero() {
 				w.Errorf("%s: %+v", path, m)
 			}
 		}
-		if s = w.again(s); s.SitemapsReadAt != w.Now() || s.RobotsReadAt != w.Now() || !s.SitemapsWantedAt.IsZero() || s.SitemapsBy != "" {
-			w.Errorf("the website is %+v", s)
+		if s = w.again(s); s.SitemapsReadAt != w.Now() || s.RobotsReadAt != w.Now() || !s.SitemapsRequestedAt.IsZero() || s.SitemapsClaimedBy != "" {
+			w.Errorf("got website %+v", s)
 		}
-		// Nothing has changed: the pages are not written again.
+		// Unchanged pages are not written again.
 		stop := modelstest.Statements(w, w.db)
 		if got, want := i.run(sites.Reading), "1 website: 5 unchanged"; got != want {
-			w.Errorf("the summary is %q, want %q", got, want)
+			w.Errorf("got summary %q, want %q", got, want)
 		}
 		for _, st := range stop() {
 			if strings.Contains(st.SQL, "INTO pages") || strings.Contains(st.SQL, "sitemap_pages") {
-				w.Errorf("an unchanged sitemap is stored: %s", st.SQL)
+				w.Errorf("write for an unchanged sitemap: %s", st.SQL)
 			}
 		}
 	})
 }
 
-// A server that knows conditional requests is asked for what has changed alone. Pages
-// that no sitemap has are gone, and back when one has them.
+// Conditional requests are used if the server supports them. Pages in no sitemap are gone, and return with a sitemap.
 func TestReadChanges(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		version, body := "1", urlset("/a", "/b", "/shared")
 		notModified := 0
@@ -105,7 +104,7 @@ func TestReadChanges(t *testing.T) {
 		i.run(sites.Reading)
 		i.run(sites.Reading)
 		if notModified != 1 {
-			w.Errorf("%d conditional requests were answered with 304", notModified)
+			w.Errorf("%d conditional requests got a 304", notModified)
 		}
 		version, body = "2", urlset("/b", "/new")
 		i.run(sites.Reading)
@@ -117,21 +116,20 @@ func TestReadChanges(t *testing.T) {
 		if got, gone := w.paths(s, sites.Filter{}), w.paths(s, sites.Filter{Gone: true}); got != "/a /b /new /shared" || gone != "" {
 			w.Errorf("pages %s, gone %s", got, gone)
 		}
-		if !w.pages(s, sites.Filter{})["/a"].ForGoogle {
+		if !w.pages(s, sites.Filter{})["/a"].QueuedForGoogle {
 			w.Error("a page that is back does not wait to be submitted")
 		}
-		w.ok(w.DeleteSitemap(w.Context(), s.ID, other.ID()))
+		w.must(w.DeleteSitemap(w.Context(), s.ID, other.ID()))
 		i.run(sites.Reading)
 		if gone, left := w.paths(s, sites.Filter{Gone: true}), len(w.sitemaps(s)); gone != "/shared" || left != 1 {
-			w.Errorf("after a sitemap was deleted: gone %s, %d sitemaps", gone, left)
+			w.Errorf("after deleting a sitemap: gone %s, %d sitemaps", gone, left)
 		}
 	})
 }
 
-// What an index no longer names is deleted, with all that is below it. What another index
-// names as well comes back.
+// Sitemaps that an index no longer lists are deleted, with those below them. Sitemaps that another index lists are added again.
 func TestReadDroppedIndexes(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/first.xml", index("/below.xml", "/both.xml"))
 		h.put("/second.xml", index("/both.xml"))
@@ -146,7 +144,7 @@ func TestReadDroppedIndexes(t *testing.T) {
 		if got := w.paths(s, sites.Filter{}); got != "/both /deep" {
 			w.Errorf("pages %s", got)
 		}
-		for _, path := range []string{"/second.xml", "/first.xml"} { // whichever /both.xml belongs to
+		for _, path := range []string{"/second.xml", "/first.xml"} { // either may be the parent of /both.xml
 			h.put(path, index("/none.xml"))
 			i.run(sites.Reading)
 			i.run(sites.Reading)
@@ -158,11 +156,11 @@ func TestReadDroppedIndexes(t *testing.T) {
 				i.run(sites.Reading)
 			}
 			if got := w.paths(s, sites.Filter{}); got != want {
-				w.Errorf("%s has dropped what it named: pages %s, want %s", path, got, want)
+				w.Errorf("%s became empty: pages %s, want %s", path, got, want)
 			}
 		}
 		if got := w.paths(s, sites.Filter{Gone: true}); got != "/deep" {
-			w.Errorf("gone are %s", got)
+			w.Errorf("gone: %s", got)
 		}
 		if all := w.sitemaps(s); all[h.URL+"/deep.xml"].URL != "" || all[h.URL+"/below.xml"].URL != "" {
 			w.Error("what is below a dropped index is left")
@@ -170,9 +168,9 @@ func TestReadDroppedIndexes(t *testing.T) {
 	})
 }
 
-// An index that names itself or its parent ends, and so does a chain that is too long.
+// Reading ends for an index that lists itself or its parent, and for too many nested indexes.
 func TestReadLoops(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/self.xml", index("/self.xml", "/s.xml"))
 		h.put("/a.xml", index("/b.xml"))
@@ -191,19 +189,18 @@ func TestReadLoops(t *testing.T) {
 			w.Errorf("pages %s", got)
 		}
 		all := w.sitemaps(s)
-		if m := all[h.URL+"/deep3.xml"]; m.Depth != 3 || m.Skipped != 2 || !strings.Contains(m.SkippedWhy, "2 entries are more than 3 indexes deep") {
-			w.Errorf("the last index is %+v", m)
+		if m := all[h.URL+"/deep3.xml"]; m.Depth != 3 || m.Skipped != 2 || !strings.Contains(m.SkippedReasons, "2 entries are nested more than 3 indexes deep") {
+			w.Errorf("last index: %+v", m)
 		}
 		if _, ok := all[h.URL+"/deep4.xml"]; ok || h.count("/self.xml") != 1 || h.count("/a.xml") != 1 {
-			w.Errorf("read too much: %v", h.requests)
+			w.Errorf("too many requests: %v", h.requests)
 		}
 	})
 }
 
-// A website has up to 1,000 sitemaps. Those beyond are counted, and new ones are taken
-// while there is room.
+// A website has up to 1,000 sitemaps. Sitemaps over the limit are counted, and added when there is room.
 func TestReadManySitemaps(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		paths := func(n int) (all []string) {
 			for i := range n {
@@ -230,7 +227,7 @@ func TestReadManySitemaps(t *testing.T) {
 			urls = append(urls, fmt.Sprintf("%s/%d.xml", h.URL, len(urls)))
 		}
 		if added, refused, err := w.AddFound(w.Context(), s, &m, urls); err != nil || added != 398 || refused != 2 {
-			w.Errorf("beyond the limit: added %d, refused %d, %v", added, refused, err)
+			w.Errorf("over the limit: added %d, refused %d, %v", added, refused, err)
 		}
 		if _, _, err := w.AddSitemap(w.Context(), s.ID, h.URL+"/mine.xml"); models.CodeOf(err) != models.CodeConflict {
 			w.Errorf("one more: %v", err)
@@ -238,9 +235,9 @@ func TestReadManySitemaps(t *testing.T) {
 	})
 }
 
-// Whatever is wrong with a sitemap is its error, and the others are read all the same.
+// Problems are stored as the error of a sitemap. Other sitemaps are read.
 func TestReadBad(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h, foreign := newHost(w), newHost(w)
 		forever := make(chan struct{})
 		defer close(forever)
@@ -279,16 +276,16 @@ func TestReadBad(t *testing.T) {
 		for _, path := range []string{"/good.xml", "/entities.xml", "/external.xml"} {
 			w.sitemap(s, h.URL+path)
 		}
-		w.has("the summary", w.instance().run(sites.Reading), "not readable")
+		w.has("the summary", w.instance().run(sites.Reading), "unreadable")
 		all := w.sitemaps(s)
 		for url, part := range wrong {
 			w.has(url, all[url].LastError, part)
 			if !strings.HasSuffix(all[url].LastError, ".") {
-				w.Errorf("%s: %q is no sentence", url, all[url].LastError)
+				w.Errorf("%s: %q is not a sentence", url, all[url].LastError)
 			}
 		}
-		if m := all[h.URL+"/good.xml"]; m.LastError != "" || m.Pages != 2 || m.Skipped != 1 || m.SkippedWhy != "1 entry is outside the website" {
-			w.Errorf("the good one is %+v", m)
+		if m := all[h.URL+"/good.xml"]; m.LastError != "" || m.Pages != 2 || m.Skipped != 1 || m.SkippedReasons != "1 entry is outside the website" {
+			w.Errorf("valid sitemap: %+v", m)
 		}
 		got := w.paths(s, sites.Filter{})
 		for _, path := range []string{"/good", "/too", "/bomb", "/named"} {
@@ -298,7 +295,7 @@ func TestReadBad(t *testing.T) {
 		}
 		for _, path := range []string{"given", "root", "aaaaaaaa"} {
 			if strings.Contains(got, path) {
-				w.Errorf("%s is among the pages: %s", path, got)
+				w.Errorf("unexpected page %s: %s", path, got)
 			}
 		}
 		if foreign.count("/given.xml") != 0 {
@@ -316,9 +313,9 @@ func (newlines) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A file that breaks off keeps what it has, and what is missing in it is not gone.
+// The entries of an incomplete file are stored, and missing pages are not gone.
 func TestReadBroken(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/s.xml", urlset("/a", "/b", "/c"))
 		s := w.site(h.URL)
@@ -333,14 +330,14 @@ func TestReadBroken(t *testing.T) {
 		}
 		m := w.sitemaps(s)[h.URL+"/s.xml"]
 		if m.LastError == "" || m.Complete {
-			w.Errorf("the broken one is %+v", m)
+			w.Errorf("incomplete sitemap: %+v", m)
 		}
 		h.put("/s.xml", whole)
 		i.run(sites.Reading)
 		if got, gone := w.paths(s, sites.Filter{}), w.paths(s, sites.Filter{Gone: true}); got != "/b /c /new" || gone != "/a" {
-			w.Errorf("whole again: pages %s, gone %s", got, gone)
+			w.Errorf("complete again: pages %s, gone %s", got, gone)
 		}
-		// A time without an answer says nothing of the pages.
+		// A failed request changes no pages.
 		h.handle("/s.xml", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) })
 		i.run(sites.Reading)
 		if got, last := w.paths(s, sites.Filter{}), w.sitemaps(s)[h.URL+"/s.xml"]; got != "/b /c /new" || last.Pages != 3 || last.LastError == "" {
@@ -354,9 +351,9 @@ func TestReadBroken(t *testing.T) {
 	})
 }
 
-// A sitemap that does not end, or does not answer, ends all the same.
+// Reading ends for an endless sitemap and for a server without a response.
 func TestReadEndless(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.handle("/endless.txt", func(rw http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(rw, "%s/a\n", h.URL)
@@ -374,13 +371,13 @@ func TestReadEndless(t *testing.T) {
 		if got := w.paths(s, sites.Filter{}); got != "/a" || all[h.URL+"/endless.txt"].LastError == "" {
 			w.Errorf("pages %s, %+v", got, all[h.URL+"/endless.txt"])
 		}
-		w.has("the error", all[h.URL+"/silent.xml"].LastError, "It could not be fetched: timed out.")
+		w.has("the error", all[h.URL+"/silent.xml"].LastError, "The sitemap could not be fetched: timed out.")
 	})
 }
 
-// Addresses that are not public are refused, visibly.
+// Private addresses are refused with an error.
 func TestReadAddressGuard(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		h.put("/s.xml", urlset("/a"))
 		s := w.site(h.URL)
@@ -388,21 +385,20 @@ func TestReadAddressGuard(t *testing.T) {
 		client := outbound.New(outbound.Options{})
 		defer client.Close()
 		w.instance(func(o *sitejobs.Options) { o.Client = client }).run(sites.Reading)
-		w.has("the error", w.sitemaps(s)[h.URL+"/s.xml"].LastError, "It could not be fetched: address not allowed.")
+		w.has("the error", w.sitemaps(s)[h.URL+"/s.xml"].LastError, "The sitemap could not be fetched: address not allowed.")
 		if s = w.again(s); h.count("/s.xml") != 0 || !s.RobotsReadAt.IsZero() || s.RobotsError != "robots.txt could not be fetched: address not allowed." {
 			w.Errorf("%d requests; %+v", h.count("/s.xml"), s)
 		}
 		w.instance().run(sites.Reading)
 		if s = w.again(s); s.RobotsReadAt.IsZero() || s.RobotsError != "" {
-			w.Errorf("when it can be read: %+v", s)
+			w.Errorf("after a successful read: %+v", s)
 		}
 	})
 }
 
-// When the program stops, what was not stored is stored by the next run, on whichever
-// instance.
+// After a stop, the next run stores the rest, on any instance.
 func TestReadStops(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		taking, stop := context.WithCancel(w.Context())
 		defer stop()
@@ -418,19 +414,20 @@ func TestReadStops(t *testing.T) {
 		if _, err := w.instance().try(taking, w.Context(), sites.Reading); err != nil {
 			w.Fatal(err)
 		}
-		if s = w.again(s); s.SitemapsBy != "" || s.SitemapsWantedAt.IsZero() {
+		if s = w.again(s); s.SitemapsClaimedBy != "" || s.SitemapsRequestedAt.IsZero() {
 			w.Errorf("after the stop: %+v", s)
 		}
 		next := w.instance()
 		next.Start()
-		modelstest.Eventually(w, "the rest is read", func() bool { return w.paths(s, sites.Filter{}) == "/a /b /c" && w.again(s).SitemapsWantedAt.IsZero() })
+		modelstest.Eventually(w, "the rest is read", func() bool {
+			return w.paths(s, sites.Filter{}) == "/a /b /c" && w.again(s).SitemapsRequestedAt.IsZero()
+		})
 	})
 }
 
-// What users ask for is done within moments, also while another website takes long. A
-// scheduled run leaves that one to the instance that is at it.
-func TestReadWanted(t *testing.T) {
-	each(t, func(w *world) {
+// Requested reads are done within seconds, even while another website takes long. A scheduled run skips a claimed website.
+func TestReadRequested(t *testing.T) {
+	each(t, func(w *fixture) {
 		slow, h := newHost(w), newHost(w)
 		release := make(chan struct{})
 		asked := make(chan struct{}, 10)
@@ -450,24 +447,24 @@ func TestReadWanted(t *testing.T) {
 		<-asked
 		w.clock.Advance(time.Second)
 		w.sitemap(second, h.URL+"/s.xml")
-		modelstest.Eventually(w, "the other website is read", func() bool { return w.paths(second, sites.Filter{}) == "/a" && w.again(second).SitemapsBy == "" })
+		modelstest.Eventually(w, "the other website is read", func() bool { return w.paths(second, sites.Filter{}) == "/a" && w.again(second).SitemapsClaimedBy == "" })
 		if got := w.instance().run(sites.Reading); got != "1 website: 1 unchanged" {
-			w.Errorf("the summary is %q", got)
+			w.Errorf("got summary %q", got)
 		}
-		w.ok(w.Delete(w.Context(), first.ID))
+		w.must(w.Delete(w.Context(), first.ID))
 		close(release)
 		_, err := w.Restore(w.Context(), first.ID)
-		w.ok(err)
+		w.must(err)
 		i.end()
-		if first = w.again(first); first.SitemapsBy != "" {
+		if first = w.again(first); first.SitemapsClaimedBy != "" {
 			w.Errorf("still claimed: %+v", first)
 		}
 	})
 }
 
-// A website that is deleted is read no further.
+// Reading stops when the website is deleted.
 func TestReadDeleted(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		s := w.site(h.URL)
 		h.handle("/index.xml", func(rw http.ResponseWriter, _ *http.Request) {
@@ -479,7 +476,7 @@ func TestReadDeleted(t *testing.T) {
 		w.sitemap(s, h.URL+"/index.xml")
 		w.instance().run(sites.Reading)
 		if n := h.count("/below.xml"); n != 0 {
-			w.Errorf("%d requests after it was deleted", n)
+			w.Errorf("%d requests after the deletion", n)
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// Package sites does the background work of websites: it reads their sitemaps, submits
-// their pages to search engines, and asks Google which pages are indexed.
+// Package sites runs the background work of websites: it reads sitemaps, submits pages to search engines, and checks with Google
+// which pages are indexed.
 package sites
 
 import (
@@ -22,20 +22,20 @@ import (
 	"linkwatch/outbound"
 )
 
-// Parallel is how many sitemaps are fetched at a time.
+// Parallel is the maximum number of concurrent sitemap requests.
 const Parallel = parallel * readParallel
 
 // Limits of the work.
 const (
-	poll        = 5 * time.Second  // how soon what was asked for on another instance is noticed
-	parallel    = 4                // websites at a time
-	wantedBatch = 100              // websites that one look finds
-	recordTime  = 20 * time.Second // to store what was done when a context has ended; a batch of IndexNow has 10,000 pages
+	pollInterval = 5 * time.Second  // for requests made on other instances
+	parallel     = 4                // websites at a time
+	wantedBatch  = 100              // websites per poll
+	recordTime   = 20 * time.Second // to store results after a context has ended; an IndexNow batch has 10,000 pages
 
-	releaseAgain = time.Second // between attempts to release a website
+	releaseRetry = time.Second // between attempts to release a website
 )
 
-// Options are what the work needs.
+// Options are the dependencies and settings of a Worker.
 type Options struct {
 	Store    *sites.Store
 	Lease    *lease.Lease
@@ -44,33 +44,31 @@ type Options struct {
 	IndexNow *indexnow.Client
 	Log      *slog.Logger
 
-	Concurrency          int           // requests to Google at a time for a website
+	Concurrency          int           // concurrent requests to Google per website
 	SitemapInterval      time.Duration // SITEMAP_INTERVAL
 	SubmissionInterval   time.Duration // SUBMISSION_INTERVAL
 	VerificationInterval time.Duration // VERIFICATION_INTERVAL
 }
 
-// Worker does the work that users wait for, within moments: it is a service. Its Jobs do
-// the rest on their schedules. On all instances together one at a time works on an
-// activity of a website.
+// Worker is a service that runs requested activities of websites. Its Jobs run the activities of all websites on their schedules.
+// Across all instances, one worker at a time works on an activity of a website.
 type Worker struct {
 	*jobs.Background
 	Options
 	accounts *accounts
 	sendTime time.Duration
 	readTime time.Duration
-	tempDir  string // of sitemaps that are being read, "" = the system's
+	tempDir  string // for downloaded sitemaps; "" = the system default
 }
 
-// New makes the worker.
+// New returns a worker.
 func New(o Options) *Worker {
 	w := &Worker{Options: o, accounts: newAccounts(o.Store, o.Google), sendTime: sendTime, readTime: readTime}
 	w.Background = jobs.NewBackground(w.loop)
 	return w
 }
 
-// loop works for those who wait, each activity apart, so that a long submission does
-// not delay the reading of a sitemap.
+// loop runs the activities independently, so that a long submission does not delay the reading of a sitemap.
 func (w *Worker) loop(taking, working context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -79,24 +77,23 @@ func (w *Worker) loop(taking, working context.Context) {
 	}
 }
 
-// serve works on the websites that are waited for, some at a time. One that takes long
-// delays the others only when there are that many.
+// serve runs an activity on the websites with requests, up to parallel at a time.
 func (w *Worker) serve(taking, working context.Context, a sites.Activity) {
 	var group errgroup.Group
 	group.SetLimit(parallel)
-	defer func() { _ = group.Wait() }() // errors are logged
+	defer func() { _ = group.Wait() }() // errors are logged below
 	failed := func(err error) {
 		if err != nil && taking.Err() == nil {
-			jobs.LogError(w.Log, "working on websites", err)
+			jobs.LogError(w.Log, "website job failed", err)
 		}
 	}
 	for {
-		seqs, err := w.Store.WantedFor(taking, a, wantedBatch)
+		seqs, err := w.Store.RequestedWebsites(taking, a, wantedBatch)
 		failed(err)
 		for _, seq := range seqs {
 			group.Go(func() error {
 				if taking.Err() == nil {
-					failed(w.one(taking, working, a, seq, true, &did{}))
+					failed(w.process(taking, working, a, seq, true, &summary{}))
 				}
 				return nil
 			})
@@ -104,13 +101,13 @@ func (w *Worker) serve(taking, working context.Context, a sites.Activity) {
 		select {
 		case <-taking.Done():
 			return
-		case <-w.Store.Wanted(a):
-		case <-time.After(poll):
+		case <-w.Store.Requested(a):
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// Jobs are the scheduled jobs.
+// Jobs returns the scheduled jobs.
 func (w *Worker) Jobs() []jobs.Job {
 	job := func(a sites.Activity, every time.Duration) jobs.Job {
 		return jobs.Job{ID: string(a), Schedule: "@every " + every.String(), Run: func(taking, working context.Context) (string, error) { return w.run(taking, working, a) }}
@@ -120,36 +117,36 @@ func (w *Worker) Jobs() []jobs.Job {
 	}
 }
 
-// run is a run of a job: an activity on all websites.
+// run runs an activity on all websites, as a scheduled job.
 func (w *Worker) run(taking, working context.Context, a sites.Activity) (string, error) {
-	for n := sites.StoreBatch; n == sites.StoreBatch && taking.Err() == nil; { // pages have aged since the last run
+	for n := sites.StoreBatch; n == sites.StoreBatch && taking.Err() == nil; { // priorities depend on the age of pages
 		var err error
 		if n, err = w.Store.Reprioritize(working); err != nil {
 			return "", err
 		}
 	}
-	seqs, err := w.Store.All(working)
+	seqs, err := w.Store.AllSeqs(working)
 	if err != nil {
 		return "", err
 	}
-	did, err := w.each(taking, working, a, seqs)
-	if snap := w.Store.SnapCoverage(working); err == nil {
-		err = snap
+	sum, err := w.processAll(taking, working, a, seqs)
+	if snapshotErr := w.Store.SnapshotCoverage(working); err == nil {
+		err = snapshotErr
 	}
-	return did.String(), err
+	return sum.String(), err
 }
 
-// each does an activity on websites, some at a time, but for those on which an instance
-// is at it. The errors are those of all websites; each leaves the others alone.
-func (w *Worker) each(taking, working context.Context, a sites.Activity, seqs []int64) (*did, error) {
-	sum := &did{}
+// processAll runs an activity on websites, up to parallel at a time. It skips websites claimed by other instances. An error of
+// one website does not stop the others; all errors are joined.
+func (w *Worker) processAll(taking, working context.Context, a sites.Activity, seqs []int64) (*summary, error) {
+	sum := &summary{}
 	errs := make([]error, len(seqs))
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i, seq := range seqs {
 		group.Go(func() error {
 			if taking.Err() == nil {
-				errs[i] = w.one(taking, working, a, seq, false, sum)
+				errs[i] = w.process(taking, working, a, seq, false, sum)
 			}
 			return nil
 		})
@@ -158,14 +155,13 @@ func (w *Worker) each(taking, working context.Context, a sites.Activity, seqs []
 	return sum, errors.Join(errs...)
 }
 
-// one claims a website, works on it and releases it. With wanted it does so only if
-// somebody waits for it.
-func (w *Worker) one(taking, working context.Context, a sites.Activity, seq int64, wanted bool, sum *did) error {
-	holder, held, ok := w.Lease.Current()
+// process claims a website, runs the activity and releases the website. If requested is set, it needs an open request.
+func (w *Worker) process(taking, working context.Context, a sites.Activity, seq int64, requested bool, sum *summary) error {
+	holder, leaseCtx, ok := w.Lease.Current()
 	if !ok {
-		return nil // without a lease nothing is claimed
+		return nil // nothing may be claimed without a lease
 	}
-	site, ok, err := w.Store.Claim(working, holder, a, seq, wanted)
+	site, ok, err := w.Store.Claim(working, holder, a, seq, requested)
 	if errors.Is(err, lease.ErrLost) {
 		return nil
 	}
@@ -176,9 +172,9 @@ func (w *Worker) one(taking, working context.Context, a sites.Activity, seq int6
 	defer cancel()
 	more, end := context.WithCancel(taking)
 	defer end()
-	defer context.AfterFunc(held, func() { end(); cancel() })() //nolint:contextcheck // held is that of the lease: when it is lost, another instance may begin
-	t := &task{Worker: w, more: more, ctx: ctx, holder: holder, site: site, did: sum}
-	sum.add(func(d *did) { d.websites++ })
+	defer context.AfterFunc(leaseCtx, func() { end(); cancel() })() //nolint:contextcheck // leaseCtx ends when the lease is lost and another instance may start
+	t := &task{Worker: w, intake: more, ctx: ctx, holder: holder, site: site, summary: sum}
+	sum.add(func(d *summary) { d.websites++ })
 	switch a {
 	case sites.Reading:
 		err = t.read()
@@ -187,72 +183,71 @@ func (w *Worker) one(taking, working context.Context, a sites.Activity, seq int6
 	case sites.Verifying:
 		err = t.verify() //nolint:contextcheck // the task has its context
 	}
-	if t.stopped.Load() {
-		sum.add(func(d *did) { d.stopped++ })
+	if t.stoppedEarly.Load() {
+		sum.add(func(d *summary) { d.stopped++ })
 	}
-	w.release(working, held, holder, a, site, t.again || err != nil && taking.Err() != nil)
+	w.release(working, leaseCtx, holder, a, site, t.requestAgain || err != nil && taking.Err() != nil)
 	switch {
-	case err == nil, errors.Is(err, lease.ErrLost), held.Err() != nil: // somebody else goes on
+	case err == nil, errors.Is(err, lease.ErrLost), leaseCtx.Err() != nil: // another instance continues
 		return nil
 	default:
 		return fmt.Errorf("website %s: %w", site.ID, err)
 	}
 }
 
-// release releases a website. It tries until that is stored, the lease is lost or the
-// work is given up: then the claim ends with the lease.
-func (w *Worker) release(working, held context.Context, holder lease.ID, a sites.Activity, site sites.Website, again bool) {
+// release releases a website. It retries until that succeeds, the lease is lost or working ends; then the claim ends with the
+// lease.
+func (w *Worker) release(working, leaseCtx context.Context, holder lease.ID, a sites.Activity, site sites.Website, again bool) {
 	for {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(working), recordTime)
 		err := w.Store.Release(ctx, holder, a, site, again)
 		cancel()
-		if err == nil || held.Err() != nil {
+		if err == nil || leaseCtx.Err() != nil {
 			return
 		}
 		jobs.LogError(w.Log, "website not released", fmt.Errorf("website %s: %w", site.ID, err))
 		select {
 		case <-working.Done():
 			return
-		case <-held.Done():
+		case <-leaseCtx.Done():
 			return
-		case <-time.After(releaseAgain):
+		case <-time.After(releaseRetry):
 		}
 	}
 }
 
-// task is an activity on one website.
+// task runs an activity on one website.
 type task struct {
 	*Worker
-	more    context.Context // ends when nothing further is to be begun
-	ctx     context.Context // of the work itself
-	holder  lease.ID
-	site    sites.Website
-	did     *did
-	stopped atomic.Bool // its quota is used up, or a service refuses all calls
-	again   bool        // the rest is to be done within moments
+	intake       context.Context // ends when no new work may start
+	ctx          context.Context // of running work
+	holder       lease.ID
+	site         sites.Website
+	summary      *summary
+	stoppedEarly atomic.Bool // a quota is used up, or a service refuses all requests
+	requestAgain bool        // more work is left
 }
 
-// ending reports whether nothing further is to be begun.
-func (t *task) ending() bool { return t.more.Err() != nil }
+// stopping reports whether no new work may start.
+func (t *task) stopping() bool { return t.intake.Err() != nil }
 
-// did is what was done on several websites. It is safe for concurrent use.
-type did struct {
-	mu                                 sync.Mutex
-	websites, stopped                  int
-	read, unchanged, unread, pages     int // sitemaps, and pages in those that were read
-	accepted, sitemaps, refused, asked int // pages and sitemaps that were submitted; pages
-	indexed, failed                    int
+// summary counts the work on several websites. It is safe for concurrent use.
+type summary struct {
+	mu                                    sync.Mutex
+	websites, stopped                     int
+	read, unchanged, unread, pages        int // sitemaps, and pages in read sitemaps
+	accepted, sitemaps, refused, verified int // submitted pages and sitemaps; verified pages
+	indexed, failed                       int
 }
 
-func (d *did) add(fn func(*did)) {
+func (d *summary) add(fn func(*summary)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	fn(d)
 }
 
-// String is for the page of jobs: "3 websites: 12 sitemaps read with 3,400 pages, 2
-// unchanged".
-func (d *did) String() string {
+// String is the text on the page of jobs, such as "3 websites: 12 sitemaps read with 3,400 pages, 2 unchanged".
+func (d *summary) String() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	text, mark := count(d.websites, "website"), ": "
@@ -263,10 +258,10 @@ func (d *did) String() string {
 	}
 	add(d.read, count(d.read, "sitemap")+" read with "+count(d.pages, "page"))
 	add(d.unchanged, number(d.unchanged)+" unchanged")
-	add(d.unread, number(d.unread)+" not readable")
+	add(d.unread, number(d.unread)+" unreadable")
 	add(d.accepted, count(d.accepted, "page")+" submitted")
 	add(d.sitemaps, count(d.sitemaps, "sitemap")+" submitted")
-	add(d.asked, count(d.asked, "page")+" verified")
+	add(d.verified, count(d.verified, "page")+" verified")
 	add(d.indexed, number(d.indexed)+" indexed")
 	add(d.refused, number(d.refused)+" refused")
 	add(d.failed, number(d.failed)+" failed")
@@ -274,7 +269,7 @@ func (d *did) String() string {
 	return text
 }
 
-// count is a number of things, such as "1 page" or "3,400 pages".
+// count formats a number of things, such as "1 page" or "3,400 pages".
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -15,20 +15,20 @@ import (
 
 // Limits of submitting.
 const (
-	batch       = 50 // pages that are looked up at a time
-	maxFailures = 5  // requests in a row without a useful answer, after which the service pauses
+	pageBatch   = 50 // pages loaded at a time
+	maxFailures = 5  // consecutive failed requests before the service is paused
 )
 
-// submit submits what waits: by IndexNow, and to Google by its Indexing API if the owner
-// says that the pages qualify, else as sitemaps.
+// submit submits queued pages: through IndexNow, and to Google through the Indexing API if the website uses it, else as
+// sitemaps.
 func (t *task) submit() error {
-	if t.site.IndexNow() && !t.site.Paused(sites.IndexNow, t.Store.Now()) {
+	if t.site.UsesIndexNow() && !t.site.Paused(sites.IndexNow, t.Store.Now()) {
 		if err := t.submitIndexNow(); err != nil {
 			return err
 		}
 	}
 	switch {
-	case !t.site.Google():
+	case !t.site.UsesGoogle():
 		return nil
 	case t.site.IndexingEnabled:
 		return t.publish()
@@ -37,17 +37,17 @@ func (t *task) submit() error {
 	}
 }
 
-// submitIndexNow submits pages in batches, each of one host.
+// submitIndexNow submits pages through IndexNow in batches of one host.
 func (t *task) submitIndexNow() error {
-	for !t.ending() {
-		if ok, err := t.refresh(sites.Submitting); err != nil || !ok || !t.site.IndexNow() {
+	for !t.stopping() {
+		if ok, err := t.refresh(sites.Submitting); err != nil || !ok || !t.site.UsesIndexNow() {
 			return err
 		}
-		pages, err := t.Store.ToIndexNow(t.ctx, t.site)
+		pages, err := t.Store.PagesForIndexNow(t.ctx, t.site)
 		if err != nil || len(pages) == 0 {
 			return err
 		}
-		origin := pages[0].URL[:pages[0].PathAt-1]
+		origin := pages[0].URL[:pages[0].PathStart-1]
 		b := indexnow.Batch{Host: hostOf(origin), Key: t.site.IndexNowKey, KeyLocation: origin + "/" + t.site.IndexNowKey + ".txt"}
 		seqs := make([]int64, len(pages))
 		for i, p := range pages {
@@ -60,13 +60,13 @@ func (t *task) submitIndexNow() error {
 				sub.Action = sites.Deleted
 			}
 		}
-		if sub, err = t.Store.Begin(t.ctx, t.site, sub); err != nil {
+		if sub, err = t.Store.BeginSubmission(t.ctx, t.site, sub); err != nil {
 			return err
 		}
 		status, err := t.IndexNow.Submit(t.ctx, b)
-		a := ofAll(answer(err))
+		a := forWebsite(outcome(err))
 		a.StatusCode = status
-		if err := t.record(func(ctx context.Context) error { return t.Store.Answered(ctx, sub, seqs, a) }); err != nil {
+		if err := t.record(func(ctx context.Context) error { return t.Store.RecordOutcome(ctx, sub, seqs, a) }); err != nil {
 			return err
 		}
 		t.count(a, len(pages))
@@ -74,36 +74,35 @@ func (t *task) submitIndexNow() error {
 			return t.ctx.Err()
 		}
 	}
-	t.again = true
+	t.requestAgain = true
 	return nil
 }
 
-// refresh loads the website again, as users have changed it meanwhile. ok is false if it
-// was deleted, or is no longer ours.
+// refresh reloads the website, which users may have changed. ok is false if it was deleted or is no longer claimed.
 func (t *task) refresh(a sites.Activity) (ok bool, err error) {
-	site, ok, err := t.Store.Refresh(t.ctx, t.holder, a, t.site.Seq)
+	site, ok, err := t.Store.Reload(t.ctx, t.holder, a, t.site.Seq)
 	if ok {
 		t.site = site
 	}
 	return ok, err
 }
 
-// record stores what became of a request, also when the task's context has ended.
+// record stores a result even if the context of the task has ended.
 func (t *task) record(store func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), recordTime)
 	defer cancel()
 	return store(ctx)
 }
 
-// count counts what became of pages.
-func (t *task) count(a sites.Answer, n int) {
-	t.did.add(func(d *did) {
+// count adds the outcome for n pages to the summary.
+func (t *task) count(a sites.Outcome, n int) {
+	t.summary.add(func(d *summary) {
 		switch {
 		case a.Status == sites.Unsent:
 		case a.Status == sites.Accepted:
 			d.accepted += n
-		case a.Sitewide || a.Limited:
-			t.stopped.Store(true)
+		case a.Sitewide || a.RateLimited:
+			t.stoppedEarly.Store(true)
 		case a.Status == sites.Refused:
 			d.refused += n
 		default:
@@ -112,7 +111,7 @@ func (t *task) count(a sites.Answer, n int) {
 	})
 }
 
-// publish submits pages by the Indexing API.
+// publish submits pages through the Indexing API.
 func (t *task) publish() error {
 	if t.site.Paused(sites.Indexing, t.Store.Now()) {
 		return nil
@@ -121,43 +120,42 @@ func (t *task) publish() error {
 	if err != nil || client == nil {
 		return err
 	}
-	return t.pages(sites.Submitting, t.Store.ToPublish, func(p sites.Page) (sites.Answer, error) { return t.publishOne(client, p) })
+	return t.pages(sites.Submitting, t.Store.PagesToPublish, func(p sites.Page) (sites.Outcome, error) { return t.publishOne(client, p) })
 }
 
-// pages works on pages in batches until none is left, some at a time and each once. It
-// ends early when the quota is used up, when the service refuses all, when the owner
-// changes the credentials, and after failures in a row: then the service pauses.
-func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website, int) ([]sites.Page, error), work func(sites.Page) (sites.Answer, error)) error {
+// pages processes pages in batches until none is left, each page once. It stops early if a quota is used up, a service refuses
+// requests or the credentials change. After maxFailures consecutive failures it pauses the service.
+func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website, int) ([]sites.Page, error), work func(sites.Page) (sites.Outcome, error)) error {
 	tried := map[int64]bool{}
 	var failures atomic.Int64
 	var stop atomic.Bool
 	before := t.site
-	for !t.ending() && !stop.Load() {
+	for !t.stopping() && !stop.Load() {
 		ok, err := t.refresh(a)
 		if err != nil || !ok || !bytes.Equal(t.site.Credentials, before.Credentials) || t.site.IndexingEnabled != before.IndexingEnabled {
 			return err
 		}
-		all, err := next(t.ctx, t.site, batch)
+		all, err := next(t.ctx, t.site, pageBatch)
 		if err != nil {
 			return err
 		}
 		var group errgroup.Group
 		group.SetLimit(max(1, t.Concurrency))
-		began := 0
+		started := 0
 		for _, p := range all {
 			if tried[p.Seq] {
 				continue
 			}
 			tried[p.Seq] = true
-			began++
+			started++
 			group.Go(func() error {
-				if t.ending() || stop.Load() {
+				if t.stopping() || stop.Load() {
 					return nil
 				}
-				got, err := work(p)
+				result, err := work(p)
 				switch {
 				case errors.Is(err, errStop):
-					t.stopped.Store(true)
+					t.stoppedEarly.Store(true)
 					stop.Store(true)
 					return nil
 				case err != nil:
@@ -165,13 +163,13 @@ func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website,
 					return err
 				}
 				switch {
-				case got.Sitewide || got.Limited:
+				case result.Sitewide || result.RateLimited:
 					stop.Store(true)
-				case got.Status == sites.Accepted || got.Status == sites.Refused:
+				case result.Status == sites.Accepted || result.Status == sites.Refused:
 					failures.Store(0)
 				case failures.Add(1) == maxFailures:
 					stop.Store(true)
-					return t.pause(a, got)
+					return t.pause(a, result)
 				}
 				return nil
 			})
@@ -179,31 +177,32 @@ func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website,
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		if began == 0 {
+		if started == 0 {
 			return nil
 		}
 	}
-	t.again = t.ending()
+	t.requestAgain = t.stopping()
 	return nil
 }
 
-// pause pauses the service of an activity after failures in a row, the last of which had
-// the answer a.
-func (t *task) pause(of sites.Activity, a sites.Answer) error {
-	if a.Status == sites.Unsent { // nothing is known of the service
+// pause pauses the service of an activity after consecutive failures; a is the last outcome.
+func (t *task) pause(activity sites.Activity, a sites.Outcome) error {
+	if a.Status == sites.Unsent { // says nothing about the service
 		return nil
 	}
 	service := sites.SearchConsole
-	if of == sites.Submitting {
+	if activity == sites.Submitting {
 		service = sites.Indexing
 	}
-	t.stopped.Store(true)
-	return t.record(func(ctx context.Context) error { return t.Store.Note(ctx, t.site, service, ofAll(a)) })
+	t.stoppedEarly.Store(true)
+	return t.record(func(ctx context.Context) error {
+		return t.Store.RecordServiceOutcome(ctx, t.site, service, forWebsite(a))
+	})
 }
 
-// publishOne tells the Indexing API of a page.
-func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Answer, err error) {
-	send, done, err := t.permit(sites.CallPublish)
+// publishOne submits a page through the Indexing API.
+func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Outcome, err error) {
+	send, done, err := t.acquire(sites.CallPublish)
 	if err != nil {
 		return a, err
 	}
@@ -212,24 +211,24 @@ func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Answer, 
 	if p.Removal {
 		action = sites.Deleted
 	}
-	sub, err := t.Store.Begin(t.ctx, t.site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: action, Pages: 1, LoadedAt: p.LoadedAt})
+	sub, err := t.Store.BeginSubmission(t.ctx, t.site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: action, Pages: 1, LoadedAt: p.LoadedAt})
 	if err != nil {
 		return a, err
 	}
-	a = answer(client.Publish(send, p.URL, p.Removal))
-	if err := t.record(func(ctx context.Context) error { return t.Store.Answered(ctx, sub, []int64{p.Seq}, a) }); err != nil {
+	a = outcome(client.Publish(send, p.URL, p.Removal))
+	if err := t.record(func(ctx context.Context) error { return t.Store.RecordOutcome(ctx, sub, []int64{p.Seq}, a) }); err != nil {
 		return a, err
 	}
 	t.count(a, 1)
 	return a, t.ctx.Err()
 }
 
-// submitSitemaps tells the Search Console of sitemaps that are new or have changed.
+// submitSitemaps submits new and changed sitemaps to Search Console.
 func (t *task) submitSitemaps() error {
 	if t.site.Paused(sites.SearchConsole, t.Store.Now()) {
 		return nil
 	}
-	ms, err := t.Store.ToSubmit(t.ctx, t.site)
+	ms, err := t.Store.SitemapsToSubmit(t.ctx, t.site)
 	if err != nil || len(ms) == 0 {
 		return err
 	}
@@ -238,25 +237,25 @@ func (t *task) submitSitemaps() error {
 		return err
 	}
 	for _, m := range ms {
-		if t.ending() {
-			t.again = true
+		if t.stopping() {
+			t.requestAgain = true
 			return nil
 		}
-		sub, err := t.Store.Begin(t.ctx, t.site, sites.Submission{URL: m.URL, Method: sites.BySitemap, Action: sites.Updated, Pages: m.Pages})
+		sub, err := t.Store.BeginSubmission(t.ctx, t.site, sites.Submission{URL: m.URL, Method: sites.BySitemap, Action: sites.Updated, Pages: m.Pages})
 		if err != nil {
 			return err
 		}
-		a := ofAll(answer(client.SubmitSitemap(t.ctx, t.site.SiteURL, m.URL)))
+		a := forWebsite(outcome(client.SubmitSitemap(t.ctx, t.site.SiteURL, m.URL)))
 		if a.Status == sites.Accepted {
 			if err := t.markSubmitted(m); err != nil {
 				return err
 			}
 		}
-		if err := t.record(func(ctx context.Context) error { return t.Store.SitemapAnswered(ctx, sub, m, a) }); err != nil {
+		if err := t.record(func(ctx context.Context) error { return t.Store.RecordSitemapOutcome(ctx, sub, m, a) }); err != nil {
 			return err
 		}
 		if a.Status == sites.Accepted {
-			t.did.add(func(d *did) { d.sitemaps++ })
+			t.summary.add(func(d *summary) { d.sitemaps++ })
 		} else {
 			t.count(a, 1)
 		}
@@ -267,9 +266,9 @@ func (t *task) submitSitemaps() error {
 	return nil
 }
 
-// markSubmitted marks the pages of a sitemap, and of those that it names, as submitted.
+// markSubmitted marks the pages of a sitemap and of those below it as submitted.
 func (t *task) markSubmitted(root sites.Sitemap) error {
-	group, err := t.Store.Group(t.ctx, root)
+	group, err := t.Store.SitemapGroup(t.ctx, root)
 	for _, m := range group {
 		for after := int64(0); err == nil; {
 			if after, err = t.Store.MarkSubmitted(t.ctx, t.site, m, after); after == 0 {

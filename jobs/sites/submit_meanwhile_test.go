@@ -14,9 +14,9 @@ import (
 	"linkwatch/models/sites"
 )
 
-// A removal that is asked for while earlier pages are submitted is sent after them.
+// A removal requested during a submission is sent after it.
 func TestSubmitRemovalMeanwhile(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site("https://example.com/", indexing))
 		w.have(s, "https://example.com/1", "https://example.com/2")
 		release := make(chan struct{})
@@ -26,8 +26,8 @@ func TestSubmitRemovalMeanwhile(t *testing.T) {
 		go func() { done <- i.run(sites.Submitting) }()
 		modelstest.Eventually(w, "the first page is under way", func() bool { return len(w.submissions(s)) > 0 })
 		w.clock.Advance(time.Second)
-		_, err := w.WantSubmission(w.Context(), w.pages(s, sites.Filter{})["/2"].ID(), true)
-		w.ok(err)
+		_, err := w.RequestSubmission(w.Context(), w.pages(s, sites.Filter{})["/2"].ID(), true)
+		w.must(err)
 		w.clock.Advance(time.Second)
 		close(release)
 		<-done
@@ -36,23 +36,23 @@ func TestSubmitRemovalMeanwhile(t *testing.T) {
 		for _, sub := range w.submissions(s) {
 			last[sub.URL] = sub.Action
 		}
-		if p := w.pages(s, sites.Filter{})["/2"]; last["https://example.com/2"] != sites.Deleted || p.Removal || !p.SubmitWantedAt.IsZero() {
-			w.Errorf("sent at last: %v; the page is %+v", last, p)
+		if p := w.pages(s, sites.Filter{})["/2"]; last["https://example.com/2"] != sites.Deleted || p.Removal || !p.SubmitRequestedAt.IsZero() {
+			w.Errorf("last request: %v; page: %+v", last, p)
 		}
 	})
 }
 
-// A page that is gone while its request fails is not tried again.
+// A page that becomes gone while its request fails is not retried.
 func TestSubmitGoneMeanwhile(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site("https://example.com/", indexing))
 		w.have(s, "https://example.com/1")
 		p := w.pages(s, sites.Filter{})["/1"]
-		sub, err := w.Begin(w.Context(), s, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: sites.Updated, Pages: 1})
-		w.ok(err)
-		_, err = w.Detach(w.Context(), s, w.sitemaps(s)["https://example.com/sitemap.xml"], true)
-		w.ok(err)
-		w.ok(w.Answered(w.Context(), sub, []int64{p.Seq}, sites.Answer{Status: sites.Retried, StatusCode: 500, Error: "x", Cause: "no_answer"}))
+		sub, err := w.BeginSubmission(w.Context(), s, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: sites.Updated, Pages: 1})
+		w.must(err)
+		_, err = w.DetachPages(w.Context(), s, w.sitemaps(s)["https://example.com/sitemap.xml"], true)
+		w.must(err)
+		w.must(w.RecordOutcome(w.Context(), sub, []int64{p.Seq}, sites.Outcome{Status: sites.Retried, StatusCode: 500, Error: "x", Cause: "no_answer"}))
 		w.clock.Advance(time.Hour)
 		w.instance().run(sites.Submitting)
 		if got := len(w.submissions(s)); got != 1 {
@@ -61,16 +61,15 @@ func TestSubmitGoneMeanwhile(t *testing.T) {
 	})
 }
 
-// A sitemap that Google refuses takes nothing from what waits for IndexNow, and is not
-// sent again for the same wish.
+// A refused sitemap does not affect pages queued for IndexNow, and is not submitted again for the same request.
 func TestSubmitRefusedSitemapAndIndexNow(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.indexNow(w.google(w.site("https://example.com/", manual)))
 		w.engine.Permit(s.SiteURL, "siteOwner")
 		w.have(s, "https://example.com/1", "https://example.com/2")
 		for path, removal := range map[string]bool{"/1": true, "/2": false} {
-			_, err := w.WantSubmission(w.Context(), w.pages(s, sites.Filter{})[path].ID(), removal)
-			w.ok(err)
+			_, err := w.RequestSubmission(w.Context(), w.pages(s, sites.Filter{})[path].ID(), removal)
+			w.must(err)
 		}
 		i := w.instance()
 		w.clock.Advance(time.Second)
@@ -84,15 +83,14 @@ func TestSubmitRefusedSitemapAndIndexNow(t *testing.T) {
 		}
 		subs := w.submissions(s)
 		if last := subs[len(subs)-1]; last.Method != sites.ByIndexNow || last.Pages != 2 || last.Status != sites.Accepted {
-			w.Errorf("the last submission is %+v", last)
+			w.Errorf("last submission: %+v", last)
 		}
 	})
 }
 
-// When the program stops, nothing further begins, what runs is recorded, and the rest is
-// wanted.
+// On a stop, no new request starts, running requests are recorded, and the rest stays requested.
 func TestSubmitStops(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 20)...)
 		release := make(chan struct{})
@@ -109,16 +107,16 @@ func TestSubmitStops(t *testing.T) {
 		w.engine.Await(w, standin.Publish, 4)
 		other := w.instance()
 		if got := other.run(sites.Submitting); got != "0 websites" {
-			w.Errorf("while another instance is at it: %q", got)
+			w.Errorf("while another instance works on it: %q", got)
 		}
 		stop()
 		close(release)
 		<-stopped
-		if s = w.again(s); s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() {
+		if s = w.again(s); s.SubmissionClaimedBy != "" || s.SubmitRequestedAt.IsZero() {
 			w.Errorf("after the stop: %+v", s)
 		}
 		if got := len(w.pages(s, sites.Filter{Status: sites.Submitted})); got != 4 || w.engine.Count(standin.Publish) != 4 {
-			w.Errorf("%d are submitted after %d requests", got, w.engine.Count(standin.Publish))
+			w.Errorf("%d submitted pages after %d requests", got, w.engine.Count(standin.Publish))
 		}
 		other.Start()
 		modelstest.Eventually(w, "the rest is submitted", func() bool { return w.paths(s, sites.Filter{Queued: true}) == "" })
@@ -128,10 +126,9 @@ func TestSubmitStops(t *testing.T) {
 	})
 }
 
-// When the time to stop is over, what was sent may have arrived: it counts as spent, and
-// is sent again.
-func TestSubmitGivesUp(t *testing.T) {
-	each(t, func(w *world) {
+// A request that is aborted at the end of the grace period may have arrived: it counts as spent and is retried.
+func TestSubmitAborted(t *testing.T) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 3)...)
 		w.engine.Fail(standin.Publish, standin.Slow(nil))
@@ -149,18 +146,18 @@ func TestSubmitGivesUp(t *testing.T) {
 		}
 		s = w.again(s)
 		subs := w.submissions(s)
-		if s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() || len(subs) != 1 || subs[0].Status != sites.Sent {
+		if s.SubmissionClaimedBy != "" || s.SubmitRequestedAt.IsZero() || len(subs) != 1 || subs[0].Status != sites.Sent {
 			w.Errorf("%+v, %+v", s, subs)
 		}
-		if p := w.pages(s, sites.Filter{})["/1"]; !p.ForGoogle {
-			w.Errorf("the page is %+v", p)
+		if p := w.pages(s, sites.Filter{})["/1"]; !p.QueuedForGoogle {
+			w.Errorf("got page %+v", p)
 		}
 	})
 }
 
-// A lost lease ends the work: another instance may be at it.
+// A lost lease ends the work, since another instance may have started.
 func TestSubmitLosesLease(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 20)...)
 		w.engine.Fail(standin.Publish, standin.Slow(nil))
@@ -178,16 +175,15 @@ func TestSubmitLosesLease(t *testing.T) {
 		if n := w.engine.Count(standin.Publish); n != 1 {
 			w.Errorf("%d requests", n)
 		}
-		if s = w.again(s); s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() {
-			w.Errorf("after the lease was lost: %+v", s)
+		if s = w.again(s); s.SubmissionClaimedBy != "" || s.SubmitRequestedAt.IsZero() {
+			w.Errorf("after losing the lease: %+v", s)
 		}
 	})
 }
 
-// A website that is deleted, or whose credentials change, gets no further requests of
-// the run.
+// A run sends no more requests for a website that is deleted or whose credentials change.
 func TestSubmitChangedMeanwhile(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		for name, change := range map[string]func(s sites.Website) error{
 			"deleted":             func(s sites.Website) error { return w.Delete(w.Context(), s.ID) },
 			"credentials removed": func(s sites.Website) error { _, err := w.RemoveCredentials(w.Context(), s.ID); return err },
@@ -213,7 +209,7 @@ func TestSubmitChangedMeanwhile(t *testing.T) {
 				done <- summary
 			}()
 			w.engine.Await(w, standin.Publish, 1)
-			w.ok(change(s))
+			w.must(change(s))
 			close(release)
 			if got := <-done; !strings.Contains(got, "50 pages submitted") || w.engine.Count(standin.Publish) != 50 {
 				w.Errorf("%s: %q", name, got)
@@ -223,12 +219,12 @@ func TestSubmitChangedMeanwhile(t *testing.T) {
 	})
 }
 
-// A claim that cannot be released at first is released later.
-func TestReleaseTriedAgain(t *testing.T) {
+// Releasing a claim is retried.
+func TestReleaseIsRetried(t *testing.T) {
 	modelstest.NoLeaks(t)
-	w := newWorld(t, modelstest.New(t))
+	w := newFixture(t, modelstest.New(t))
 	w.site(property)
-	modelstest.Exec(t, w.db, "CREATE TRIGGER held BEFORE UPDATE OF submission_by ON websites WHEN NEW.submission_by IS NULL BEGIN SELECT RAISE(ABORT, 'held'); END")
+	modelstest.Exec(t, w.db, "CREATE TRIGGER held BEFORE UPDATE OF submission_claimed_by ON websites WHEN NEW.submission_claimed_by IS NULL BEGIN SELECT RAISE(ABORT, 'held'); END")
 	i := w.instance()
 	done := make(chan string, 1)
 	go func() {
@@ -241,7 +237,7 @@ func TestReleaseTriedAgain(t *testing.T) {
 		t.Error(got)
 	}
 	list, err := w.List(t.Context(), models.Cursor{}, 10)
-	if err != nil || list.Items[0].SubmissionBy != "" {
+	if err != nil || list.Items[0].SubmissionClaimedBy != "" {
 		t.Errorf("%+v %v", list.Items, err)
 	}
 }

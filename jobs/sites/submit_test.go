@@ -16,69 +16,68 @@ import (
 
 const property = "https://example.com/"
 
-// one makes the calls to Google one after the other, so that their order is known.
+// one makes requests to Google sequential, so that their order is known.
 func one(o *sitejobs.Options) { o.Concurrency = 1 }
 
-// Pages are published in the order of the queue: those first that somebody waits for,
-// then by priority, then the oldest. A removal is published as one.
+// Pages are published in queue order: requested pages first, then by priority, then oldest first. Removals are sent as such.
 func TestPublishOrder(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 5)...)
 		all := w.pages(s, sites.Filter{})
 		high, low := 90, 50
 		for path, priority := range map[string]*int{"/4": &high, "/2": &low} {
 			_, err := w.SetPriority(w.Context(), all[path].ID(), priority)
-			w.ok(err)
+			w.must(err)
 		}
-		_, err := w.WantSubmission(w.Context(), all["/5"].ID(), false)
-		w.ok(err)
+		_, err := w.RequestSubmission(w.Context(), all["/5"].ID(), false)
+		w.must(err)
 		w.clock.Advance(time.Second)
-		_, err = w.WantSubmission(w.Context(), all["/3"].ID(), true)
-		w.ok(err)
+		_, err = w.RequestSubmission(w.Context(), all["/3"].ID(), true)
+		w.must(err)
 		i := w.instance(one)
 		if got, want := i.run(sites.Submitting), "1 website: 5 pages submitted"; got != want {
-			w.Errorf("the summary is %q, want %q", got, want)
+			w.Errorf("got summary %q, want %q", got, want)
 		}
 		requests := w.engine.Requests(standin.Publish)
 		if got, want := urls(requests), []string{property + "5", property + "3", property + "4", property + "2", property + "1"}; !slices.Equal(got, want) {
-			w.Errorf("the order is %v, want %v", got, want)
+			w.Errorf("got order %v, want %v", got, want)
 		}
 		for n, kind := range []string{"URL_UPDATED", "URL_DELETED", "URL_UPDATED", "URL_UPDATED", "URL_UPDATED"} {
 			w.has("the request", string(requests[n].Body), kind)
 		}
 		for path, p := range w.pages(s, sites.Filter{}) {
-			if p.Status != sites.Submitted || p.Queued() || p.LastSubmittedAt != w.Now() || !p.SubmitWantedAt.IsZero() || p.Removal {
-				w.Errorf("%s is %+v", path, p)
+			if p.Status != sites.Submitted || p.Queued() || p.LastSubmittedAt != w.Now() || !p.SubmitRequestedAt.IsZero() || p.Removal {
+				w.Errorf("%s: %+v", path, p)
 			}
 		}
 		if subs := w.submissions(s); len(subs) != 5 || subs[1].Action != sites.Deleted || subs[0].Status != sites.Accepted || subs[0].AnsweredAt.IsZero() {
-			w.Errorf("the submissions are %+v", subs)
+			w.Errorf("got submissions %+v", subs)
 		}
 		if got := i.run(sites.Submitting); got != "1 website" || w.engine.Count(standin.Publish) != 5 {
-			w.Errorf("nothing is left: %q", got)
+			w.Errorf("want an empty run: %q", got)
 		}
 	})
 }
 
-// When the quota of the day is used up, the rest waits for the next day in California.
+// When the daily quota is used up, the rest is published on the next day in Pacific time.
 func TestPublishDailyQuota(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 25)...)
 		i := w.instance()
 		for range 3 {
 			if got := i.run(sites.Submitting); !strings.HasPrefix(got, "1 website: ") || !strings.HasSuffix(got, "1 website stopped early") {
-				w.Errorf("the summary is %q", got)
+				w.Errorf("got summary %q", got)
 			}
 		}
 		if n := w.engine.Count(standin.Publish); n != 10 || len(w.submissions(s)) != 10 {
 			w.Errorf("%d requests, %d submissions", n, len(w.submissions(s)))
 		}
 		q, err := w.Quota(w.Context(), s)
-		w.ok(err)
+		w.must(err)
 		w.clock.Advance(q.Publish.ResetsAt.Sub(w.Now().Time))
-		i.run(sites.Submitting) // the clocks of Google may be behind
+		i.run(sites.Submitting) // Google's clocks may be behind
 		if n := w.engine.Count(standin.Publish); n != 10 {
 			w.Errorf("%d requests at midnight", n)
 		}
@@ -89,55 +88,54 @@ func TestPublishDailyQuota(t *testing.T) {
 		}
 		w.clock.Advance(25 * time.Hour)
 		if got := i.run(sites.Submitting); got != "1 website: 5 pages submitted" {
-			w.Errorf("the summary is %q", got)
+			w.Errorf("got summary %q", got)
 		}
 		all := urls(w.engine.Requests(standin.Publish))
 		slices.Sort(all)
 		if all = slices.Compact(all); len(all) != 25 || w.paths(s, sites.Filter{Queued: true}) != "" {
-			w.Errorf("%d pages were published, %s are left", len(all), w.paths(s, sites.Filter{Queued: true}))
+			w.Errorf("%d pages published, left: %s", len(all), w.paths(s, sites.Filter{Queued: true}))
 		}
 	}, func(l *sites.Limits) { l.PublishPerDay = 10 })
 }
 
-// What Google says against all calls pauses the service, with the fix. Pages wait on, and
-// verification goes on.
+// Errors that concern all requests pause the service and include a fix. Pages stay queued, and verification continues.
 func TestPublishRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault standin.Fault
 		part  string
-		pause time.Duration // 0 = until the day ends
+		pause time.Duration // 0 = until the end of the day
 	}{
 		"not an owner":   {standin.NotOwner(), "add " + standin.ClientEmail + " as an owner", time.Minute},
 		"not enabled":    {standin.Disabled("indexing.googleapis.com"), "https://console.cloud.google.com/apis/library/indexing.googleapis.com", time.Minute},
-		"old limit":      {standin.OldLimit(), "Google allows no more requests for now: Quota Exceeded. Linkwatch tries again later.", time.Minute},
-		"429":            {standin.MinuteLimit(0), "tries again later", time.Minute},
-		"429 with pause": {standin.MinuteLimit(600), "tries again later", 10 * time.Minute},
+		"old limit":      {standin.OldLimit(), "Google received too many requests: Quota Exceeded. Linkwatch retries later.", time.Minute},
+		"429":            {standin.MinuteLimit(0), "retries later", time.Minute},
+		"429 with pause": {standin.MinuteLimit(600), "retries later", 10 * time.Minute},
 		"daily":          {standin.DailyLimit(), "midnight Pacific time", 0},
-		"not JSON":       {standin.Garbage(), "cannot read", time.Minute},
-		"404":            {standin.Answer(404, "no"), "Check the endpoints of Google", time.Minute},
+		"not JSON":       {standin.Garbage(), "invalid response", time.Minute},
+		"404":            {standin.Answer(404, "no"), "Check the Google endpoints", time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(w *world) {
+			each(t, func(w *fixture) {
 				s := w.google(w.site(property, indexing))
 				w.have(s, numbered(property, 3)...)
 				w.engine.Fail(standin.Publish, c.fault)
 				i := w.instance(one)
 				if got := i.run(sites.Submitting); got != "1 website: 1 website stopped early" {
-					w.Errorf("the summary is %q", got)
+					w.Errorf("got summary %q", got)
 				}
 				s = w.again(s)
 				w.has("the state", s.Indexing.Error, c.part)
 				if want := w.Now().Add(c.pause); c.pause > 0 && s.Indexing.RetryAt != want || s.Indexing.RetryAt.Before(w.Now().Add(time.Minute).Time) {
-					w.Errorf("tried again at %v, want %v", s.Indexing.RetryAt, want)
+					w.Errorf("retry at %v, want %v", s.Indexing.RetryAt, want)
 				}
 				for path, p := range w.pages(s, sites.Filter{}) {
-					if p.Status != sites.Pending || !p.ForGoogle || p.Attempts != 0 || !p.SubmitAfter.IsZero() {
-						w.Errorf("%s is %+v", path, p)
+					if p.Status != sites.Pending || !p.QueuedForGoogle || p.Attempts != 0 || !p.SubmitAfter.IsZero() {
+						w.Errorf("%s: %+v", path, p)
 					}
 				}
 				i.run(sites.Submitting)
 				if n := w.engine.Count(standin.Publish); n != 1 {
-					w.Errorf("%d requests in the pause", n)
+					w.Errorf("%d requests during the pause", n)
 				}
 				if got := i.run(sites.Verifying); !strings.Contains(got, "3 pages verified") {
 					w.Errorf("verification: %q", got)
@@ -152,55 +150,54 @@ func TestPublishRefused(t *testing.T) {
 	}
 }
 
-// A failure of one page does not block those behind it; the page is tried again after a
-// pause. A page that Google refuses has failed, with the cause.
+// A failed page does not block others and is retried with backoff. A refused page fails with a cause.
 func TestPublishFailures(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 4)...)
 		w.engine.Fail(standin.Publish, standin.Internal(), standin.APIError(400, "Invalid value at 'url'.", ""), standin.Lost())
 		i := w.instance(one)
 		if got := i.run(sites.Submitting); got != "1 website: 1 page submitted, 1 refused, 2 failed" {
-			w.Errorf("the summary is %q", got)
+			w.Errorf("got summary %q", got)
 		}
 		all := w.pages(s, sites.Filter{})
-		if p := all["/1"]; p.Status != sites.Pending || !p.ForGoogle || p.Attempts != 1 || p.SubmitAfter != w.Now().Add(time.Minute) {
+		if p := all["/1"]; p.Status != sites.Pending || !p.QueuedForGoogle || p.Attempts != 1 || p.SubmitAfter != w.Now().Add(time.Minute) {
 			w.Errorf("500: %+v", p)
 		}
-		if p := all["/2"]; p.Status != sites.Failed || p.ForGoogle || p.Cause != sites.CauseRefused || sites.CauseNamed(p.Cause).Label == "" {
+		if p := all["/2"]; p.Status != sites.Failed || p.QueuedForGoogle || p.Cause != sites.CauseRefused || sites.CauseBySlug(p.Cause).Label == "" {
 			w.Errorf("400: %+v", p)
 		}
-		if p := all["/3"]; p.Status != sites.Pending || !p.ForGoogle || p.Attempts != 1 || !strings.Contains(p.LastError, "may have arrived") {
+		if p := all["/3"]; p.Status != sites.Pending || !p.QueuedForGoogle || p.Attempts != 1 || !strings.Contains(p.LastError, "may have been processed") {
 			w.Errorf("lost: %+v", p)
 		}
 		if p := all["/4"]; p.Status != sites.Submitted {
-			w.Errorf("behind them: %+v", p)
+			w.Errorf("next page: %+v", p)
 		}
 		subs := w.submissions(s)
 		if len(subs) != 4 || subs[0].Status != sites.Retried || subs[1].Status != sites.Refused || subs[2].Status != sites.Sent || !subs[2].AnsweredAt.IsZero() || subs[3].Status != sites.Accepted {
-			w.Errorf("the submissions are %+v", subs)
+			w.Errorf("got submissions %+v", subs)
 		}
 		q, err := w.Quota(w.Context(), s)
-		w.ok(err)
+		w.must(err)
 		if q.Publish.Used != 4 {
-			w.Errorf("%d units are spent", q.Publish.Used)
+			w.Errorf("%d units spent", q.Publish.Used)
 		}
 		w.clock.Advance(time.Minute)
 		if got := i.run(sites.Submitting); got != "1 website: 2 pages submitted" {
-			w.Errorf("the summary is %q", got)
+			w.Errorf("got summary %q", got)
 		}
 		if got := urls(w.engine.Requests(standin.Publish))[4:]; !slices.Equal(got, []string{property + "1", property + "3"}) {
-			w.Errorf("tried again: %v", got)
+			w.Errorf("retried: %v", got)
 		}
 		if subs = w.submissions(s); subs[2].Status != sites.Sent {
-			w.Errorf("the lost one is %s", subs[2].Status)
+			w.Errorf("lost submission: %s", subs[2].Status)
 		}
 	})
 }
 
-// After failures in a row the service pauses, for longer each time.
+// Consecutive failures pause the service with increasing backoff.
 func TestPublishOutage(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 30)...)
 		w.engine.Fail(standin.Publish, standin.Times(100, standin.Internal())...)
@@ -224,9 +221,9 @@ func TestPublishOutage(t *testing.T) {
 	})
 }
 
-// Credentials that cannot be used are visible on the website, and nothing is sent.
+// Unusable credentials are reported on the website, and nothing is sent.
 func TestPublishCredentials(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, property+"1")
 		i := w.instanceOf(w.db, w.store(w.db, limits, "another key"))
@@ -236,7 +233,7 @@ func TestPublishCredentials(t *testing.T) {
 		if s.Indexing.RetryAt.IsZero() || w.engine.Count("") != 0 {
 			w.Errorf("%+v, %d requests", s.Indexing, w.engine.Count(""))
 		}
-		s = w.google(s) // entered again
+		s = w.google(s) // add the credentials again
 		w.engine.Fail(standin.Token, standin.TokenError(400, "invalid_grant", "Invalid JWT Signature."))
 		i = w.instance()
 		i.run(sites.Submitting)
@@ -255,9 +252,9 @@ func TestPublishCredentials(t *testing.T) {
 	})
 }
 
-// Without the owner's word Google is told of sitemaps, and of none that has not changed.
+// Without the Indexing API, new and changed sitemaps are submitted to Google.
 func TestSubmitSitemaps(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property))
 		w.have(s, numbered(property, 3)...)
 		i := w.instance()
@@ -268,15 +265,15 @@ func TestSubmitSitemaps(t *testing.T) {
 		}
 		w.clock.Advance(time.Minute)
 		if got := i.run(sites.Submitting); got != "1 website: 1 sitemap submitted" {
-			w.Errorf("the summary is %q", got)
+			w.Errorf("got summary %q", got)
 		}
 		i.run(sites.Submitting)
 		if got := urls(w.engine.Requests(standin.Sitemaps)); !slices.Equal(got, []string{property + "sitemap.xml", property + "sitemap.xml"}) || w.engine.Count(standin.Publish) != 0 {
-			w.Errorf("the requests are %v", got)
+			w.Errorf("got requests %v", got)
 		}
 		for path, p := range w.pages(s, sites.Filter{}) {
-			if p.Status != sites.Submitted || p.ForGoogle {
-				w.Errorf("%s is %+v", path, p)
+			if p.Status != sites.Submitted || p.QueuedForGoogle {
+				w.Errorf("%s: %+v", path, p)
 			}
 		}
 		w.clock.Advance(time.Minute)
@@ -296,9 +293,9 @@ func TestSubmitSitemaps(t *testing.T) {
 	})
 }
 
-// A website that submits nothing by itself submits what somebody waits for.
+// Without automatic submission, only requested pages are submitted.
 func TestSubmitManually(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.indexNow(w.google(w.site(property, indexing, manual)))
 		w.have(s, numbered(property, 3)...)
 		sitemaps := w.google(w.site("https://two.example/", manual))
@@ -309,12 +306,12 @@ func TestSubmitManually(t *testing.T) {
 			w.Errorf("%d requests", n)
 		}
 		for _, p := range []sites.Page{w.pages(s, sites.Filter{})["/2"], w.pages(sitemaps, sites.Filter{})["/1"]} {
-			_, err := w.WantSubmission(w.Context(), p.ID(), false)
-			w.ok(err)
+			_, err := w.RequestSubmission(w.Context(), p.ID(), false)
+			w.must(err)
 		}
-		i.Start() // users wait for it
+		i.Start() // handles requests
 		modelstest.Eventually(w, "all are told", func() bool {
-			return w.again(s).SubmitWantedAt.IsZero() && w.again(sitemaps).SubmitWantedAt.IsZero()
+			return w.again(s).SubmitRequestedAt.IsZero() && w.again(sitemaps).SubmitRequestedAt.IsZero()
 		})
 		if got := urls(w.engine.Requests(standin.Publish)); !slices.Equal(got, []string{property + "2"}) {
 			w.Errorf("published %v", got)
@@ -328,37 +325,37 @@ func TestSubmitManually(t *testing.T) {
 	})
 }
 
-// IndexNow gets batches of one host with up to 10,000 pages.
+// IndexNow batches have up to 10,000 pages of one host.
 func TestIndexNow(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.indexNow(w.site("sc-domain:example.com"))
 		w.have(s, append(numbered("https://www.example.com/", 10_003), "https://a.example.com/x", "https://b.example.com:8443/y")...)
 		if got, want := w.instance().run(sites.Submitting), "1 website: 10,005 pages submitted"; got != want {
-			w.Errorf("the summary is %q, want %q", got, want)
+			w.Errorf("got summary %q, want %q", got, want)
 		}
 		sizes := map[string][]int{}
 		for _, r := range w.engine.Requests(standin.IndexNow) {
 			sizes[r.URL] = append(sizes[r.URL], len(r.URLs))
 			var b map[string]any
-			w.ok(json.Unmarshal(r.Body, &b))
+			w.must(json.Unmarshal(r.Body, &b))
 			if where, _ := b["keyLocation"].(string); where != "https://"+r.URL+"/"+indexNowKey+".txt" || b["key"] != indexNowKey {
-				w.Errorf("the key of %s is said to be at %s", r.URL, where)
+				w.Errorf("%s: key location %s", r.URL, where)
 			}
 		}
 		if got := fmt.Sprint(sizes); got != "map[a.example.com:[1] b.example.com:8443:[1] www.example.com:[10000 3]]" {
-			w.Errorf("the batches are %s", got)
+			w.Errorf("got batches %s", got)
 		}
 		c, err := w.Counts(w.Context(), s)
-		w.ok(err)
+		w.must(err)
 		if c.ByStatus[sites.Submitted] != 10_005 {
-			w.Errorf("the pages are %v", c.ByStatus)
+			w.Errorf("got pages %v", c.ByStatus)
 		}
 	})
 }
 
-// Every answer of IndexNow: pages wait on unless the batch is accepted or refused.
-func TestIndexNowAnswers(t *testing.T) {
-	each(t, func(w *world) {
+// Pages stay queued unless IndexNow accepts or refuses the batch.
+func TestIndexNowResponses(t *testing.T) {
+	each(t, func(w *fixture) {
 		for n, c := range []struct {
 			fault  standin.Fault
 			status sites.Status
@@ -384,39 +381,39 @@ func TestIndexNowAnswers(t *testing.T) {
 			i.run(sites.Submitting)
 			s = w.again(s)
 			for path, p := range w.pages(s, sites.Filter{}) {
-				if p.Status != c.status || p.ForIndexNow != (c.status == sites.Pending) || p.Attempts != 0 || c.status == sites.Failed && p.Cause != sites.CauseRefused {
-					w.Errorf("%d: %s is %+v", n, path, p)
+				if p.Status != c.status || p.QueuedForIndexNow != (c.status == sites.Pending) || p.Attempts != 0 || c.status == sites.Failed && p.Cause != sites.CauseRefused {
+					w.Errorf("%d: %s: %+v", n, path, p)
 				}
 			}
 			if subs := w.submissions(s); len(subs) != 1 || subs[0].Status != c.sub || s.Paused(sites.IndexNow, w.Now()) != c.pauses {
-				w.Errorf("%d: the submissions are %+v, the state %+v", n, subs, s.IndexNowState)
+				w.Errorf("%d: submissions %+v, state %+v", n, subs, s.IndexNowState)
 			}
 			w.has("the state", s.IndexNowState.Error, "")
 			w.clock.Advance(2 * time.Minute)
 			i.run(sites.Submitting)
 			if got := w.paths(s, sites.Filter{Queued: true}); got != "" || w.again(s).IndexNowState.Failures != 0 {
-				w.Errorf("%d: %s waits on", n, got)
+				w.Errorf("%d: still queued: %s", n, got)
 			}
 		}
 	})
 }
 
-// What IndexNow says is not what Google says: a refusal leaves the status of the page.
-func TestIndexNowBesideGoogle(t *testing.T) {
-	each(t, func(w *world) {
+// A refusal by IndexNow does not change the status of a page if the website uses Google.
+func TestIndexNowWithGoogle(t *testing.T) {
+	each(t, func(w *fixture) {
 		s := w.indexNow(w.google(w.site(property, indexing)))
 		w.have(s, property+"1")
 		w.engine.Fail(standin.IndexNow, standin.Answer(422, ""))
 		w.engine.Fail(standin.Publish, standin.Internal())
 		i := w.instance()
 		i.run(sites.Submitting)
-		if p := w.pages(s, sites.Filter{})["/1"]; p.Status != sites.Pending || p.ForIndexNow || !p.ForGoogle || p.Attempts != 1 {
-			w.Errorf("the page is %+v", p)
+		if p := w.pages(s, sites.Filter{})["/1"]; p.Status != sites.Pending || p.QueuedForIndexNow || !p.QueuedForGoogle || p.Attempts != 1 {
+			w.Errorf("got page %+v", p)
 		}
 		w.clock.Advance(time.Minute)
 		i.run(sites.Submitting)
-		if p := w.pages(s, sites.Filter{})["/1"]; p.Status != sites.Submitted || p.ForGoogle {
-			w.Errorf("the page is %+v", p)
+		if p := w.pages(s, sites.Filter{})["/1"]; p.Status != sites.Submitted || p.QueuedForGoogle {
+			w.Errorf("got page %+v", p)
 		}
 	})
 }

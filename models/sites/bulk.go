@@ -10,11 +10,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// MaxBulk is how many ids one bulk change takes.
+// MaxBulk is the maximum number of IDs in a bulk change.
 const MaxBulk = 500
 
-// pagesByID are the pages of a website by their ids, in the order of the queue. Ids that
-// no page of it has are passed over. CodeInvalid ("id") if there are more than MaxBulk.
+// pagesByID returns the pages of a website with the given IDs, in queue order. Unknown IDs are ignored. The error is
+// CodeInvalid ("id") for more than MaxBulk IDs.
 func pagesByID(tx *gorm.DB, w Website, ids []string) (ps []Page, err error) {
 	if len(ids) > MaxBulk {
 		return nil, models.Invalid("id", "must be at most %d ids", MaxBulk)
@@ -28,7 +28,7 @@ func pagesByID(tx *gorm.DB, w Website, ids []string) (ps []Page, err error) {
 	err = rows.Raw(tx, `SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.seq IN (
 		SELECT r.seq FROM {rows} AS r CROSS JOIN pages AS o WHERE o.seq = r.seq AND o.created_at = r.created_at) ORDER BY p.queue_rank, p.seq`, w.Seq).Scan(&ps).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading pages by their ids: %w", err)
+		return nil, fmt.Errorf("load pages by ID: %w", err)
 	}
 	for i := range ps {
 		ps[i].WebsiteID = w.ID
@@ -36,9 +36,8 @@ func pagesByID(tx *gorm.DB, w Website, ids []string) (ps []Page, err error) {
 	return ps, nil
 }
 
-// PagesByID are up to MaxBulk pages of a website by their ids, in the order of the
-// queue. Ids that no page of it has are passed over. CodeNotFound if there is no such
-// website.
+// PagesByID returns up to MaxBulk pages of a website by ID, in queue order. Unknown IDs are ignored. The error is
+// CodeNotFound if the website does not exist.
 func (s *Store) PagesByID(ctx context.Context, websiteID string, ids ...string) ([]Page, error) {
 	tx := s.db.Read(ctx)
 	w, err := website(tx, websiteID, false)
@@ -48,8 +47,8 @@ func (s *Store) PagesByID(ctx context.Context, websiteID string, ids ...string) 
 	return pagesByID(tx, w, ids)
 }
 
-// SetPrioritiesOf is SetPriorities for up to MaxBulk pages of a website by their ids.
-func (s *Store) SetPrioritiesOf(ctx context.Context, websiteID string, priority *int, ids ...string) (b Boost, err error) {
+// SetPrioritiesByID is SetPriorities for up to MaxBulk pages given by ID.
+func (s *Store) SetPrioritiesByID(ctx context.Context, websiteID string, priority *int, ids ...string) (b Boost, err error) {
 	if err := checkPriority(priority); err != nil {
 		return b, err
 	}
@@ -71,7 +70,7 @@ func (s *Store) SetPrioritiesOf(ctx context.Context, websiteID string, priority 
 			}
 		}
 		if b.N = len(seqs); b.N == 0 {
-			return nil // as SetPriorities
+			return nil // keep the previous change undoable, as SetPriorities does
 		}
 		if err := s.auditPages(tx, "website.priorities", w, changed, audit.Values{"manual_priority": priority}); err != nil {
 			return err
@@ -81,40 +80,39 @@ func (s *Store) SetPrioritiesOf(ctx context.Context, websiteID string, priority 
 	return b, err
 }
 
-// WantSubmissions is WantSubmission for up to MaxBulk pages of a website by their ids,
-// and says how many there were. Those that no sitemap has are passed over.
-func (s *Store) WantSubmissions(ctx context.Context, websiteID string, ids ...string) (n int, err error) {
-	return s.wantAll(ctx, websiteID, Submitting, ids, func(tx *gorm.DB, w Website, some *models.Rows) (int64, error) {
-		if !w.Google() && !w.IndexNow() {
-			return 0, errNothing
+// RequestSubmissions is RequestSubmission for up to MaxBulk pages given by ID. It returns the number of requests.
+// Pages that are in no sitemap are ignored.
+func (s *Store) RequestSubmissions(ctx context.Context, websiteID string, ids ...string) (n int, err error) {
+	return s.requestPages(ctx, websiteID, Submitting, ids, func(tx *gorm.DB, w Website, rows *models.Rows) (int64, error) {
+		if !w.UsesGoogle() && !w.UsesIndexNow() {
+			return 0, errNoService
 		}
 		now := s.clock.Now()
-		res := some.Exec(tx, `UPDATE pages SET submit_wanted_at = ?, removal = false, for_google = (for_google OR ?), for_indexnow = ?, submit_after = NULL, attempts = 0
-			WHERE seq IN (SELECT r.seq FROM {rows} AS r) AND gone_at IS NULL`, now, w.Google(), w.IndexNow())
+		res := rows.Exec(tx, `UPDATE pages SET submit_requested_at = ?, removal = false, queued_for_google = (queued_for_google OR ?), queued_for_indexnow = ?, submit_after = NULL, attempts = 0
+			WHERE seq IN (SELECT r.seq FROM {rows} AS r) AND gone_at IS NULL`, now, w.UsesGoogle(), w.UsesIndexNow())
 		if res.Error != nil {
 			return 0, res.Error
 		}
-		return res.RowsAffected, tx.Exec("UPDATE websites SET submit_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+		return res.RowsAffected, tx.Exec("UPDATE websites SET submit_requested_at = ? WHERE seq = ?", now, w.Seq).Error
 	})
 }
 
-// WantVerifications is WantVerification for up to MaxBulk pages of a website by their
-// ids, and says how many there were.
-func (s *Store) WantVerifications(ctx context.Context, websiteID string, ids ...string) (n int, err error) {
-	return s.wantAll(ctx, websiteID, Verifying, ids, func(tx *gorm.DB, w Website, some *models.Rows) (int64, error) {
-		if !w.Google() {
-			return 0, errNotAsked
+// RequestVerifications is RequestVerification for up to MaxBulk pages given by ID. It returns the number of requests.
+func (s *Store) RequestVerifications(ctx context.Context, websiteID string, ids ...string) (n int, err error) {
+	return s.requestPages(ctx, websiteID, Verifying, ids, func(tx *gorm.DB, w Website, rows *models.Rows) (int64, error) {
+		if !w.UsesGoogle() {
+			return 0, errNoCredentials
 		}
 		now := s.clock.Now()
-		res := some.Exec(tx, "UPDATE pages SET verify_wanted_at = ? WHERE seq IN (SELECT r.seq FROM {rows} AS r)", now)
+		res := rows.Exec(tx, "UPDATE pages SET verify_requested_at = ? WHERE seq IN (SELECT r.seq FROM {rows} AS r)", now)
 		if res.Error != nil {
 			return 0, res.Error
 		}
-		return res.RowsAffected, tx.Exec("UPDATE websites SET verify_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+		return res.RowsAffected, tx.Exec("UPDATE websites SET verify_requested_at = ? WHERE seq = ?", now, w.Seq).Error
 	})
 }
 
-func (s *Store) wantAll(ctx context.Context, websiteID string, a Activity, ids []string, note func(tx *gorm.DB, w Website, some *models.Rows) (int64, error)) (n int, err error) {
+func (s *Store) requestPages(ctx context.Context, websiteID string, a Activity, ids []string, mark func(tx *gorm.DB, w Website, rows *models.Rows) (int64, error)) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		w, err := website(tx.Clauses(forUpdate), websiteID, false)
 		if err != nil {
@@ -128,15 +126,15 @@ func (s *Store) wantAll(ctx context.Context, websiteID string, a Activity, ids [
 		for _, p := range ps {
 			rows.Add(p.Seq)
 		}
-		changed, err := note(tx, w, rows)
+		changed, err := mark(tx, w, rows)
 		if n = int(changed); err != nil || n == 0 {
 			return err
 		}
-		return s.auditPages(tx, "website."+a.verb(), w, ps, audit.Values{})
+		return s.auditPages(tx, "website."+a.auditVerb(), w, ps, audit.Values{})
 	})
 	if err != nil {
 		return 0, err
 	}
-	s.ring(a)
+	s.notify(a)
 	return n, nil
 }

@@ -2,17 +2,17 @@ package sites
 
 import "strings"
 
-// Cause is a reason why a page is not indexed, or was not submitted. Pages are grouped by its slug.
+// Cause is a reason why a page is not indexed or its submission failed. Pages are grouped by its slug.
 type Cause struct {
-	Slug  string // stable: a-z, 0-9 and _, at most 60 bytes
+	Slug  string // stable; a-z and _, at most 60 bytes
 	Label string
-	Text  string // what is wrong, a short sentence
-	Fix   string // what to do about it, a short sentence
+	Text  string // a sentence that says what is wrong
+	Fix   string // a sentence that says what to do
 }
 
 // The slugs of causes.
 const (
-	// Of a page that is not indexed.
+	// Causes of pages that are not indexed.
 	CauseNoIndex         = "noindex"
 	CauseRobots          = "robots"
 	CauseIndexedBlocked  = "indexed_though_blocked"
@@ -41,8 +41,8 @@ const (
 	CauseQueued          = "queued"
 	CauseNeverSubmitted  = "never_submitted"
 	CauseNeverVerified   = "never_verified"
-	CauseNotIndexed      = "not_indexed" // Google does not say why
-	// Of a submission that failed.
+	CauseNotIndexed      = "not_indexed" // Google gives no reason
+	// Causes of failed submissions.
 	CauseNotOwner        = "not_owner"
 	CauseAPIDisabled     = "api_disabled"
 	CauseCredentials     = "credentials"
@@ -52,23 +52,23 @@ const (
 	CauseOutsideProperty = "outside_property"
 )
 
-// Causes are all that are known, those of pages first.
+// Causes are the known causes.
 var Causes = []Cause{
 	{CauseNoIndex, "Excluded by noindex", "The page tells search engines not to index it.", "Remove noindex from the robots meta tag and the X-Robots-Tag header, then submit the page."},
 	{CauseRobots, "Blocked by robots.txt", "robots.txt disallows the page.", "Allow the page in robots.txt, then submit it."},
 	{CauseIndexedBlocked, "Indexed, though blocked by robots.txt", "Google indexed the page without reading it, because robots.txt disallows it.", "Allow the page in robots.txt. To remove it from search, add noindex as well."},
-	{CauseNotFound, "Not found (404)", "The page does not exist: the server answers 404 or 410.", "Restore the page, or remove it from the sitemap."},
-	{CauseSoft404, "Soft 404", "Google takes the page for an error page, although it answers 200.", "Add content to the page, or answer 404 if there is none."},
-	{CauseUnauthorized, "Unauthorized (401)", "The page asks for a login.", "Let crawlers read the page without a login, or remove it from the sitemap."},
+	{CauseNotFound, "Not found (404)", "The page does not exist: the server responds with 404 or 410.", "Restore the page, or remove it from the sitemap."},
+	{CauseSoft404, "Soft 404", "The page looks like an error page to Google, although its status is 200.", "Add content to the page, or respond with 404 if there is none."},
+	{CauseUnauthorized, "Unauthorized (401)", "The page requires a login.", "Let crawlers read the page without a login, or remove it from the sitemap."},
 	{CauseForbidden, "Forbidden (403)", "The server refuses the crawler.", "Allow Googlebot in the firewall or bot protection."},
-	{CauseClientError, "Other 4xx error", "The server answers with a 4xx error.", "Fix the error, then submit the page."},
-	{CauseServerError, "Server error (5xx)", "The server fails to answer the request.", "Fix the server error, then submit the page."},
+	{CauseClientError, "Other 4xx error", "The server responds with a 4xx error.", "Fix the error, then submit the page."},
+	{CauseServerError, "Server error (5xx)", "The server responds with a 5xx error.", "Fix the server error, then submit the page."},
 	{CauseUnreachable, "Unreachable", "The page could not be fetched.", "Check DNS, TLS and the server, then submit the page."},
-	{CauseRedirect, "Page with redirect", "The page redirects to another URL.", "Put the destination into the sitemap in its place."},
-	{CauseRedirectError, "Redirect error", "The redirects of the page do not end, or lead to an invalid URL.", "Redirect once, straight to the destination."},
-	{CauseAlternate, "Alternate page", "The page names another URL as its canonical URL.", "Make the page name its own URL, or remove it from the sitemap."},
-	{CauseDuplicate, "Duplicate", "Google takes the page for a copy of another one.", "Name the canonical URL in the page with <link rel=canonical>, or make its content different."},
-	{CauseGoogleCanonical, "Google chose another canonical", "Google shows another page in place of this one.", "Make the content different, and link to this page rather than to the other one."},
+	{CauseRedirect, "Page with redirect", "The page redirects to another URL.", "List the destination in the sitemap instead."},
+	{CauseRedirectError, "Redirect error", "The page redirects too many times, in a loop, or to an invalid URL.", "Redirect once, directly to the destination."},
+	{CauseAlternate, "Alternate page", "The page declares another URL as canonical.", "Declare the URL of the page itself, or remove the page from the sitemap."},
+	{CauseDuplicate, "Duplicate", "Google considers the page a duplicate of another one.", "Declare the canonical URL with <link rel=canonical>, or make the content different."},
+	{CauseGoogleCanonical, "Google chose another canonical", "Google shows another page instead of this one.", "Make the content different, and link to this page instead of the other one."},
 	{CauseCrawled, "Crawled, not indexed", "Google crawled the page and decided not to index it.", "Improve the content of the page and link to it from other pages."},
 	{CauseDiscovered, "Discovered, not crawled", "Google knows the URL and has not crawled it yet.", "Link to the page from pages that are indexed, and check that the server is fast."},
 	{CauseUnknownToGoogle, "Unknown to Google", "Google has never seen this URL.", "Submit the page or its sitemap, and link to it."},
@@ -78,21 +78,21 @@ var Causes = []Cause{
 	{CauseRemoved, "Removed from search", "The page was removed from search by a request.", "Check the removals in Search Console."},
 	{CauseThin, "Little text", "The page has little text.", "Add content that other pages do not have."},
 	{CauseUnlinked, "No links", "The last crawl of the site found no link to the page.", "Link to the page from another page of the site."},
-	{CauseOutsideSitemaps, "Not in a sitemap", "No sitemap has the page any more.", "Add the page to a sitemap if it is to be indexed."},
-	{CauseQueued, "In the queue", "The page waits to be submitted.", "Submit it now, or raise its priority."},
-	{CauseNeverSubmitted, "Never submitted", "The page was never submitted.", "Submit the page."},
-	{CauseNeverVerified, "Never verified", "Google was not asked about the page yet.", "Verify the page."},
-	{CauseNotIndexed, "Not indexed", "Google does not index the page and does not say why.", "Test the live URL in Search Console."},
+	{CauseOutsideSitemaps, "Not in a sitemap", "The page is in no sitemap any more.", "Add the page to a sitemap if it should be indexed."},
+	{CauseQueued, "Queued", "The page is queued for submission.", "Submit it now, or raise its priority."},
+	{CauseNeverSubmitted, "Never submitted", "The page has not been submitted.", "Submit the page."},
+	{CauseNeverVerified, "Never verified", "The page has not been verified with Google.", "Verify the page."},
+	{CauseNotIndexed, "Not indexed", "Google does not index the page and gives no reason.", "Test the live URL in Search Console."},
 	{CauseNotOwner, "Not an owner", "The service account is not an owner of the property in Search Console.", "Add its email address as an owner of the property, and check that the property is of the right kind."},
 	{CauseAPIDisabled, "API not enabled", "The API is not enabled in the Google Cloud project.", "Enable the API in the Google Cloud console, then try again."},
 	{CauseCredentials, "Invalid credentials", "Google refused the credentials.", "Create a new key for the service account and save it here."},
-	{CauseRefused, "Refused", "The search engine refused the submission.", "Read the answer among the submissions, and correct what it names."},
-	{CauseRateLimited, "Rate limited", "The search engine received too many requests.", "Wait: the page is submitted again later."},
-	{CauseNoAnswer, "No answer", "The search engine did not answer five times.", "Submit the page again."},
-	{CauseOutsideProperty, "Outside the property", "The page does not belong to the property.", "Remove the page from the sitemap, or add a website for its property."},
+	{CauseRefused, "Refused", "The search engine refused the submission.", "See the submissions of the website for the reason, then fix it."},
+	{CauseRateLimited, "Rate limited", "The search engine received too many requests.", "No action needed: Linkwatch retries later."},
+	{CauseNoAnswer, "No response", "The search engine did not respond in five attempts.", "Submit the page again."},
+	{CauseOutsideProperty, "Outside the property", "The page is outside the Search Console property.", "Remove the page from the sitemap, or add a website for its property."},
 }
 
-var causes = func() map[string]Cause {
+var causeBySlug = func() map[string]Cause {
 	all := make(map[string]Cause, len(Causes))
 	for _, c := range Causes {
 		all[c.Slug] = c
@@ -100,10 +100,9 @@ var causes = func() map[string]Cause {
 	return all
 }()
 
-// CauseNamed returns the cause of a slug. One that is not in Causes is a state that Google has added: its label is the
-// slug in words.
-func CauseNamed(slug string) Cause {
-	if c, ok := causes[slug]; ok {
+// CauseBySlug returns a cause. An unknown slug is a state that Google has added; its label is made from the slug.
+func CauseBySlug(slug string) Cause {
+	if c, ok := causeBySlug[slug]; ok {
 		return c
 	}
 	label := strings.ReplaceAll(slug, "_", " ")
@@ -113,8 +112,8 @@ func CauseNamed(slug string) Cause {
 	return Cause{slug, label, "Google reports: " + label + ".", "Test the live URL in Search Console."}
 }
 
-// coverage are the causes of Google's coverage states, by their text as clean leaves it; "" = the page is indexed.
-var coverage = map[string]string{
+// coverageCauses are the causes of Google's coverage states, by slugify of the state; "" = indexed.
+var coverageCauses = map[string]string{
 	"submitted_and_indexed":                                "",
 	"indexed_not_submitted_in_sitemap":                     "",
 	"indexed_consider_marking_as_canonical":                "",
@@ -150,8 +149,8 @@ var coverage = map[string]string{
 	"page_removed_because_of_legal_complaint":              CauseRemoved,
 }
 
-// states are the causes of the other states of an inspection.
-var states = map[string]string{
+// stateCauses are the causes of the robots, indexing and fetch states of an inspection.
+var stateCauses = map[string]string{
 	"BLOCKED_BY_META_TAG":    CauseNoIndex,
 	"BLOCKED_BY_HTTP_HEADER": CauseNoIndex,
 	"BLOCKED_BY_ROBOTS_TXT":  CauseRobots,
@@ -168,14 +167,14 @@ var states = map[string]string{
 	"INVALID_URL":            CauseInvalidURL,
 }
 
-const maxCause = 60 // bytes of a slug
+const maxSlug = 60 // bytes of a slug
 
-// clean makes a slug of a text: its letters a-z in lower case, with _ for all between.
-func clean(text string) string {
+// slugify returns the letters of text in lower case, with _ for everything between them, cut to maxSlug bytes.
+func slugify(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {
 		switch {
-		case b.Len() == maxCause:
+		case b.Len() == maxSlug:
 		case 'a' <= r && r <= 'z':
 			b.WriteRune(r)
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
@@ -185,11 +184,11 @@ func clean(text string) string {
 	return strings.TrimRight(b.String(), "_")
 }
 
-// CauseOf returns the slug of the cause why Google does not index a page, or should not; "" = it is indexed, or nothing is
-// known. A coverage state that is not known becomes a slug of its text, unless the other states say more.
+// CauseOf returns the slug of the reason why Google does not index a page; "" = indexed or unknown. An unknown coverage
+// state becomes a slug of its text, unless another state is known.
 func CauseOf(i Inspection) string {
-	text := clean(i.CoverageState)
-	cause, known := coverage[text]
+	text := slugify(i.CoverageState)
+	cause, known := coverageCauses[text]
 	switch {
 	case known:
 		return cause
@@ -197,7 +196,7 @@ func CauseOf(i Inspection) string {
 		return ""
 	}
 	for _, state := range []string{i.IndexingState, i.RobotsState, i.FetchState} {
-		if cause := states[state]; cause != "" {
+		if cause := stateCauses[state]; cause != "" {
 			return cause
 		}
 	}

@@ -9,28 +9,28 @@ import (
 	"linkwatch/models"
 )
 
-// Count is how many pages of a website are in a state.
+// Count is the number of pages with a status and cause.
 type Count struct {
 	Status Status // or gone
 	Cause  string
 	Pages  int
 }
 
-// Counts are how many pages a website has.
+// Counts are the numbers of pages of a website.
 type Counts struct {
 	ByStatus map[Status]int
-	ByCause  []Count // those with a cause, the most frequent first
-	Total    int     // without those that are gone
-	Gone     int     // pages that no sitemap has
+	ByCause  []Count // with a cause, most frequent first
+	Total    int     // without Gone
+	Gone     int     // pages in no sitemap
 }
 
-// Counts returns how many pages a website has in each state.
+// Counts returns the page counts of a website.
 func (s *Store) Counts(ctx context.Context, w Website) (Counts, error) {
 	all, err := s.CountsOf(ctx, []Website{w})
 	return all[w.Seq], err
 }
 
-// CountsOf is Counts for several websites, by their seq.
+// CountsOf is Counts for several websites, by Website.Seq.
 func (s *Store) CountsOf(ctx context.Context, ws []Website) (map[int64]Counts, error) {
 	rows := models.NewRows("seq bigint")
 	all := map[int64]Counts{}
@@ -45,7 +45,7 @@ func (s *Store) CountsOf(ctx context.Context, ws []Website) (map[int64]Counts, e
 	err := rows.Raw(s.db.Read(ctx), `SELECT c.* FROM {rows} AS r CROSS JOIN page_counts AS c WHERE c.website_seq = r.seq AND c.pages > 0
 		ORDER BY c.website_seq, c.pages DESC, c.cause`).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading counts of pages: %w", err)
+		return nil, fmt.Errorf("load page counts: %w", err)
 	}
 	for _, f := range found {
 		c := all[f.WebsiteSeq]
@@ -64,34 +64,32 @@ func (s *Store) CountsOf(ctx context.Context, ws []Website) (map[int64]Counts, e
 	return all, nil
 }
 
-// state is by what pages are counted.
-type state struct {
+// countKey identifies a row of page_counts of a website.
+type countKey struct {
 	Status Status // or gone
 	Cause  string
 }
 
-// batch are pages of one website that a transaction changes.
-type batch struct {
+// pageBatch is a set of pages of one website.
+type pageBatch struct {
 	website int64
-	rows    *models.Rows // of seq
+	rows    *models.Rows // column seq
 }
 
-// pagesBySeq is a batch of pages by their seqs.
-func pagesBySeq(website int64, seqs []int64) batch {
-	return batch{website, models.RowsOf("seq bigint", seqs)}
+func pagesBySeq(website int64, seqs []int64) pageBatch {
+	return pageBatch{website, models.RowsOf("seq bigint", seqs)}
 }
 
-// lockWebsite locks a website, so that no other transaction changes its pages meanwhile.
+// lockWebsite locks a website until the end of the transaction, so that no other transaction changes its pages.
 func lockWebsite(tx *gorm.DB, seq int64) error {
 	if err := tx.Clauses(forUpdate).Where("seq = ?", seq).Select("seq").Take(new(Website)).Error; err != nil {
-		return fmt.Errorf("locking a website: %w", err)
+		return fmt.Errorf("lock website: %w", err)
 	}
 	return nil
 }
 
-// counted changes pages of a website, and keeps page_counts current. It locks the
-// website.
-func counted(tx *gorm.DB, b batch, change func() error) error {
+// withCounts runs change, which changes the pages of b, and updates page_counts. It locks the website.
+func withCounts(tx *gorm.DB, b pageBatch, change func() error) error {
 	if err := lockWebsite(tx, b.website); err != nil {
 		return err
 	}
@@ -106,18 +104,18 @@ func counted(tx *gorm.DB, b batch, change func() error) error {
 	if err != nil {
 		return err
 	}
-	delta := map[state]int{}
+	delta := map[countKey]int{}
 	for _, c := range after {
-		delta[state{c.Status, c.Cause}] += c.Pages
+		delta[countKey{c.Status, c.Cause}] += c.Pages
 	}
 	for _, c := range before {
-		delta[state{c.Status, c.Cause}] -= c.Pages
+		delta[countKey{c.Status, c.Cause}] -= c.Pages
 	}
 	return addCounts(tx, b.website, delta)
 }
 
-// addCounts adds to the counts of a website, which is locked.
-func addCounts(tx *gorm.DB, website int64, delta map[state]int) error {
+// addCounts adds to the page counts of a locked website.
+func addCounts(tx *gorm.DB, website int64, delta map[countKey]int) error {
 	rows := models.NewRows("status text, cause text, pages bigint")
 	for s, n := range delta {
 		if n != 0 {
@@ -127,18 +125,18 @@ func addCounts(tx *gorm.DB, website int64, delta map[state]int) error {
 	err := rows.Exec(tx, `INSERT INTO page_counts (website_seq, status, cause, pages) SELECT ?, r.status, r.cause, r.pages FROM {rows} AS r WHERE true
 		ON CONFLICT (website_seq, status, cause) DO UPDATE SET pages = page_counts.pages + excluded.pages`, website).Error
 	if err != nil {
-		return fmt.Errorf("counting pages: %w", err)
+		return fmt.Errorf("update page counts: %w", err)
 	}
 	return nil
 }
 
-// count counts the pages of the batch by their state.
-func (b batch) count(tx *gorm.DB) (counts []Count, err error) {
+// count counts the pages of the batch by status and cause.
+func (b pageBatch) count(tx *gorm.DB) (counts []Count, err error) {
 	err = b.rows.Raw(tx, `SELECT CASE WHEN p.gone_at IS NULL THEN p.status ELSE 'gone' END AS status, CASE WHEN p.gone_at IS NULL THEN p.cause ELSE '' END AS cause,
 			count(*) AS pages
 		FROM {rows} AS r CROSS JOIN pages AS p WHERE p.seq = r.seq GROUP BY 1, 2`).Scan(&counts).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting pages: %w", err)
+		return nil, fmt.Errorf("count pages: %w", err)
 	}
 	return counts, nil
 }

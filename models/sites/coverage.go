@@ -9,15 +9,14 @@ import (
 	"linkwatch/models"
 )
 
-// Day is how many pages of a website were in each status at the end of a day, or are
-// now.
+// Day has the number of pages of a website by status at the end of a day, or now for today.
 type Day struct {
-	At       models.Time // when the day begins, UTC
+	At       models.Time // start of the day in UTC
 	ByStatus map[Status]int
 }
 
-// SnapCoverage stores the coverage of today for all websites. Jobs call it at their end.
-func (s *Store) SnapCoverage(ctx context.Context) error {
+// SnapshotCoverage stores today's coverage of all websites. Jobs call it when they finish.
+func (s *Store) SnapshotCoverage(ctx context.Context) error {
 	today := s.clock.Now().StartOfDay()
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec(`INSERT INTO coverage_days (website_seq, day_at, status, pages)
@@ -26,13 +25,13 @@ func (s *Store) SnapCoverage(ctx context.Context) error {
 			ON CONFLICT (website_seq, day_at, status) DO UPDATE SET pages = excluded.pages`, today).Error
 	})
 	if err != nil {
-		return fmt.Errorf("storing the coverage of today: %w", err)
+		return fmt.Errorf("store coverage: %w", err)
 	}
 	return nil
 }
 
-// Coverage is the coverage of a website by day since a time (zero = all that is kept),
-// the oldest day first, with that of now as the last one. Days on which no job ran are missing.
+// Coverage returns the coverage of a website by day since a time, oldest first. A zero time is the start of the stored data.
+// The last day is today with the current counts. Days on which no job ran are omitted.
 func (s *Store) Coverage(ctx context.Context, w Website, since models.Time) ([]Day, error) {
 	var rows []struct {
 		DayAt  models.Time
@@ -42,7 +41,7 @@ func (s *Store) Coverage(ctx context.Context, w Website, since models.Time) ([]D
 	today := s.clock.Now().StartOfDay()
 	err := s.db.Read(ctx).Raw("SELECT day_at, status, pages FROM coverage_days WHERE website_seq = ? AND day_at >= ? AND day_at < ? AND status <> 'gone' ORDER BY day_at", w.Seq, since.UnixMicro(), today).Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading coverage: %w", err)
+		return nil, fmt.Errorf("load coverage: %w", err)
 	}
 	var days []Day
 	for _, r := range rows {

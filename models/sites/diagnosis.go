@@ -10,35 +10,35 @@ import (
 	"linkwatch/models"
 )
 
-// Known is what other systems know of a page; nil = nothing.
-type Known struct {
+// Evidence is what other systems know about a page; nil = nothing.
+type Evidence struct {
 	Crawled *Crawled
 	Checked *Checked
 	Saved   *Saved
 }
 
-// Crawled is what crawls know of a page.
+// Crawled is the result of the last crawl of a page.
 type Crawled struct {
-	FetchedAt      models.Time // when it was last fetched, or tried; zero: never
-	StatusCode     int         // of that; 0 = no response, or not known
-	NoIndex        bool        // by a meta tag or a header
-	Canonical      string      // URL that the page names as its canonical one; "" = none, or not known
-	OtherCanonical bool        // the page names the URL of another page
-	Words          int         // of its main text; -1 = not known
+	FetchedAt      models.Time // last attempt to fetch it; zero = never
+	StatusCode     int         // 0 = no response or unknown
+	NoIndex        bool        // set by a meta tag or header
+	Canonical      string      // declared canonical URL; "" = none or unknown
+	OtherCanonical bool        // the canonical URL is that of another page
+	Words          int         // words of the main text; -1 = unknown
 	Robots         bool        // robots.txt disallows it
 	Redirects      bool        // to another page
-	RedirectsTo    string      // "" = not known
-	Unlinked       bool        // the last crawl of its site found no link to it
-	Error          string      // why it could not be fetched; "" = it could
-	Link           string      // path of what the crawl shows of it; "" = there is none
+	RedirectsTo    string      // "" = unknown
+	Unlinked       bool        // the last crawl of the site found no link to it
+	Error          string      // why it could not be fetched; "" = fetched
+	Link           string      // path of the crawled page; "" = none
 }
 
-// Checked is what the checks of a target know of a page.
+// Checked is the result of the last check of the target of a page.
 type Checked struct {
 	Status     CheckStatus
-	StatusCode int         // of the last check; 0 = no response
-	CheckedAt  models.Time // zero: never
-	Error      string      // of the last check; "" = none
+	StatusCode int         // 0 = no response
+	CheckedAt  models.Time // zero = never
+	Error      string      // "" = none
 	Link       string      // path of the target
 }
 
@@ -53,60 +53,60 @@ const (
 	CheckPaused  CheckStatus = "paused"
 )
 
-// Saved is what the rechecks of a saved link know of a page.
+// Saved is the result of the last recheck of the saved link of a page.
 type Saved struct {
-	Health     string      // as the system of links names it
-	StatusCode int         // of the last recheck; 0 = no response, or none yet
-	CheckedAt  models.Time // zero: never
-	MovedTo    string      // where it redirects to for good; "" = it does not
-	Error      string      // of the last recheck; "" = there was a response
+	Health     string      // see models/links
+	StatusCode int         // 0 = no response or not checked
+	CheckedAt  models.Time // zero = never
+	MovedTo    string      // destination of a permanent redirect; "" = none
+	Error      string      // "" = there was a response
 	Link       string      // path of the link
 }
 
-// Certainty says how surely a finding keeps a page out of Google's index.
+// Certainty is the confidence that a finding keeps a page out of Google's index.
 type Certainty string
 
-// The certainties, the surest first.
+// The certainties, highest first.
 const (
-	Certain  Certainty = "certain" // it does, by what was seen here
-	Likely   Certainty = "likely"  // it may well do
-	ByGoogle Certainty = "google"  // Google alone says so
-	Waiting  Certainty = "waiting" // nothing is wrong: the page waits for something
+	Certain  Certainty = "certain" // confirmed by Linkwatch
+	Likely   Certainty = "likely"  // probable
+	ByGoogle Certainty = "google"  // reported by Google only
+	Waiting  Certainty = "waiting" // no problem: the page has not been processed yet
 )
 
-// Certainties are all of them, in their order.
+// Certainties returns all certainties, highest first.
 func Certainties() []Certainty { return []Certainty{Certain, Likely, ByGoogle, Waiting} }
 
 // Finding is a reason why a page is not indexed.
 type Finding struct {
 	Certainty Certainty
-	Cause     string // a slug, see CauseNamed
+	Cause     string // slug; see CauseBySlug
 	Text      string // what is wrong
 	Fix       string // what to do
 }
 
-const thinWords = 100 // a page with fewer has little text
+const thinWords = 100 // pages with fewer words are thin
 
-// Diagnose returns why a page is not indexed, or will not be any longer: what Google says of it, compared with what other
-// systems have seen. The surest come first, each cause once. A page that is indexed and that nothing threatens has none.
-func Diagnose(p Page, k Known) []Finding {
-	d := &diagnosis{page: p, known: k, google: googleCauses(p.Inspection), indexed: p.Status == Indexed}
-	d.seenHere()
-	d.saidByGoogle()
-	d.waits()
-	slices.SortStableFunc(d.found, func(a, b Finding) int {
+// Diagnose returns the reasons why a page is not indexed or may drop out of the index. It compares Google's report with the
+// evidence of other systems. Findings are sorted by certainty, one per cause. An indexed page without threats has none.
+func Diagnose(p Page, k Evidence) []Finding {
+	d := &diagnosis{page: p, evidence: k, googleCauses: googleCauses(p.Inspection), indexed: p.Status == Indexed}
+	d.addObserved()
+	d.addReportedByGoogle()
+	d.addWaiting()
+	slices.SortStableFunc(d.findings, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(Certainties(), a.Certainty), slices.Index(Certainties(), b.Certainty))
 	})
-	return d.found
+	return d.findings
 }
 
-// googleCauses are what keeps a page out of the index by an inspection, the coverage state first.
+// googleCauses are the causes reported by an inspection, that of the coverage state first.
 func googleCauses(i Inspection) (all []string) {
 	first := CauseOf(i)
-	if first == CauseIndexedBlocked { // that says it all
+	if first == CauseIndexedBlocked { // the other states add nothing
 		return []string{first}
 	}
-	for _, cause := range []string{first, states[i.IndexingState], states[i.RobotsState], states[i.FetchState]} {
+	for _, cause := range []string{first, stateCauses[i.IndexingState], stateCauses[i.RobotsState], stateCauses[i.FetchState]} {
 		if cause != "" && !slices.Contains(all, cause) {
 			all = append(all, cause)
 		}
@@ -114,32 +114,32 @@ func googleCauses(i Inspection) (all []string) {
 	return all
 }
 
-// diagnosis is one Diagnose.
+// diagnosis is the state of one call of Diagnose.
 type diagnosis struct {
-	page    Page
-	known   Known
-	google  []string // causes
-	indexed bool
-	found   []Finding
+	page         Page
+	evidence     Evidence
+	googleCauses []string
+	indexed      bool
+	findings     []Finding
 }
 
-// add adds a finding with the fix of its cause, unless there is one of that cause. text "" = that of the cause.
+// add adds a finding unless there is one with the same cause. text "" is the text of the cause.
 func (d *diagnosis) add(c Certainty, cause, text string) {
-	if slices.ContainsFunc(d.found, func(f Finding) bool { return f.Cause == cause }) {
+	if slices.ContainsFunc(d.findings, func(f Finding) bool { return f.Cause == cause }) {
 		return
 	}
-	about := CauseNamed(cause)
-	d.found = append(d.found, Finding{c, cause, cmp.Or(text, about.Text), about.Fix})
+	about := CauseBySlug(cause)
+	d.findings = append(d.findings, Finding{c, cause, cmp.Or(text, about.Text), about.Fix})
 }
 
-// saw adds what was seen here at a time. Google overrules it if it has crawled the page since and found nothing of the
-// kind. If Google agrees it is certain.
-func (d *diagnosis) saw(at models.Time, c Certainty, cause, text string) {
-	text = cmp.Or(text, CauseNamed(cause).Text)
-	switch agrees := slices.Contains(d.google, cause); {
+// observe adds a finding that Linkwatch observed at a time. It is dropped if Google has crawled the page since and does not
+// report it. It is certain if Google reports it too.
+func (d *diagnosis) observe(at models.Time, c Certainty, cause, text string) {
+	text = cmp.Or(text, CauseBySlug(cause).Text)
+	switch agrees := slices.Contains(d.googleCauses, cause); {
 	case agrees:
 		c = Certain
-	case !d.newer(at):
+	case !d.afterGoogleCrawl(at):
 		return
 	case !d.page.LastCrawledAt.IsZero():
 		text += " Google has not crawled it since."
@@ -147,30 +147,30 @@ func (d *diagnosis) saw(at models.Time, c Certainty, cause, text string) {
 	d.add(c, cause, text)
 }
 
-// newer reports whether something was seen after Google's last visit.
-func (d *diagnosis) newer(at models.Time) bool {
+// afterGoogleCrawl reports whether a time is after Google's last crawl of the page.
+func (d *diagnosis) afterGoogleCrawl(at models.Time) bool {
 	return !at.IsZero() && (d.page.LastCrawledAt.IsZero() || at.After(d.page.LastCrawledAt.Time))
 }
 
-// response is how a page was answered last.
+// response is the result of a request for a page.
 type response struct {
 	at   models.Time
-	code int    // 0 = not at all
-	err  string // "" = it was answered
+	code int    // 0 = no response
+	err  string // "" = there was a response
 }
 
 func (r response) ok() bool { return r.code >= 200 && r.code < 300 }
 
-// response is the newest that any system has seen; redirects are followed. Its time is zero if there is none.
-func (d *diagnosis) response() (newest response) {
+// latestResponse is the latest response observed by any system, after redirects. A zero time means none.
+func (d *diagnosis) latestResponse() (newest response) {
 	var all []response
-	if c := d.known.Crawled; c != nil && !c.Redirects && (c.StatusCode != 0 || c.Error != "") {
+	if c := d.evidence.Crawled; c != nil && !c.Redirects && (c.StatusCode != 0 || c.Error != "") {
 		all = append(all, response{c.FetchedAt, c.StatusCode, c.Error})
 	}
-	if t := d.known.Checked; t != nil && (t.Status == CheckUp || t.Status == CheckDown) {
+	if t := d.evidence.Checked; t != nil && (t.Status == CheckUp || t.Status == CheckDown) {
 		all = append(all, response{t.CheckedAt, t.StatusCode, t.Error})
 	}
-	if s := d.known.Saved; s != nil && (s.StatusCode != 0 || s.Error != "") {
+	if s := d.evidence.Saved; s != nil && (s.StatusCode != 0 || s.Error != "") {
 		all = append(all, response{s.CheckedAt, s.StatusCode, s.Error})
 	}
 	for _, r := range all {
@@ -181,29 +181,28 @@ func (d *diagnosis) response() (newest response) {
 	return newest
 }
 
-// redirect is where the page redirects to, by the newest that was seen; at is zero if that is not known. to may be
-// unknown ("").
-func (d *diagnosis) redirect() (at models.Time, redirects bool, to string) {
-	if c := d.known.Crawled; c != nil && (c.Redirects || c.read()) {
+// latestRedirect reports whether the page redirects, by the latest observation. A zero at means unknown. to is "" if the
+// destination is unknown.
+func (d *diagnosis) latestRedirect() (at models.Time, redirects bool, to string) {
+	if c := d.evidence.Crawled; c != nil && (c.Redirects || c.contentRead()) {
 		at, redirects, to = c.FetchedAt, c.Redirects, c.RedirectsTo
 	}
-	if s := d.known.Saved; s != nil && d.page.elsewhere(s.MovedTo) && s.CheckedAt.After(at.Time) {
+	if s := d.evidence.Saved; s != nil && d.page.isOtherPage(s.MovedTo) && s.CheckedAt.After(at.Time) {
 		at, redirects, to = s.CheckedAt, true, s.MovedTo
 	}
 	return at, redirects, to
 }
 
-// elsewhere reports whether a URL is that of another page; "" is not.
-func (p Page) elsewhere(url string) bool {
+// isOtherPage reports whether url is the URL of another page; "" is not.
+func (p Page) isOtherPage(url string) bool {
 	return Inspection{GoogleCanonical: url}.OtherCanonical(p.URL)
 }
 
-// read reports whether the content of the page was read.
-func (c *Crawled) read() bool {
+func (c *Crawled) contentRead() bool {
 	return c != nil && !c.Redirects && !c.Robots && c.Error == "" && response{code: c.StatusCode}.ok()
 }
 
-// httpCause is the cause of a status code; "" = it is none.
+// httpCause is the cause of a status code; "" = none.
 func httpCause(code int) string {
 	switch {
 	case code == http.StatusNotFound, code == http.StatusGone:
@@ -220,50 +219,50 @@ func httpCause(code int) string {
 	return ""
 }
 
-// seenHere adds what other systems have seen.
-func (d *diagnosis) seenHere() {
-	r := d.response()
+// addObserved adds the findings of other systems.
+func (d *diagnosis) addObserved() {
+	r := d.latestResponse()
 	switch cause := httpCause(r.code); {
-	case cause == CauseUnauthorized, cause == CauseForbidden, r.code == http.StatusTooManyRequests: // Google may get in
-		d.saw(r.at, Likely, cause, fmt.Sprintf("The server answered %d to Linkwatch.", r.code))
+	case cause == CauseUnauthorized, cause == CauseForbidden, r.code == http.StatusTooManyRequests: // Google may have access
+		d.observe(r.at, Likely, cause, fmt.Sprintf("The server responded to Linkwatch with status %d.", r.code))
 	case cause != "":
-		d.saw(r.at, Certain, cause, fmt.Sprintf("The server answers %d.", r.code))
+		d.observe(r.at, Certain, cause, fmt.Sprintf("The server responds with status %d.", r.code))
 	case r.err != "" && !r.ok():
-		d.saw(r.at, Likely, CauseUnreachable, "The page could not be fetched: "+sentence(r.err))
+		d.observe(r.at, Likely, CauseUnreachable, "The page could not be fetched: "+sentence(r.err))
 	}
-	if at, redirects, to := d.redirect(); redirects {
+	if at, redirects, to := d.latestRedirect(); redirects {
 		text := ""
 		if to != "" {
 			text = "The page redirects to " + to + "."
 		}
-		if c := d.known.Crawled; c != nil && c.Redirects && c.Error != "" {
-			d.saw(at, Certain, CauseRedirectError, "")
+		if c := d.evidence.Crawled; c != nil && c.Redirects && c.Error != "" {
+			d.observe(at, Certain, CauseRedirectError, "")
 		} else {
-			d.saw(at, Certain, CauseRedirect, text)
+			d.observe(at, Certain, CauseRedirect, text)
 		}
 	}
-	c := d.known.Crawled
+	c := d.evidence.Crawled
 	if c == nil {
 		return
 	}
 	if c.NoIndex {
-		d.saw(c.FetchedAt, Certain, CauseNoIndex, "")
+		d.observe(c.FetchedAt, Certain, CauseNoIndex, "")
 	}
-	if c.Robots { // it may allow Googlebot
-		d.saw(c.FetchedAt, Likely, CauseRobots, "")
+	if c.Robots { // Googlebot may be allowed
+		d.observe(c.FetchedAt, Likely, CauseRobots, "")
 	}
 	if c.OtherCanonical {
 		named := c.Canonical
-		if named == "" && slices.Contains(d.google, CauseAlternate) {
+		if named == "" && slices.Contains(d.googleCauses, CauseAlternate) {
 			named = d.page.UserCanonical
 		}
-		d.saw(c.FetchedAt, Likely, CauseAlternate, names(named))
+		d.observe(c.FetchedAt, Likely, CauseAlternate, canonicalText(named))
 	}
-	if d.indexed || d.explained() {
+	if d.indexed || d.explainedByGoogle() {
 		return
 	}
-	judged := slices.Contains(d.google, CauseCrawled) || slices.Contains(d.google, CauseSoft404) // Google has read the page
-	if judged && c.read() && c.Words >= 0 && c.Words < thinWords {
+	crawled := slices.Contains(d.googleCauses, CauseCrawled) || slices.Contains(d.googleCauses, CauseSoft404) // Google has read the page
+	if crawled && c.contentRead() && c.Words >= 0 && c.Words < thinWords {
 		text := fmt.Sprintf("The page has %d words of text.", c.Words)
 		if c.Words == 1 {
 			text = "The page has 1 word of text."
@@ -275,41 +274,41 @@ func (d *diagnosis) seenHere() {
 	}
 }
 
-// names says which URL a page names as its canonical one; "" = it is not known.
-func names(url string) string {
+// canonicalText says which URL the page declares as canonical; "" = unknown.
+func canonicalText(url string) string {
 	if url == "" {
 		return ""
 	}
-	return "The page names " + url + " as its canonical URL."
+	return "The page declares " + url + " as its canonical URL."
 }
 
-// explained reports whether Google itself gives the reason, so that there is nothing to guess.
-func (d *diagnosis) explained() bool {
+// explainedByGoogle reports whether Google itself gives a specific reason.
+func (d *diagnosis) explainedByGoogle() bool {
 	unclear := []string{CauseCrawled, CauseDiscovered, CauseUnknownToGoogle, CauseSoft404}
-	return slices.ContainsFunc(d.google, func(cause string) bool { return !slices.Contains(unclear, cause) })
+	return slices.ContainsFunc(d.googleCauses, func(cause string) bool { return !slices.Contains(unclear, cause) })
 }
 
-// sentence ends a text with a full stop.
+// sentence ends text with exactly one period.
 func sentence(text string) string { return strings.TrimRight(text, ". ") + "." }
 
-// saidByGoogle adds what Google says and nothing here has confirmed.
-func (d *diagnosis) saidByGoogle() {
+// addReportedByGoogle adds the causes reported by Google that are not confirmed here.
+func (d *diagnosis) addReportedByGoogle() {
 	p := d.page
-	elsewhere := ""
+	shownInstead := ""
 	if p.OtherCanonical(p.URL) {
-		elsewhere = "Google shows " + p.GoogleCanonical + " in place of this page."
+		shownInstead = "Google shows " + p.GoogleCanonical + " instead of this page."
 	}
-	for _, cause := range d.google {
-		_, known := causes[cause]
+	for _, cause := range d.googleCauses {
+		_, known := causeBySlug[cause]
 		switch {
-		case d.fixed(cause):
-			d.found = append(d.found, Finding{
-				ByGoogle, cause, "Google reports: " + CauseNamed(cause).Label + ". Fixed since Google's last visit.", "Submit the page again.",
+		case d.fixedSinceCrawl(cause):
+			d.findings = append(d.findings, Finding{
+				ByGoogle, cause, "Google reports: " + CauseBySlug(cause).Label + ". Fixed since Google's last crawl.", "Submit the page again.",
 			})
 		case cause == CauseAlternate && p.UserCanonical != "":
-			d.add(ByGoogle, cause, names(p.UserCanonical))
+			d.add(ByGoogle, cause, canonicalText(p.UserCanonical))
 		case cause == CauseDuplicate, cause == CauseGoogleCanonical:
-			d.add(ByGoogle, cause, elsewhere)
+			d.add(ByGoogle, cause, shownInstead)
 		case !known:
 			d.add(ByGoogle, cause, "Google reports: "+sentence(p.CoverageState))
 		default:
@@ -319,35 +318,35 @@ func (d *diagnosis) saidByGoogle() {
 	canonical := func(cause string) bool {
 		return cause == CauseAlternate || cause == CauseDuplicate || cause == CauseGoogleCanonical || cause == CauseRedirect
 	}
-	if elsewhere != "" && !slices.ContainsFunc(d.google, canonical) {
-		d.add(ByGoogle, CauseGoogleCanonical, elsewhere)
+	if shownInstead != "" && !slices.ContainsFunc(d.googleCauses, canonical) {
+		d.add(ByGoogle, CauseGoogleCanonical, shownInstead)
 	}
 }
 
-// fixed reports whether what Google says is no longer so, by what was seen since its last visit.
-func (d *diagnosis) fixed(cause string) bool {
-	if d.page.LastCrawledAt.IsZero() { // it did not look
+// fixedSinceCrawl reports whether evidence after Google's last crawl shows that the cause no longer applies.
+func (d *diagnosis) fixedSinceCrawl(cause string) bool {
+	if d.page.LastCrawledAt.IsZero() { // Google has not crawled the page
 		return false
 	}
-	c := d.known.Crawled
-	read := c.read() && d.newer(c.FetchedAt)
+	c := d.evidence.Crawled
+	read := c.contentRead() && d.afterGoogleCrawl(c.FetchedAt)
 	switch cause {
 	case CauseNoIndex:
 		return read && !c.NoIndex
 	case CauseAlternate:
 		return read && !c.OtherCanonical
 	case CauseRedirect, CauseRedirectError:
-		at, redirects, _ := d.redirect()
-		return read && d.newer(at) && !redirects
+		at, redirects, _ := d.latestRedirect()
+		return read && d.afterGoogleCrawl(at) && !redirects
 	case CauseNotFound, CauseUnauthorized, CauseClientError, CauseServerError:
-		r := d.response()
-		return d.newer(r.at) && r.ok()
+		r := d.latestResponse()
+		return d.afterGoogleCrawl(r.at) && r.ok()
 	}
 	return false
 }
 
-// waits adds what the page waits for, and why it was not submitted.
-func (d *diagnosis) waits() {
+// addWaiting adds a failed submission and the steps that the page has not gone through yet.
+func (d *diagnosis) addWaiting() {
 	p := d.page
 	if p.Status == Failed && p.Cause != "" {
 		d.add(Likely, p.Cause, "")

@@ -10,20 +10,20 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Times of a diagnosis: Google's visit, and what was seen before and after.
+// Times: Google's last crawl, and observations before and after it.
 var (
-	visit  = models.At(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC))
-	before = models.At(visit.Add(-time.Hour).Time)
-	after  = models.At(visit.Add(time.Hour).Time)
+	googleCrawl = models.At(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC))
+	before      = models.At(googleCrawl.Add(-time.Hour).Time)
+	after       = models.At(googleCrawl.Add(time.Hour).Time)
 )
 
 const pageURL = "https://example.com/page"
 
-// visited is a page that Google has crawled and says something of; change changes it.
-func visited(state string, change ...func(*sites.Page)) sites.Page {
+// crawledPage is a page that Google has crawled, with a coverage state.
+func crawledPage(state string, change ...func(*sites.Page)) sites.Page {
 	p := sites.Page{
 		URL: pageURL, Status: sites.NotIndexed, LastSubmittedAt: before, LastVerifiedAt: after,
-		Inspection: sites.Inspection{Verdict: "NEUTRAL", CoverageState: state, LastCrawledAt: visit},
+		Inspection: sites.Inspection{Verdict: "NEUTRAL", CoverageState: state, LastCrawledAt: googleCrawl},
 	}
 	for _, f := range change {
 		f(&p)
@@ -32,24 +32,24 @@ func visited(state string, change ...func(*sites.Page)) sites.Page {
 }
 
 func indexed(change ...func(*sites.Page)) sites.Page {
-	return visited("Submitted and indexed", append([]func(*sites.Page){func(p *sites.Page) { p.Status, p.Verdict = sites.Indexed, "PASS" }}, change...)...)
+	return crawledPage("Submitted and indexed", append([]func(*sites.Page){func(p *sites.Page) { p.Status, p.Verdict = sites.Indexed, "PASS" }}, change...)...)
 }
 
-// read is a page that a crawl has read; change changes what it found.
-func read(at models.Time, change ...func(*sites.Crawled)) sites.Known {
+// read is the evidence of a page that a crawl has read.
+func read(at models.Time, change ...func(*sites.Crawled)) sites.Evidence {
 	c := &sites.Crawled{FetchedAt: at, StatusCode: 200, Words: 500}
 	for _, f := range change {
 		f(c)
 	}
-	return sites.Known{Crawled: c}
+	return sites.Evidence{Crawled: c}
 }
 
-func answered(at models.Time, code int) sites.Known {
+func responded(at models.Time, code int) sites.Evidence {
 	return read(at, func(c *sites.Crawled) { c.StatusCode, c.Words = code, -1 })
 }
 
-func checked(status sites.CheckStatus, at models.Time, code int, err string) sites.Known {
-	return sites.Known{Checked: &sites.Checked{Status: status, StatusCode: code, CheckedAt: at, Error: err}}
+func checked(status sites.CheckStatus, at models.Time, code int, err string) sites.Evidence {
+	return sites.Evidence{Checked: &sites.Checked{Status: status, StatusCode: code, CheckedAt: at, Error: err}}
 }
 
 func noindex(c *sites.Crawled) { c.NoIndex = true }
@@ -60,7 +60,9 @@ func redirects(c *sites.Crawled) {
 func loops(c *sites.Crawled) {
 	c.Redirects, c.Error, c.StatusCode, c.Words = true, "too many redirects", 0, -1
 }
-func namesOther(c *sites.Crawled)  { c.Canonical, c.OtherCanonical = "https://example.com/other", true }
+func otherCanonical(c *sites.Crawled) {
+	c.Canonical, c.OtherCanonical = "https://example.com/other", true
+}
 func copies(c *sites.Crawled)      { c.OtherCanonical = true }
 func thin(c *sites.Crawled)        { c.Words = 12 }
 func oneWord(c *sites.Crawled)     { c.Words = 1 }
@@ -68,7 +70,7 @@ func notText(c *sites.Crawled)     { c.Words = -1 }
 func unlinked(c *sites.Crawled)    { c.Unlinked = true }
 func unreachable(c *sites.Crawled) { c.Error, c.StatusCode, c.Words = "timed out", 0, -1 }
 
-func state(set func(*sites.Inspection)) func(*sites.Page) {
+func countKey(set func(*sites.Inspection)) func(*sites.Page) {
 	return func(p *sites.Page) { set(&p.Inspection) }
 }
 
@@ -77,92 +79,92 @@ func TestDiagnose(t *testing.T) {
 		alternate  = "Alternate page with proper canonical tag"
 		crawled    = "Crawled - currently not indexed"
 		notCrawled = " Google has not crawled it since."
-		fixed      = ". Fixed since Google's last visit."
+		fixed      = ". Fixed since Google's last crawl."
 	)
-	googleChose := state(func(i *sites.Inspection) { i.GoogleCanonical = "https://example.com/chosen" })
-	userNamed := state(func(i *sites.Inspection) { i.UserCanonical = "https://example.com/named" })
-	queued := func(p *sites.Page) { p.ForIndexNow, p.UsesIndexNow = true, true }
+	googleChose := countKey(func(i *sites.Inspection) { i.GoogleCanonical = "https://example.com/chosen" })
+	userDeclared := countKey(func(i *sites.Inspection) { i.UserCanonical = "https://example.com/named" })
+	queued := func(p *sites.Page) { p.QueuedForIndexNow, p.UsesIndexNow = true, true }
 	unknown := sites.Page{URL: pageURL, Status: sites.Pending}
 	for name, c := range map[string]struct {
 		page  sites.Page
-		known sites.Known
+		known sites.Evidence
 		want  []string // certainty, cause: text
 	}{
 		"indexed":                         {indexed(), read(after), nil},
 		"indexed, seen before":            {indexed(), read(before, noindex), nil},
 		"indexed, thin and unlinked":      {indexed(), read(after, thin, unlinked), nil},
-		"indexed, queued again":           {indexed(queued), sites.Known{}, nil},
+		"indexed, queued again":           {indexed(queued), sites.Evidence{}, nil},
 		"indexed, noindex since":          {indexed(), read(after, noindex), []string{"certain noindex: The page tells search engines not to index it." + notCrawled}},
-		"indexed, gone since":             {indexed(), answered(after, 410), []string{"certain not_found: The server answers 410." + notCrawled}},
-		"indexed, another canonical":      {indexed(googleChose), sites.Known{}, []string{"google google_canonical: Google shows https://example.com/chosen in place of this page."}},
-		"indexed, its own canonical":      {indexed(state(func(i *sites.Inspection) { i.GoogleCanonical = pageURL + "/" })), sites.Known{}, nil},
-		"indexed though blocked":          {visited("Indexed, though blocked by robots.txt", state(func(i *sites.Inspection) { i.RobotsState = "DISALLOWED" })), sites.Known{}, []string{"google indexed_though_blocked: "}},
-		"indexed though blocked, verdict": {indexed(state(func(i *sites.Inspection) { i.CoverageState = "Indexed, though blocked by robots.txt" })), sites.Known{}, []string{"google indexed_though_blocked: "}},
+		"indexed, gone since":             {indexed(), responded(after, 410), []string{"certain not_found: The server responds with status 410." + notCrawled}},
+		"indexed, another canonical":      {indexed(googleChose), sites.Evidence{}, []string{"google google_canonical: Google shows https://example.com/chosen instead of this page."}},
+		"indexed, its own canonical":      {indexed(countKey(func(i *sites.Inspection) { i.GoogleCanonical = pageURL + "/" })), sites.Evidence{}, nil},
+		"indexed though blocked":          {crawledPage("Indexed, though blocked by robots.txt", countKey(func(i *sites.Inspection) { i.RobotsState = "DISALLOWED" })), sites.Evidence{}, []string{"google indexed_though_blocked: "}},
+		"indexed though blocked, verdict": {indexed(countKey(func(i *sites.Inspection) { i.CoverageState = "Indexed, though blocked by robots.txt" })), sites.Evidence{}, []string{"google indexed_though_blocked: "}},
 
-		"noindex, by Google alone": {visited("Excluded by ‘noindex’ tag"), sites.Known{}, []string{"google noindex: The page tells search engines not to index it."}},
-		"noindex, confirmed":       {visited("Excluded by 'noindex' tag"), read(after, noindex), []string{"certain noindex: The page tells search engines not to index it."}},
-		"noindex, seen before":     {visited("Excluded by 'noindex' tag"), read(before), []string{"google noindex: The page"}},
-		"noindex, fixed":           {visited("Excluded by 'noindex' tag"), read(after), []string{"google noindex: Google reports: Excluded by noindex" + fixed}},
-		"noindex, broken since":    {visited("Excluded by 'noindex' tag"), answered(after, 500), []string{"certain server_error: The server answers 500." + notCrawled, "google noindex: The page"}},
+		"noindex, by Google alone": {crawledPage("Excluded by ‘noindex’ tag"), sites.Evidence{}, []string{"google noindex: The page tells search engines not to index it."}},
+		"noindex, confirmed":       {crawledPage("Excluded by 'noindex' tag"), read(after, noindex), []string{"certain noindex: The page tells search engines not to index it."}},
+		"noindex, seen before":     {crawledPage("Excluded by 'noindex' tag"), read(before), []string{"google noindex: The page"}},
+		"noindex, fixed":           {crawledPage("Excluded by 'noindex' tag"), read(after), []string{"google noindex: Google reports: Excluded by noindex" + fixed}},
+		"noindex, broken since":    {crawledPage("Excluded by 'noindex' tag"), responded(after, 500), []string{"certain server_error: The server responds with status 500." + notCrawled, "google noindex: The page"}},
 		"noindex, never crawled":   {unknown, read(after, noindex), []string{"certain noindex: The page tells search engines not to index it.", "waiting never_submitted: ", "waiting never_verified: "}},
-		"noindex by its state":     {visited("", state(func(i *sites.Inspection) { i.IndexingState = "BLOCKED_BY_HTTP_HEADER" })), sites.Known{}, []string{"google noindex: "}},
+		"noindex by its state":     {crawledPage("", countKey(func(i *sites.Inspection) { i.IndexingState = "BLOCKED_BY_HTTP_HEADER" })), sites.Evidence{}, []string{"google noindex: "}},
 
-		"robots, by Google alone": {visited("Blocked by robots.txt"), read(after), []string{"google robots: "}},
-		"robots, confirmed":       {visited("Blocked by robots.txt"), read(after, robots), []string{"certain robots: robots.txt disallows the page."}},
-		"robots, seen here":       {visited(crawled), read(after, robots), []string{"likely robots: robots.txt disallows the page." + notCrawled, "google crawled_not_indexed: "}},
-		"robots by two states":    {visited(crawled, state(func(i *sites.Inspection) { i.RobotsState, i.FetchState = "DISALLOWED", "BLOCKED_ROBOTS_TXT" })), sites.Known{}, []string{"google crawled_not_indexed: ", "google robots: "}},
+		"robots, by Google alone": {crawledPage("Blocked by robots.txt"), read(after), []string{"google robots: "}},
+		"robots, confirmed":       {crawledPage("Blocked by robots.txt"), read(after, robots), []string{"certain robots: robots.txt disallows the page."}},
+		"robots, seen here":       {crawledPage(crawled), read(after, robots), []string{"likely robots: robots.txt disallows the page." + notCrawled, "google crawled_not_indexed: "}},
+		"robots by two states":    {crawledPage(crawled, countKey(func(i *sites.Inspection) { i.RobotsState, i.FetchState = "DISALLOWED", "BLOCKED_ROBOTS_TXT" })), sites.Evidence{}, []string{"google crawled_not_indexed: ", "google robots: "}},
 
-		"404, confirmed":           {visited("Not found (404)"), answered(before, 404), []string{"certain not_found: The server answers 404."}},
-		"404, fixed":               {visited("Not found (404)"), read(after), []string{"google not_found: Google reports: Not found (404)" + fixed}},
-		"404, fixed by a check":    {visited("Not found (404)"), checked(sites.CheckUp, after, 200, ""), []string{"google not_found: Google reports: Not found (404)" + fixed}},
-		"404, fixed by a recheck":  {visited("Not found (404)"), sites.Known{Saved: &sites.Saved{Health: "ok", StatusCode: 200, CheckedAt: after}}, []string{"google not_found: Google reports: Not found (404)" + fixed}},
-		"404, paused check":        {visited("Not found (404)"), checked(sites.CheckPaused, after, 200, ""), []string{"google not_found: The page does not exist"}},
-		"404 in the crawl, up now": {visited(crawled), sites.Known{Crawled: answered(before, 404).Crawled, Checked: checked(sites.CheckUp, after, 200, "").Checked}, []string{"google crawled_not_indexed: "}},
-		"5xx, down now":            {visited("Server error (5xx)"), checked(sites.CheckDown, after, 503, "unexpected status 503"), []string{"certain server_error: The server answers 503."}},
-		"5xx, fixed":               {visited("Server error (5xx)"), read(after), []string{"google server_error: Google reports: Server error (5xx)" + fixed}},
-		"down now":                 {visited(crawled), checked(sites.CheckDown, after, 0, "timed out"), []string{"likely unreachable: The page could not be fetched: timed out." + notCrawled, "google crawled_not_indexed: "}},
-		"down by a keyword":        {visited(crawled), checked(sites.CheckDown, after, 200, "keyword not found"), []string{"google crawled_not_indexed: "}},
-		"unreachable":              {visited(crawled), read(after, unreachable), []string{"likely unreachable: The page could not be fetched: timed out." + notCrawled, "google crawled_not_indexed: "}},
-		"unreachable before":       {visited(crawled), read(before, unreachable), []string{"google crawled_not_indexed: "}},
-		"401":                      {visited("Blocked due to unauthorized request (401)"), answered(after, 401), []string{"certain unauthorized: The server answered 401 to Linkwatch."}},
-		"403, here alone":          {visited(crawled), answered(after, 403), []string{"likely forbidden: The server answered 403 to Linkwatch." + notCrawled, "google crawled_not_indexed: "}},
-		"403, not here":            {visited("Blocked due to access forbidden (403)"), read(after), []string{"google forbidden: The server refuses the crawler."}},
-		"429":                      {visited(crawled), answered(after, 429), []string{"likely client_error: The server answered 429 to Linkwatch." + notCrawled, "google crawled_not_indexed: "}},
-		"other 4xx, fixed":         {visited("Blocked due to other 4xx issue"), read(after), []string{"google client_error: Google reports: Other 4xx error" + fixed}},
-		"soft 404, thin":           {visited("Soft 404"), read(after, thin), []string{"likely thin: The page has 12 words of text.", "google soft_404: "}},
-		"one word":                 {visited(crawled), read(before, oneWord), []string{"likely thin: The page has 1 word of text.", "google crawled_not_indexed: "}},
-		"not a text":               {visited(crawled), read(before, notText), []string{"google crawled_not_indexed: "}},
+		"404, confirmed":           {crawledPage("Not found (404)"), responded(before, 404), []string{"certain not_found: The server responds with status 404."}},
+		"404, fixed":               {crawledPage("Not found (404)"), read(after), []string{"google not_found: Google reports: Not found (404)" + fixed}},
+		"404, fixed by a check":    {crawledPage("Not found (404)"), checked(sites.CheckUp, after, 200, ""), []string{"google not_found: Google reports: Not found (404)" + fixed}},
+		"404, fixed by a recheck":  {crawledPage("Not found (404)"), sites.Evidence{Saved: &sites.Saved{Health: "ok", StatusCode: 200, CheckedAt: after}}, []string{"google not_found: Google reports: Not found (404)" + fixed}},
+		"404, paused check":        {crawledPage("Not found (404)"), checked(sites.CheckPaused, after, 200, ""), []string{"google not_found: The page does not exist"}},
+		"404 in the crawl, up now": {crawledPage(crawled), sites.Evidence{Crawled: responded(before, 404).Crawled, Checked: checked(sites.CheckUp, after, 200, "").Checked}, []string{"google crawled_not_indexed: "}},
+		"5xx, down now":            {crawledPage("Server error (5xx)"), checked(sites.CheckDown, after, 503, "unexpected status 503"), []string{"certain server_error: The server responds with status 503."}},
+		"5xx, fixed":               {crawledPage("Server error (5xx)"), read(after), []string{"google server_error: Google reports: Server error (5xx)" + fixed}},
+		"down now":                 {crawledPage(crawled), checked(sites.CheckDown, after, 0, "timed out"), []string{"likely unreachable: The page could not be fetched: timed out." + notCrawled, "google crawled_not_indexed: "}},
+		"down by a keyword":        {crawledPage(crawled), checked(sites.CheckDown, after, 200, "keyword not found"), []string{"google crawled_not_indexed: "}},
+		"unreachable":              {crawledPage(crawled), read(after, unreachable), []string{"likely unreachable: The page could not be fetched: timed out." + notCrawled, "google crawled_not_indexed: "}},
+		"unreachable before":       {crawledPage(crawled), read(before, unreachable), []string{"google crawled_not_indexed: "}},
+		"401":                      {crawledPage("Blocked due to unauthorized request (401)"), responded(after, 401), []string{"certain unauthorized: The server responded to Linkwatch with status 401."}},
+		"403, here alone":          {crawledPage(crawled), responded(after, 403), []string{"likely forbidden: The server responded to Linkwatch with status 403." + notCrawled, "google crawled_not_indexed: "}},
+		"403, not here":            {crawledPage("Blocked due to access forbidden (403)"), read(after), []string{"google forbidden: The server refuses the crawler."}},
+		"429":                      {crawledPage(crawled), responded(after, 429), []string{"likely client_error: The server responded to Linkwatch with status 429." + notCrawled, "google crawled_not_indexed: "}},
+		"other 4xx, fixed":         {crawledPage("Blocked due to other 4xx issue"), read(after), []string{"google client_error: Google reports: Other 4xx error" + fixed}},
+		"soft 404, thin":           {crawledPage("Soft 404"), read(after, thin), []string{"likely thin: The page has 12 words of text.", "google soft_404: "}},
+		"one word":                 {crawledPage(crawled), read(before, oneWord), []string{"likely thin: The page has 1 word of text.", "google crawled_not_indexed: "}},
+		"not a text":               {crawledPage(crawled), read(before, notText), []string{"google crawled_not_indexed: "}},
 
-		"redirect, confirmed":    {visited("Page with redirect"), read(after, redirects), []string{"certain redirect: The page redirects to https://example.com/to."}},
-		"redirect, since":        {visited(crawled), read(after, redirects), []string{"certain redirect: The page redirects to https://example.com/to." + notCrawled, "google crawled_not_indexed: "}},
-		"redirect, fixed":        {visited("Page with redirect"), read(after), []string{"google redirect: Google reports: Page with redirect" + fixed}},
-		"redirect, still":        {visited("Page with redirect"), read(before), []string{"google redirect: The page redirects to another URL."}},
-		"redirect, moved link":   {visited(crawled), sites.Known{Saved: &sites.Saved{Health: "moved", StatusCode: 200, CheckedAt: after, MovedTo: "https://example.com/new"}}, []string{"certain redirect: The page redirects to https://example.com/new." + notCrawled, "google crawled_not_indexed: "}},
-		"redirect to a slash":    {visited(crawled), sites.Known{Saved: &sites.Saved{Health: "moved", StatusCode: 200, CheckedAt: after, MovedTo: pageURL + "/"}}, []string{"google crawled_not_indexed: "}},
-		"redirect error":         {visited("Redirect error"), read(after, loops), []string{"certain redirect_error: "}},
-		"redirect error, fixed":  {visited("Redirect error"), read(after), []string{"google redirect_error: Google reports: Redirect error" + fixed}},
-		"redirect, up elsewhere": {visited("Page with redirect"), checked(sites.CheckUp, after, 200, ""), []string{"google redirect: The page redirects to another URL."}},
+		"redirect, confirmed":    {crawledPage("Page with redirect"), read(after, redirects), []string{"certain redirect: The page redirects to https://example.com/to."}},
+		"redirect, since":        {crawledPage(crawled), read(after, redirects), []string{"certain redirect: The page redirects to https://example.com/to." + notCrawled, "google crawled_not_indexed: "}},
+		"redirect, fixed":        {crawledPage("Page with redirect"), read(after), []string{"google redirect: Google reports: Page with redirect" + fixed}},
+		"redirect, still":        {crawledPage("Page with redirect"), read(before), []string{"google redirect: The page redirects to another URL."}},
+		"redirect, moved link":   {crawledPage(crawled), sites.Evidence{Saved: &sites.Saved{Health: "moved", StatusCode: 200, CheckedAt: after, MovedTo: "https://example.com/new"}}, []string{"certain redirect: The page redirects to https://example.com/new." + notCrawled, "google crawled_not_indexed: "}},
+		"redirect to a slash":    {crawledPage(crawled), sites.Evidence{Saved: &sites.Saved{Health: "moved", StatusCode: 200, CheckedAt: after, MovedTo: pageURL + "/"}}, []string{"google crawled_not_indexed: "}},
+		"redirect error":         {crawledPage("Redirect error"), read(after, loops), []string{"certain redirect_error: "}},
+		"redirect error, fixed":  {crawledPage("Redirect error"), read(after), []string{"google redirect_error: Google reports: Redirect error" + fixed}},
+		"redirect, up elsewhere": {crawledPage("Page with redirect"), checked(sites.CheckUp, after, 200, ""), []string{"google redirect: The page redirects to another URL."}},
 
-		"alternate, confirmed":       {visited(alternate), read(after, namesOther), []string{"certain alternate: The page names https://example.com/other as its canonical URL."}},
-		"alternate, URL by Google":   {visited(alternate, userNamed), read(after, copies), []string{"certain alternate: The page names https://example.com/named as its canonical URL."}},
-		"alternate, since":           {visited(crawled), read(after, copies), []string{"likely alternate: The page names another URL as its canonical URL." + notCrawled, "google crawled_not_indexed: "}},
-		"alternate, fixed":           {visited(alternate, googleChose), read(after), []string{"google alternate: Google reports: Alternate page" + fixed}},
-		"alternate, by Google alone": {visited(alternate, userNamed), sites.Known{}, []string{"google alternate: The page names https://example.com/named as its canonical URL."}},
-		"duplicate":                  {visited("Duplicate without user-selected canonical", googleChose), read(after), []string{"google duplicate: Google shows https://example.com/chosen in place of this page."}},
-		"Google chose":               {visited("Duplicate, Google chose different canonical than user"), read(after), []string{"google google_canonical: Google shows another page in place of this one."}},
-		"Google's canonical":         {visited(crawled, googleChose), sites.Known{}, []string{"google crawled_not_indexed: ", "google google_canonical: Google shows https://example.com/chosen in place of this page."}},
+		"alternate, confirmed":       {crawledPage(alternate), read(after, otherCanonical), []string{"certain alternate: The page declares https://example.com/other as its canonical URL."}},
+		"alternate, URL by Google":   {crawledPage(alternate, userDeclared), read(after, copies), []string{"certain alternate: The page declares https://example.com/named as its canonical URL."}},
+		"alternate, since":           {crawledPage(crawled), read(after, copies), []string{"likely alternate: The page declares another URL as canonical." + notCrawled, "google crawled_not_indexed: "}},
+		"alternate, fixed":           {crawledPage(alternate, googleChose), read(after), []string{"google alternate: Google reports: Alternate page" + fixed}},
+		"alternate, by Google alone": {crawledPage(alternate, userDeclared), sites.Evidence{}, []string{"google alternate: The page declares https://example.com/named as its canonical URL."}},
+		"duplicate":                  {crawledPage("Duplicate without user-selected canonical", googleChose), read(after), []string{"google duplicate: Google shows https://example.com/chosen instead of this page."}},
+		"Google chose":               {crawledPage("Duplicate, Google chose different canonical than user"), read(after), []string{"google google_canonical: Google shows another page instead of this one."}},
+		"Google's canonical":         {crawledPage(crawled, googleChose), sites.Evidence{}, []string{"google crawled_not_indexed: ", "google google_canonical: Google shows https://example.com/chosen instead of this page."}},
 
-		"orphan":           {visited("Discovered - currently not indexed"), sites.Known{Crawled: &sites.Crawled{Words: -1, Unlinked: true}}, []string{"likely unlinked: The last crawl of the site found no link to the page.", "google discovered_not_indexed: "}},
-		"several":          {visited(crawled), read(after, noindex, namesOther, thin, unlinked), []string{"certain noindex: ", "likely alternate: ", "likely thin: ", "likely unlinked: ", "google crawled_not_indexed: "}},
-		"thin, not read":   {visited("Discovered - currently not indexed"), read(after, thin), []string{"google discovered_not_indexed: "}},
-		"unknown state":    {visited("Some new state: 7."), sites.Known{}, []string{"google some_new_state: Google reports: Some new state: 7."}},
-		"no reason":        {visited("", state(func(i *sites.Inspection) { i.Verdict = "NEUTRAL" })), sites.Known{}, []string{"google not_indexed: "}},
-		"never submitted":  {unknown, sites.Known{}, []string{"waiting never_submitted: ", "waiting never_verified: "}},
-		"queued":           {sites.Page{URL: pageURL, ForGoogle: true}, sites.Known{}, []string{"waiting queued: ", "waiting never_verified: "}},
-		"queued again":     {visited(crawled, queued), sites.Known{}, []string{"google crawled_not_indexed: ", "waiting queued: "}},
-		"refused":          {sites.Page{URL: pageURL, Status: sites.Failed, Cause: sites.CauseNotOwner, LastSubmittedAt: before, LastVerifiedAt: before}, sites.Known{}, []string{"likely not_owner: "}},
-		"not in a sitemap": {visited(crawled, func(p *sites.Page) { p.GoneAt = after }), sites.Known{}, []string{"likely not_in_sitemap: ", "google crawled_not_indexed: "}},
-		"unknown to Google": {sites.Page{URL: pageURL, Status: sites.NotIndexed, LastVerifiedAt: after, Inspection: sites.Inspection{Verdict: "NEUTRAL", CoverageState: "URL is unknown to Google"}}, sites.Known{},
+		"orphan":           {crawledPage("Discovered - currently not indexed"), sites.Evidence{Crawled: &sites.Crawled{Words: -1, Unlinked: true}}, []string{"likely unlinked: The last crawl of the site found no link to the page.", "google discovered_not_indexed: "}},
+		"several":          {crawledPage(crawled), read(after, noindex, otherCanonical, thin, unlinked), []string{"certain noindex: ", "likely alternate: ", "likely thin: ", "likely unlinked: ", "google crawled_not_indexed: "}},
+		"thin, not read":   {crawledPage("Discovered - currently not indexed"), read(after, thin), []string{"google discovered_not_indexed: "}},
+		"unknown state":    {crawledPage("Some new state: 7."), sites.Evidence{}, []string{"google some_new_state: Google reports: Some new state: 7."}},
+		"no reason":        {crawledPage("", countKey(func(i *sites.Inspection) { i.Verdict = "NEUTRAL" })), sites.Evidence{}, []string{"google not_indexed: "}},
+		"never submitted":  {unknown, sites.Evidence{}, []string{"waiting never_submitted: ", "waiting never_verified: "}},
+		"queued":           {sites.Page{URL: pageURL, QueuedForGoogle: true}, sites.Evidence{}, []string{"waiting queued: ", "waiting never_verified: "}},
+		"queued again":     {crawledPage(crawled, queued), sites.Evidence{}, []string{"google crawled_not_indexed: ", "waiting queued: "}},
+		"refused":          {sites.Page{URL: pageURL, Status: sites.Failed, Cause: sites.CauseNotOwner, LastSubmittedAt: before, LastVerifiedAt: before}, sites.Evidence{}, []string{"likely not_owner: "}},
+		"not in a sitemap": {crawledPage(crawled, func(p *sites.Page) { p.GoneAt = after }), sites.Evidence{}, []string{"likely not_in_sitemap: ", "google crawled_not_indexed: "}},
+		"unknown to Google": {sites.Page{URL: pageURL, Status: sites.NotIndexed, LastVerifiedAt: after, Inspection: sites.Inspection{Verdict: "NEUTRAL", CoverageState: "URL is unknown to Google"}}, sites.Evidence{},
 			[]string{"google unknown_to_google: ", "waiting never_submitted: "}},
 	} {
 		var got []string
@@ -275,7 +277,7 @@ func TestDiagnoseGuessesOnlyWithoutAReason(t *testing.T) {
 	} {
 		p := sites.Page{URL: pageURL, Status: sites.NotIndexed, Inspection: sites.Inspection{Verdict: "NEUTRAL", CoverageState: state}, LastSubmittedAt: before, LastVerifiedAt: after}
 		var got []string
-		for _, f := range sites.Diagnose(p, sites.Known{Crawled: &sites.Crawled{Unlinked: true, Words: -1}}) {
+		for _, f := range sites.Diagnose(p, sites.Evidence{Crawled: &sites.Crawled{Unlinked: true, Words: -1}}) {
 			got = append(got, f.Cause)
 		}
 		if !slices.Equal(got, want) {
@@ -287,7 +289,7 @@ func TestDiagnoseGuessesOnlyWithoutAReason(t *testing.T) {
 func TestCauses(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range sites.Causes {
-		if seen[c.Slug] || !isSlug(c.Slug) || c.Label == "" || !strings.HasSuffix(c.Text, ".") || !strings.HasSuffix(c.Fix, ".") || sites.CauseNamed(c.Slug) != c {
+		if seen[c.Slug] || !isSlug(c.Slug) || c.Label == "" || !strings.HasSuffix(c.Text, ".") || !strings.HasSuffix(c.Fix, ".") || sites.CauseBySlug(c.Slug) != c {
 			t.Errorf("%+v", c)
 		}
 		seen[c.Slug] = true
@@ -297,7 +299,7 @@ func TestCauses(t *testing.T) {
 			}
 		}
 	}
-	if c := sites.CauseNamed("some_new_state"); c.Slug != "some_new_state" || c.Label != "Some new state" || c.Text != "Google reports: Some new state." || c.Fix == "" {
+	if c := sites.CauseBySlug("some_new_state"); c.Slug != "some_new_state" || c.Label != "Some new state" || c.Text != "Google reports: Some new state." || c.Fix == "" {
 		t.Errorf("a state that is not known: %+v", c)
 	}
 }
@@ -308,9 +310,9 @@ func FuzzCauseOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, verdict, fetch string) {
 		i := sites.Inspection{CoverageState: text, Verdict: verdict, FetchState: fetch}
 		slug := sites.CauseOf(i)
-		if !isSlug(slug) || slug != "" && sites.CauseNamed(slug).Label == "" {
+		if !isSlug(slug) || slug != "" && sites.CauseBySlug(slug).Label == "" {
 			t.Errorf("got %q", slug)
 		}
-		sites.Diagnose(sites.Page{URL: text, Inspection: i}, sites.Known{})
+		sites.Diagnose(sites.Page{URL: text, Inspection: i}, sites.Evidence{})
 	})
 }

@@ -7,13 +7,13 @@ import (
 	"linkwatch/models/event"
 )
 
-// The kinds of events of websites.
+// Kinds of events of websites.
 const (
 	EventQuota   event.Kind = "quota.nearly_spent"
 	EventDropped event.Kind = "page.dropped"
 )
 
-// Events are the kinds of events of websites.
+// Events returns the types of events of websites.
 func Events() []event.Type {
 	return []event.Type{
 		{
@@ -27,18 +27,18 @@ func Events() []event.Type {
 	}
 }
 
-// nearlySpent is the number of uses that is 80% of a daily quota.
-func nearlySpent(limit int) int { return (limit*4 + 4) / 5 }
+// nearlyUsed is 80% of a daily quota, rounded up.
+func nearlyUsed(limit int) int { return (limit*4 + 4) / 5 }
 
-// quotaEvent is the event of a website that has used 80% of a quota, which it may share with others.
+// quotaEvent is the event that a website used 80% of a quota, which it may share with others.
 func quotaEvent(w Website, c Call, used, limit int, now models.Time) event.Event {
 	return event.Event{
 		Kind: EventQuota, Phase: event.Once, Severity: event.Warning, SubjectKind: "website", SubjectID: w.ID, Name: w.Name, URL: w.Property().Root(), Host: w.Property().Host(), At: now, PrivateTo: w.PrivateTo,
-		Detail: fmt.Sprintf("%d of %d (%s) are used today", used, limit, c),
+		Detail: fmt.Sprintf("%d of %d used today (%s)", used, limit, c),
 	}
 }
 
-// droppedEvent tells that a page is no longer indexed.
+// droppedEvent is the event that a page is no longer indexed.
 func droppedEvent(p Page, i Inspection, now models.Time) event.Event {
 	e := event.Event{Kind: EventDropped, Phase: event.Once, Severity: event.Warning, SubjectKind: "page", SubjectID: p.ID(), Name: p.URL, URL: p.URL, At: now, Detail: i.CoverageState}
 	if u, err := models.ParseURL("url", p.URL); err == nil {

@@ -12,22 +12,21 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Whatever is done at the same time, the counts are those of the pages, the rank is that
-// of the priority that counts, and a page is gone if no sitemap has it: then it waits for
-// nothing.
+// Under concurrent changes, page counts match the pages, queue_rank matches the priority, and exactly the pages in no sitemap are
+// gone and not queued.
 func TestInvariants(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site("https://example.com/"))
 		s, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: ptr("0123456789"), IndexingEnabled: ptr(true)})
-		w.ok(err)
+		w.must(err)
 		seed := uint64(time.Now().UnixNano())
-		t.Logf("the seed is %d", seed)
+		t.Logf("seed %d", seed)
 		var group sync.WaitGroup
 		for n := range uint64(3) {
 			m := w.sitemap(s, fmt.Sprintf("https://example.com/%d.xml", n))
-			w.ok(w.BeginReading(w.Context(), m))
+			w.must(w.BeginReading(w.Context(), m))
 			group.Go(func() {
-				a := anybody{w, rand.New(rand.NewPCG(seed, n)), s, m}
+				a := randomActor{w, rand.New(rand.NewPCG(seed, n)), s, m}
 				for range 100 {
 					if err := a.act(); err != nil {
 						t.Error(err)
@@ -38,31 +37,31 @@ func TestInvariants(t *testing.T) {
 		}
 		group.Wait()
 		for what, sql := range map[string]string{
-			"counts differ": `SELECT count(*) FROM (SELECT status, cause FROM (
+			"page counts differ": `SELECT count(*) FROM (SELECT status, cause FROM (
 				SELECT status, cause, pages FROM page_counts UNION ALL
 				SELECT CASE WHEN gone_at IS NULL THEN status ELSE 'gone' END, CASE WHEN gone_at IS NULL THEN cause ELSE '' END, -1 FROM pages) AS x
 				GROUP BY status, cause HAVING sum(pages) <> 0) AS y`,
-			"ranks are wrong":                  "SELECT count(*) FROM pages WHERE queue_rank <> 100 - COALESCE(manual_priority, auto_priority)",
-			"pages are gone, and wait":         "SELECT count(*) FROM pages WHERE gone_at IS NOT NULL AND (for_google OR for_indexnow OR removal)",
-			"pages are gone, or not, by error": "SELECT count(*) FROM pages AS p WHERE (p.gone_at IS NULL) <> EXISTS (SELECT 1 FROM sitemap_pages AS o WHERE o.page_seq = p.seq)",
+			"pages have a wrong queue_rank": "SELECT count(*) FROM pages WHERE queue_rank <> 100 - COALESCE(manual_priority, auto_priority)",
+			"gone pages are queued":         "SELECT count(*) FROM pages WHERE gone_at IS NOT NULL AND (queued_for_google OR queued_for_indexnow OR removal)",
+			"pages have a wrong gone_at":    "SELECT count(*) FROM pages AS p WHERE (p.gone_at IS NULL) <> EXISTS (SELECT 1 FROM sitemap_pages AS o WHERE o.page_seq = p.seq)",
 		} {
 			var wrong int
-			if w.ok(w.db.Read(w.Context()).Raw(sql).Scan(&wrong).Error); wrong > 0 {
+			if w.must(w.db.Read(w.Context()).Raw(sql).Scan(&wrong).Error); wrong > 0 {
 				t.Errorf("%d %s", wrong, what)
 			}
 		}
 	})
 }
 
-// anybody does something at random to a website and a sitemap of it.
-type anybody struct {
-	*world
+// randomActor runs random operations on a website and one of its sitemaps.
+type randomActor struct {
+	*fixture
 	*rand.Rand
 	site    sites.Website
 	sitemap sites.Sitemap
 }
 
-func (a anybody) act() error {
+func (a randomActor) act() error {
 	ctx := a.Context()
 	switch a.IntN(9) {
 	case 0, 1:
@@ -73,16 +72,16 @@ func (a anybody) act() error {
 		_, err := a.StoreEntries(ctx, a.site, a.sitemap, entries)
 		return err
 	case 2:
-		_, err := a.Detach(ctx, a.site, a.sitemap, a.IntN(2) == 0)
+		_, err := a.DetachPages(ctx, a.site, a.sitemap, a.IntN(2) == 0)
 		return err
 	case 3, 4:
 		return a.submit()
 	case 5:
-		ps, err := a.ToVerify(ctx, a.site, 5)
+		ps, err := a.PagesToVerify(ctx, a.site, 5)
 		for _, p := range ps {
 			i := sites.Inspection{Verdict: []string{"PASS", "FAIL", "NEUTRAL", "VERDICT_UNSPECIFIED", ""}[a.IntN(5)]}
 			if err == nil {
-				err = a.RecordVerified(ctx, sites.Verified{Page: p, Inspection: i, Cause: sites.CauseOf(i)})
+				err = a.RecordVerification(ctx, sites.Verification{Page: p, Inspection: i, Cause: sites.CauseOf(i)})
 			}
 		}
 		return err
@@ -102,11 +101,11 @@ func (a anybody) act() error {
 	}
 }
 
-// submit submits what waits, with any answer.
-func (a anybody) submit() error {
-	ctx, method, next := a.Context(), sites.ByIndexNow, func() ([]sites.Page, error) { return a.ToIndexNow(a.Context(), a.site) }
+// submit submits queued pages with a random outcome.
+func (a randomActor) submit() error {
+	ctx, method, next := a.Context(), sites.ByIndexNow, func() ([]sites.Page, error) { return a.PagesForIndexNow(a.Context(), a.site) }
 	if a.IntN(2) == 0 {
-		method, next = sites.ByIndexingAPI, func() ([]sites.Page, error) { return a.ToPublish(ctx, a.site, 10) }
+		method, next = sites.ByIndexingAPI, func() ([]sites.Page, error) { return a.PagesToPublish(ctx, a.site, 10) }
 	}
 	ps, err := next()
 	if err != nil || len(ps) == 0 {
@@ -116,10 +115,10 @@ func (a anybody) submit() error {
 	for _, p := range ps {
 		seqs = append(seqs, p.Seq)
 	}
-	sub, err := a.Begin(ctx, a.site, sites.Submission{Method: method, Action: sites.Updated, Pages: len(seqs), LoadedAt: ps[0].LoadedAt})
+	sub, err := a.BeginSubmission(ctx, a.site, sites.Submission{Method: method, Action: sites.Updated, Pages: len(seqs), LoadedAt: ps[0].LoadedAt})
 	if err != nil {
 		return err
 	}
 	status := []sites.SubmissionStatus{sites.Accepted, sites.Refused, sites.Retried, sites.Sent}[a.IntN(4)]
-	return a.Answered(ctx, sub, seqs, sites.Answer{Status: status, Error: "e", Cause: "refused", Limited: a.IntN(5) == 0})
+	return a.RecordOutcome(ctx, sub, seqs, sites.Outcome{Status: status, Error: "e", Cause: "refused", RateLimited: a.IntN(5) == 0})
 }

@@ -11,9 +11,8 @@ import (
 	"linkwatch/models/sites"
 )
 
-// race has 16 workers of each store take permits until they are refused for a bound,
-// and returns how many they got.
-func race(t *testing.T, stores []*books, bound sites.Bound, call sites.Call, ws ...sites.Website) int {
+// race lets 16 goroutines per store acquire permits until a limit refuses them. It returns the number of permits.
+func race(t *testing.T, stores []*ledger, limit sites.LimitKind, call sites.Call, ws ...sites.Website) int {
 	t.Helper()
 	var got atomic.Int32
 	start := make(chan struct{})
@@ -24,7 +23,7 @@ func race(t *testing.T, stores []*books, bound sites.Bound, call sites.Call, ws 
 				<-start
 				for {
 					_, err := b.Acquire(context.Background(), b.me, ws[i%len(ws)], call)
-					if e, ok := errors.AsType[*sites.QuotaError](err); ok && e.Bound == bound {
+					if e, ok := errors.AsType[*sites.QuotaError](err); ok && e.Limit == limit {
 						return
 					}
 					if err != nil {
@@ -41,44 +40,43 @@ func race(t *testing.T, stores []*books, bound sites.Bound, call sites.Call, ws 
 	return int(got.Load())
 }
 
-// raceAll races for each limit, by calls of two websites of one project.
-func raceAll(t *testing.T, stores ...*books) {
+// raceAll runs race for each limit, with two websites of one project.
+func raceAll(t *testing.T, stores ...*ledger) {
 	t.Helper()
 	limits := sites.Limits{PublishPerDay: 37, MetadataPerMinute: 41, RequestsPerMinute: 61, InspectionsPerDay: 29, InspectionsPerMinute: 53, Concurrency: 1000}
 	next := func(change func(*sites.Limits)) {
 		limits := limits
 		change(&limits)
 		for _, b := range stores {
-			b.clock.Advance(2 * models.Day) // all quotas are free, and nothing is under way
+			b.clock.Advance(2 * models.Day) // reset all quotas
 			b.restart(limits)
 		}
 	}
 	for _, c := range []struct {
-		bound  sites.Bound
+		limit  sites.LimitKind
 		call   sites.Call
 		ws     []sites.Website
 		change func(*sites.Limits)
 		want   int
 	}{
-		{sites.BoundDay, sites.CallPublish, []sites.Website{one, two}, func(*sites.Limits) {}, 37},
-		{sites.BoundMinute, sites.CallMetadata, []sites.Website{one, two}, func(*sites.Limits) {}, 41},
-		{sites.BoundRequests, sites.CallPublish, []sites.Website{one, two}, func(l *sites.Limits) { l.PublishPerDay = 100 }, 61},
-		{sites.BoundDay, sites.CallInspect, []sites.Website{one}, func(*sites.Limits) {}, 29},
-		{sites.BoundMinute, sites.CallInspect, []sites.Website{one}, func(l *sites.Limits) { l.InspectionsPerDay = 100 }, 53},
-		{sites.BoundConcurrency, sites.CallInspect, []sites.Website{one}, func(l *sites.Limits) { l.Concurrency = 5 }, 5},
-		{sites.BoundConcurrency, sites.CallMetadata, []sites.Website{one, {Seq: one.Seq, SiteURL: one.SiteURL, ProjectID: "other"}}, func(l *sites.Limits) { l.Concurrency = 5 }, 5},
+		{sites.LimitDay, sites.CallPublish, []sites.Website{one, two}, func(*sites.Limits) {}, 37},
+		{sites.LimitMinute, sites.CallMetadata, []sites.Website{one, two}, func(*sites.Limits) {}, 41},
+		{sites.LimitRequests, sites.CallPublish, []sites.Website{one, two}, func(l *sites.Limits) { l.PublishPerDay = 100 }, 61},
+		{sites.LimitDay, sites.CallInspect, []sites.Website{one}, func(*sites.Limits) {}, 29},
+		{sites.LimitMinute, sites.CallInspect, []sites.Website{one}, func(l *sites.Limits) { l.InspectionsPerDay = 100 }, 53},
+		{sites.LimitConcurrency, sites.CallInspect, []sites.Website{one}, func(l *sites.Limits) { l.Concurrency = 5 }, 5},
+		{sites.LimitConcurrency, sites.CallMetadata, []sites.Website{one, {Seq: one.Seq, SiteURL: one.SiteURL, ProjectID: "other"}}, func(l *sites.Limits) { l.Concurrency = 5 }, 5},
 	} {
 		next(c.change)
-		if got := race(t, stores, c.bound, c.call, c.ws...); got != c.want {
-			t.Errorf("%s, %s: %d permits, want %d", c.call, c.bound, got, c.want)
+		if got := race(t, stores, c.limit, c.call, c.ws...); got != c.want {
+			t.Errorf("%s, %s: %d permits, want %d", c.call, c.limit, got, c.want)
 		}
 	}
-	underWay(t, stores, func(set func(*sites.Limits)) { next(set) })
+	raceConcurrency(t, stores, func(set func(*sites.Limits)) { next(set) })
 }
 
-// underWay has the workers of all stores take and end permits: never more than
-// Concurrency are under way, and all get theirs.
-func underWay(t *testing.T, stores []*books, next func(func(*sites.Limits))) {
+// raceConcurrency lets all stores acquire and release permits. At most Concurrency permits may be held at a time.
+func raceConcurrency(t *testing.T, stores []*ledger, next func(func(*sites.Limits))) {
 	t.Helper()
 	next(func(l *sites.Limits) { *l = many; l.Concurrency = 3 })
 	var now, most, refused atomic.Int32
@@ -89,7 +87,7 @@ func underWay(t *testing.T, stores []*books, next func(func(*sites.Limits))) {
 				call := []sites.Call{sites.CallPublish, sites.CallMetadata, sites.CallInspect}[i%3]
 				for granted := 0; granted < 2; {
 					p, err := b.Acquire(context.Background(), b.me, one, call)
-					if e, ok := errors.AsType[*sites.QuotaError](err); ok && e.Bound == sites.BoundConcurrency {
+					if e, ok := errors.AsType[*sites.QuotaError](err); ok && e.Limit == sites.LimitConcurrency {
 						refused.Add(1)
 						continue
 					}
@@ -104,7 +102,7 @@ func underWay(t *testing.T, stores []*books, next func(func(*sites.Limits))) {
 						}
 					}
 					now.Add(-1)
-					if err := b.Done(context.Background(), p); err != nil {
+					if err := b.ReleasePermit(context.Background(), p); err != nil {
 						t.Error(err)
 					}
 				}
@@ -113,11 +111,11 @@ func underWay(t *testing.T, stores []*books, next func(func(*sites.Limits))) {
 	}
 	all.Wait()
 	if most.Load() > 3 {
-		t.Errorf("%d requests were under way at once", most.Load())
+		t.Errorf("%d requests in flight at once, want at most 3", most.Load())
 	}
 }
 
-// 16 workers of one instance get exactly the limit.
+// 16 goroutines of one instance get exactly the limit.
 func TestRacingWorkers(t *testing.T) {
-	limited(t, many, func(b *books) { raceAll(b.T, b) })
+	eachLedger(t, many, func(b *ledger) { raceAll(b.T, b) })
 }

@@ -12,20 +12,20 @@ import (
 	"linkwatch/models"
 )
 
-// Filter narrows a list of pages down. The zero value is all pages that a sitemap has.
+// Filter selects pages. The zero value selects all pages in a sitemap.
 type Filter struct {
 	Status Status // "" = any
-	Queued bool   // those that wait to be submitted: to Google, or by IndexNow if the website has no credentials
+	Queued bool   // queued for Google, or for IndexNow if the website has no credentials
 	Cause  string // "" = any
-	Gone   bool   // those that no sitemap has, and only these
-	// Unindexed are those that Google was asked of and has not indexed, or that were refused: not_indexed, failed, and pending ones to which
-	// it gave no clear answer. Status is not looked at then.
+	Gone   bool   // only pages in no sitemap
+	// Unindexed selects pages that Google has not indexed, that failed, or about which Google gave no clear answer: not_indexed,
+	// failed, and verified pending pages. Status is ignored then.
 	Unindexed bool
-	Match     string // a pattern of the path that begins with / and may have * ("/blog/*"), or a part of the URL; "" = any
+	Match     string // path pattern that starts with / and may contain * ("/blog/*"), or part of the URL; "" = any
 }
 
-// check bounds the filter, and tidies its texts.
-func (f *Filter) check() error {
+// normalize validates the filter and cleans its texts.
+func (f *Filter) normalize() error {
 	switch f.Status {
 	case "", Pending, Submitted, Indexed, NotIndexed, Failed:
 	default:
@@ -38,17 +38,17 @@ func (f *Filter) check() error {
 	return nil
 }
 
-// pageRows reads the pages that the actor of tx sees.
+// pageRows returns the SELECT of the pages that the actor of tx can see.
 func pageRows(tx *gorm.DB) (sql string, args []any) {
-	seen, args := models.Visible(tx, "w")
-	return selectPages + seen + " AND ", args
+	visible, args := models.Visible(tx, "w")
+	return selectPages + visible + " AND ", args
 }
 
 const selectPages = "SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
 
 var errNoPage = models.NotFound("page")
 
-// Page is the page of an id; CodeNotFound if there is none.
+// Page returns a page by ID. The error is CodeNotFound if it does not exist.
 func (s *Store) Page(ctx context.Context, id string) (Page, error) { return page(s.db.Read(ctx), id) }
 
 func page(tx *gorm.DB, id string) (p Page, err error) {
@@ -59,7 +59,7 @@ func page(tx *gorm.DB, id string) (p Page, err error) {
 	var found []Page
 	sql, args := pageRows(tx)
 	if err := tx.Raw(sql+"p.seq = ? AND p.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
-		return p, fmt.Errorf("loading a page: %w", err)
+		return p, fmt.Errorf("load page: %w", err)
 	}
 	if len(found) == 0 {
 		return p, errNoPage
@@ -67,13 +67,12 @@ func page(tx *gorm.DB, id string) (p Page, err error) {
 	return found[0], nil
 }
 
-// Pages is a page of a website's pages in the order of the queue: the highest priority
-// first, then the oldest. Those that are gone are listed by age. CodeNotFound if there is
-// no such website. limit is as models.NewLimit made it. A Match is compared with each
-// page, so a search that finds little reads all of them.
+// Pages returns pages of a website in queue order: highest priority first, then oldest first. Gone pages are sorted by age.
+// The error is CodeNotFound if the website does not exist. limit must come from models.NewLimit. Match is compared with each
+// page, so a search with few results reads all of them.
 func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after models.Cursor, limit int) (models.Slice[Page], error) {
 	var list models.Slice[Page]
-	if err := f.check(); err != nil {
+	if err := f.normalize(); err != nil {
 		return list, err
 	}
 	tx := s.db.Read(ctx)
@@ -91,24 +90,23 @@ func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after mod
 	q := f.query(w)
 	sql, args := q.sql(rank, seq, limit+1)
 	if err := tx.Raw(sql, args...).Scan(&list.Items).Error; err != nil {
-		return list, fmt.Errorf("loading pages: %w", err)
+		return list, fmt.Errorf("load pages: %w", err)
 	}
 	for i := range list.Items {
-		list.Items[i].WebsiteID, list.Items[i].UsesGoogle, list.Items[i].UsesIndexNow = w.ID, w.Google(), w.IndexNow()
+		list.Items[i].WebsiteID, list.Items[i].UsesGoogle, list.Items[i].UsesIndexNow = w.ID, w.UsesGoogle(), w.UsesIndexNow()
 	}
 	return models.NewSlice(list.Items, limit, func(p Page) models.Cursor {
 		return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID(), Priority: p.Priority()}
 	}), nil
 }
 
-// query is a list of pages in parts, each of which one index gives in its order.
+// query is a list of pages in parts, each read in order from one index.
 type query struct {
 	parts []string
 	args  [][]any
-	byAge bool // else in the order of the queue
+	byAge bool // else in queue order
 }
 
-// query is the query of a filter.
 func (f Filter) query(w Website) query {
 	where, args := " AND p.gone_at IS NULL", []any(nil)
 	if f.Gone {
@@ -118,32 +116,32 @@ func (f Filter) query(w Website) query {
 		where, args = where+" AND p.cause = ? AND p.cause <> ''", append(args, f.Cause)
 	}
 	if f.Match != "" {
-		sql, like := match(f.Match)
+		sql, like := matchCondition(f.Match)
 		where, args = where+sql, append(args, like)
 	}
 	switch {
-	case f.Queued && w.Google():
-		where += " AND p.for_google"
+	case f.Queued && w.UsesGoogle():
+		where += " AND p.queued_for_google"
 	case f.Queued:
-		where += " AND p.for_indexnow"
+		where += " AND p.queued_for_indexnow"
 	}
 	all := append([]any{w.Seq}, args...)
 	var q query
 	switch {
 	case f.Gone:
 		q = query{[]string{"p.website_seq = ?" + where}, [][]any{all}, true}
-	case f.Unindexed && f.Cause == "": // what has a cause is one of them
+	case f.Unindexed && f.Cause == "": // pages with a cause are unindexed
 		for _, status := range []string{"'not_indexed'", "'failed'", "'pending' AND p.last_verified_at IS NOT NULL"} {
 			q.parts = append(q.parts, "p.website_seq = ?"+where+" AND p.status = "+status)
 			q.args = append(q.args, append([]any{}, all...))
 		}
 	case f.Status != "" && !f.Unindexed:
 		q = query{[]string{"p.website_seq = ?" + where + " AND p.status = ?"}, [][]any{append(all, f.Status)}, false}
-	case f.Queued && w.Google() && f.Cause == "":
-		q = forGoogle(where, all)
+	case f.Queued && w.UsesGoogle() && f.Cause == "":
+		q = queuedForGoogle(where, all)
 	case f.Queued, f.Cause != "":
 		q = query{[]string{"p.website_seq = ?" + where}, [][]any{all}, false}
-	default: // the index begins with the status
+	default: // one part per status, the first column of the index
 		for _, status := range Statuses() {
 			q.parts = append(q.parts, "p.website_seq = ?"+where+" AND p.status = ?")
 			q.args = append(q.args, append(append([]any{}, all...), status))
@@ -155,47 +153,46 @@ func (f Filter) query(w Website) query {
 	return q
 }
 
-// forGoogle is the query of pages that wait for Google.
-func forGoogle(where string, args []any) query {
+// queuedForGoogle is the query of the pages queued for Google.
+func queuedForGoogle(where string, args []any) query {
 	return query{
-		parts: []string{"p.website_seq = ? AND p.for_google AND p.status = 'pending' AND p.gone_at IS NULL" + where, "p.website_seq = ? AND p.for_google AND p.status <> 'pending'" + where},
+		parts: []string{"p.website_seq = ? AND p.queued_for_google AND p.status = 'pending' AND p.gone_at IS NULL" + where, "p.website_seq = ? AND p.queued_for_google AND p.status <> 'pending'" + where},
 		args:  [][]any{slices.Clone(args), slices.Clone(args)},
 	}
 }
 
-// sql reads up to limit pages after a place.
+// sql returns the SELECT of up to limit pages after a position.
 func (q query) sql(rank int, seq int64, limit int) (string, []any) {
-	order, place := "queue_rank, seq", " AND (p.queue_rank, p.seq) > (?, ?)"
+	order, after := "queue_rank, seq", " AND (p.queue_rank, p.seq) > (?, ?)"
 	at := []any{rank, seq}
 	if q.byAge {
-		order, place, at = "seq", " AND p.seq > ?", []any{seq}
+		order, after, at = "seq", " AND p.seq > ?", []any{seq}
 	}
 	var parts []string
 	var args []any
 	for i, where := range q.parts {
-		parts = append(parts, "SELECT * FROM (SELECT p.* FROM pages AS p WHERE "+where+place+" ORDER BY "+order+" LIMIT ?) AS x")
+		parts = append(parts, "SELECT * FROM (SELECT p.* FROM pages AS p WHERE "+where+after+" ORDER BY "+order+" LIMIT ?) AS x")
 		args = append(append(append(args, q.args[i]...), at...), limit)
 	}
 	return "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS y ORDER BY " + order + " LIMIT ?", append(args, limit)
 }
 
-// match is the condition of a pattern or a part of a URL, and its argument.
-func match(text string) (sql, like string) {
+// matchCondition returns the SQL condition and argument for Filter.Match.
+func matchCondition(text string) (sql, like string) {
 	like = models.EscapeLike(strings.ToLower(text))
 	if strings.HasPrefix(text, "/") {
-		return ` AND lower(substr(p.url, CAST(p.path_at AS integer))) LIKE ? ESCAPE '\'`, strings.ReplaceAll(like, "*", "%")
+		return ` AND lower(substr(p.url, CAST(p.path_start AS integer))) LIKE ? ESCAPE '\'`, strings.ReplaceAll(like, "*", "%")
 	}
 	return ` AND lower(p.url) LIKE ? ESCAPE '\'`, "%" + strings.ReplaceAll(like, "*", "%") + "%"
 }
 
-// ByURLs are the pages of websites that are at canonical URLs, by these: at most a few
-// of each, those of shared websites before the caller's own, and then those with the
-// highest priority.
-func (s *Store) ByURLs(ctx context.Context, canonical ...string) (map[string][]Page, error) {
+// PagesByURL returns the pages with canonical URLs, by these URLs. Pages of shared websites come before those of the
+// caller's private ones, then pages with the highest priority.
+func (s *Store) PagesByURL(ctx context.Context, canonical ...string) (map[string][]Page, error) {
 	rows := models.NewRows("canonical text, url text")
 	for _, url := range canonical {
 		rows.Add(url, url)
-		rows.Add(url, withSlash(url))
+		rows.Add(url, withTrailingSlash(url))
 	}
 	var found []struct {
 		Page
@@ -207,18 +204,17 @@ func (s *Store) ByURLs(ctx context.Context, canonical ...string) (map[string][]P
 		WHERE p.url = r.url AND w.seq = p.website_seq AND w.deleted_at IS NULL AND p.gone_at IS NULL AND `+own+`
 		ORDER BY r.canonical, w.private_to <> '', p.queue_rank, p.seq`, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading pages by their URLs: %w", err)
+		return nil, fmt.Errorf("load pages by URL: %w", err)
 	}
-	of := map[string][]Page{}
+	byURL := map[string][]Page{}
 	for _, f := range found {
-		of[f.Canonical] = append(of[f.Canonical], f.Page)
+		byURL[f.Canonical] = append(byURL[f.Canonical], f.Page)
 	}
-	return of, nil
+	return byURL, nil
 }
 
-// withSlash is a canonical URL with a slash at the end of its path, as most pages are
-// requested whose path ends in one.
-func withSlash(canonical string) string {
+// withTrailingSlash adds the slash that the canonical form drops from a path.
+func withTrailingSlash(canonical string) string {
 	path, query, found := strings.Cut(canonical, "?")
 	if found {
 		query = "?" + query

@@ -11,13 +11,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// MaxBoost is how many pages one bulk change of priorities changes, the first of the
-// queue.
+// MaxBoost is the maximum number of pages that one bulk change of priorities changes.
 const MaxBoost = 10_000
 
-// SetPriority sets the manual priority of a page, or removes it if priority is nil: then
-// the automatic one counts again. Errors are CodeNotFound and CodeInvalid
-// ("manual_priority").
+// SetPriority sets the manual priority of a page; nil resets it to the automatic one. Errors are CodeNotFound and
+// CodeInvalid ("manual_priority").
 func (s *Store) SetPriority(ctx context.Context, id string, priority *int) (p Page, err error) {
 	if err := checkPriority(priority); err != nil {
 		return p, err
@@ -26,8 +24,8 @@ func (s *Store) SetPriority(ctx context.Context, id string, priority *int) (p Pa
 		if p, err = page(tx, id); err != nil {
 			return err
 		}
-		if err := tx.Exec("UPDATE pages SET manual_priority = ?, queue_rank = 100 - COALESCE(?, auto_priority), boosted_at = NULL, manual_before = NULL WHERE seq = ?", priority, priority, p.Seq).Error; err != nil {
-			return fmt.Errorf("storing a priority: %w", err)
+		if err := tx.Exec("UPDATE pages SET manual_priority = ?, queue_rank = 100 - COALESCE(?, auto_priority), boosted_at = NULL, previous_manual_priority = NULL WHERE seq = ?", priority, priority, p.Seq).Error; err != nil {
+			return fmt.Errorf("store priority: %w", err)
 		}
 		before := audit.Values{"manual_priority": p.ManualPriority}
 		if p, err = page(tx, id); err != nil {
@@ -45,22 +43,21 @@ func checkPriority(priority *int) error {
 	return nil
 }
 
-// Boost is one bulk change of priorities.
+// Boost is the result of a bulk change of priorities.
 type Boost struct {
-	At   models.Time // by which it is undone
-	N    int         // how many pages were changed
-	More bool        // there were more than MaxBoost
+	At   models.Time // identifies the change for UndoPriorities
+	N    int         // number of changed pages
+	More bool        // more pages match
 }
 
-// SetPriorities is SetPriority for the pages of a website that a filter lists: the first
-// MaxBoost of the queue whose manual priority is another one. It can be undone. Errors
-// are CodeNotFound and CodeInvalid ("manual_priority", "query.…").
+// SetPriorities sets the manual priority of the pages that match a filter: the first MaxBoost in queue order with another
+// priority. UndoPriorities undoes it. Errors are CodeNotFound and CodeInvalid ("manual_priority", "query.…").
 func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, priority *int) (b Boost, err error) {
-	given := f
-	if err := errors.Join(checkPriority(priority), f.check()); err != nil {
+	input := f
+	if err := errors.Join(checkPriority(priority), f.normalize()); err != nil {
 		return b, err
 	}
-	if given.Match != "" && f.Match == "" || given.Cause != "" && f.Cause == "" { // not all pages
+	if input.Match != "" && f.Match == "" || input.Cause != "" && f.Cause == "" { // must not match all pages
 		return b, models.Invalid("query.q", "must have a visible character")
 	}
 	b.At = s.clock.Now()
@@ -86,7 +83,7 @@ func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, p
 			seqs = seqs[:MaxBoost]
 		}
 		if b.N = len(seqs); b.N == 0 {
-			return nil // the change before can still be undone
+			return nil // the previous change stays undoable
 		}
 		values := audit.Values{"manual_priority": priority, "count": b.N, "status": string(f.Status), "cause": f.Cause, "q": f.Match, "queued": f.Queued, "gone": f.Gone}
 		if err := s.audit(tx, "website.priorities", w, values); err != nil {
@@ -95,35 +92,33 @@ func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, p
 		return b.store(tx, w, seqs, priority)
 	})
 	if err != nil && models.CodeOf(err) == "" {
-		return b, fmt.Errorf("storing priorities: %w", err)
+		return b, fmt.Errorf("store priorities: %w", err)
 	}
 	return b, err
 }
 
-// store gives pages of a website a manual priority. Only the last change of a website can
-// be undone.
+// store sets the manual priority of pages. Only the last change of a website can be undone.
 func (b Boost) store(tx *gorm.DB, w Website, seqs []int64, priority *int) error {
-	if err := tx.Exec("UPDATE pages SET boosted_at = NULL, manual_before = NULL WHERE website_seq = ? AND boosted_at IS NOT NULL", w.Seq).Error; err != nil {
-		return fmt.Errorf("storing priorities: %w", err)
+	if err := tx.Exec("UPDATE pages SET boosted_at = NULL, previous_manual_priority = NULL WHERE website_seq = ? AND boosted_at IS NOT NULL", w.Seq).Error; err != nil {
+		return fmt.Errorf("store priorities: %w", err)
 	}
-	err := models.RowsOf("seq bigint", seqs).Exec(tx, `UPDATE pages SET boosted_at = ?, manual_before = manual_priority, manual_priority = ?, queue_rank = 100 - COALESCE(?, auto_priority)
+	err := models.RowsOf("seq bigint", seqs).Exec(tx, `UPDATE pages SET boosted_at = ?, previous_manual_priority = manual_priority, manual_priority = ?, queue_rank = 100 - COALESCE(?, auto_priority)
 		WHERE seq IN (SELECT seq FROM {rows} AS r)`, b.At, priority, priority).Error
 	if err != nil {
-		return fmt.Errorf("storing priorities: %w", err)
+		return fmt.Errorf("store priorities: %w", err)
 	}
 	return nil
 }
 
-// UndoPriorities undoes the last SetPriorities of a website, if it was that of a time,
-// and says how many pages it changed. Pages whose priority was changed singly since stay
-// as they are.
+// UndoPriorities undoes the last SetPriorities of a website if it was made at the given time, and returns the number of
+// changed pages. Pages whose priority was edited since are not changed.
 func (s *Store) UndoPriorities(ctx context.Context, websiteID string, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		w, err := website(tx.Clauses(forUpdate), websiteID, false)
 		if err != nil {
 			return err
 		}
-		res := tx.Exec(`UPDATE pages SET manual_priority = manual_before, queue_rank = 100 - COALESCE(manual_before, auto_priority), boosted_at = NULL, manual_before = NULL
+		res := tx.Exec(`UPDATE pages SET manual_priority = previous_manual_priority, queue_rank = 100 - COALESCE(previous_manual_priority, auto_priority), boosted_at = NULL, previous_manual_priority = NULL
 			WHERE website_seq = ? AND boosted_at = ?`, w.Seq, at)
 		n = int(res.RowsAffected)
 		if res.Error != nil || n == 0 {
@@ -134,12 +129,12 @@ func (s *Store) UndoPriorities(ctx context.Context, websiteID string, at models.
 	return n, err
 }
 
-// audit records what was done to pages of a website: one entry for all of them.
+// audit adds one entry to the audit log for a change of pages of a website.
 func (s *Store) audit(tx *gorm.DB, action string, w Website, values audit.Values) error {
 	return audit.Add(tx, s.clock.Now(), audit.Change{Action: action, Subject: w.subject(), After: values})
 }
 
-// auditPages is audit with the ids of the pages, the first of them.
+// auditPages is audit with the IDs of up to audit.MaxSubjects pages.
 func (s *Store) auditPages(tx *gorm.DB, action string, w Website, ps []Page, values audit.Values) error {
 	ids := make([]string, min(len(ps), audit.MaxSubjects))
 	for i := range ids {
@@ -149,8 +144,8 @@ func (s *Store) auditPages(tx *gorm.DB, action string, w Website, ps []Page, val
 	return s.audit(tx, action, w, values)
 }
 
-// Reprioritize brings up to StoreBatch automatic priorities up to date, and says how many
-// there were: fewer than StoreBatch were the last ones.
+// Reprioritize updates up to StoreBatch automatic priorities that are due, and returns their number. Fewer than StoreBatch
+// means that none is left.
 func (s *Store) Reprioritize(ctx context.Context) (n int, err error) {
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -167,7 +162,7 @@ func (s *Store) Reprioritize(ctx context.Context) (n int, err error) {
 			FROM {rows} AS r WHERE pages.seq = r.seq`).Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("updating priorities: %w", err)
+		return 0, fmt.Errorf("update priorities: %w", err)
 	}
 	return n, nil
 }

@@ -1,20 +1,20 @@
 package sites
 
 import (
+	"strconv"
 	"time"
 
 	"linkwatch/models"
 )
 
-// The bounds of priorities.
+// Bounds of priorities.
 const (
-	MinPriority = 1
-	MaxPriority = 100
-	lowest      = 10 // of an automatic priority
+	MinPriority     = 1
+	MaxPriority     = 100
+	minAutoPriority = 10 // lowest automatic priority
 )
 
-// AutoPriority is the priority of a page by the time that its sitemap says it was last
-// modified; the zero lastmod is none. Pages that changed recently come first:
+// AutoPriority returns the automatic priority of a page by its last modification. Recently changed pages come first:
 //
 //   - up to 1 day ago, or in the future: 100
 //   - 2 to 7 days: 85 down to 80
@@ -23,9 +23,9 @@ const (
 //   - no lastmod: 10
 func AutoPriority(lastmod, now models.Time) int {
 	if lastmod.IsZero() {
-		return lowest
+		return minAutoPriority
 	}
-	return priorityAfter(days(lastmod.Time, now.Time))
+	return priorityAfter(wholeDays(lastmod.Time, now.Time))
 }
 
 func priorityAfter(days int) int {
@@ -37,32 +37,32 @@ func priorityAfter(days int) int {
 	case days <= 30:
 		return 50 + (30-days)/7*10
 	default:
-		return max(lowest, 50-(days-30)/30*10)
+		return max(minAutoPriority, 50-(days-30)/30*10)
 	}
 }
 
-// nextPriority is when the automatic priority of a page changes next; zero: never.
+// nextPriority returns when the automatic priority changes next; zero = never.
 func nextPriority(lastmod, now models.Time) models.Time {
 	if lastmod.IsZero() {
 		return models.Time{}
 	}
-	age := max(1, days(lastmod.Time, now.Time)) // the first change is after the first full day
-	is := priorityAfter(age)
-	if is == lowest {
+	age := max(1, wholeDays(lastmod.Time, now.Time)) // the first change is after one full day
+	current := priorityAfter(age)
+	if current == minAutoPriority {
 		return models.Time{}
 	}
-	for priorityAfter(age) == is { // 30 steps at most
+	for priorityAfter(age) == current { // at most 30 steps
 		age++
 	}
 	return lastmod.Add(time.Duration(age) * models.Day)
 }
 
-// WhyPriority explains an automatic priority in a short sentence.
+// WhyPriority returns the reason for an automatic priority.
 func WhyPriority(lastmod, now models.Time) string {
 	if lastmod.IsZero() {
-		return "The sitemap has no lastmod for it"
+		return "No lastmod in the sitemap"
 	}
-	switch n := days(lastmod.Time, now.Time); {
+	switch n := wholeDays(lastmod.Time, now.Time); {
 	case n < 0:
 		return "lastmod is in the future"
 	case n == 0:
@@ -70,6 +70,6 @@ func WhyPriority(lastmod, now models.Time) string {
 	case n == 1:
 		return "Modified 1 day ago"
 	default:
-		return "Modified " + itoa(n) + " days ago"
+		return "Modified " + strconv.Itoa(n) + " days ago"
 	}
 }

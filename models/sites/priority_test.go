@@ -7,7 +7,7 @@ import (
 	"linkwatch/models"
 )
 
-// The numbers of the formula, day by day, worked out apart from it.
+// The expected values are computed by hand.
 func TestAutoPriority(t *testing.T) {
 	now := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 	for _, c := range []struct {
@@ -28,38 +28,37 @@ func TestAutoPriority(t *testing.T) {
 	}
 }
 
-// A page whose priority is brought up to date whenever nextPriority says always has the
-// right one.
+// A priority that current updated whenever nextPriority says current always correct.
 func TestNextPriority(t *testing.T) {
 	lastmod := models.At(time.Date(2026, 3, 24, 12, 34, 56, 0, time.UTC))
 	at := lastmod.Add(-50 * time.Hour)
-	is, next := AutoPriority(lastmod, at), nextPriority(lastmod, at)
+	current, next := AutoPriority(lastmod, at), nextPriority(lastmod, at)
 	changes := 0
 	for range 24 * 200 {
 		at = at.Add(time.Hour)
 		if !next.IsZero() && !next.After(at.Time) {
 			changes++
-			is, next = AutoPriority(lastmod, at), nextPriority(lastmod, at)
+			current, next = AutoPriority(lastmod, at), nextPriority(lastmod, at)
 			if !next.IsZero() && !next.After(at.Time) {
-				t.Fatalf("the next change after %s is %s", at, next)
+				t.Fatalf("next change after %s: %s", at, next)
 			}
 		}
-		if want := AutoPriority(lastmod, at); is != want {
-			t.Fatalf("%s after lastmod it is %d, want %d", at.Sub(lastmod.Time), is, want)
+		if want := AutoPriority(lastmod, at); current != want {
+			t.Fatalf("%s after lastmod: got %d, want %d", at.Sub(lastmod.Time), current, want)
 		}
 	}
 	if !next.IsZero() || changes != 13 {
 		t.Errorf("%d changes, next %s", changes, next)
 	}
 	if next := nextPriority(models.Time{}, at); !next.IsZero() {
-		t.Errorf("a page without lastmod changes at %s", next)
+		t.Errorf("page without lastmod changes at %s", next)
 	}
 }
 
 func TestWhyPriority(t *testing.T) {
 	now := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 	for want, lastmod := range map[string]models.Time{
-		"The sitemap has no lastmod for it": {}, "Modified today": now.Add(-time.Hour), "Modified 1 day ago": now.Add(-30 * time.Hour),
+		"No lastmod in the sitemap": {}, "Modified today": now.Add(-time.Hour), "Modified 1 day ago": now.Add(-30 * time.Hour),
 		"Modified 12 days ago": now.Add(-12 * models.Day), "lastmod is in the future": now.Add(time.Hour),
 	} {
 		if got := WhyPriority(lastmod, now); got != want {

@@ -7,18 +7,17 @@ import (
 	"linkwatch/models"
 )
 
-// domainPrefix begins the site_url of a domain property, as in the Search Console API.
+// domainPrefix starts the site_url of a domain property, as in the Search Console API.
 const domainPrefix = "sc-domain:"
 
-// Property is a website as Google's Search Console knows it: all URLs that begin with
-// a prefix, or all of a domain and the hosts below it.
+// Property is a Search Console property: all URLs with a prefix, or all URLs of a domain and its subdomains.
 type Property struct {
 	SiteURL string // "https://example.com/blog/" or "sc-domain:example.com"
-	host    string // in lower case, punycode, without port
+	host    string // lower case, punycode, without port
 }
 
-// ParseProperty reads a property. A URL prefix gets a slash at its end, since Google
-// registers it so. The error is CodeInvalid ("site_url").
+// ParseProperty parses a property. It adds a trailing slash to a URL prefix, as Google does. The error is CodeInvalid
+// ("site_url").
 func ParseProperty(siteURL string) (Property, error) {
 	const location = "site_url"
 	trimmed := strings.TrimSpace(siteURL)
@@ -26,15 +25,15 @@ func ParseProperty(siteURL string) (Property, error) {
 		name := trimmed[len(domainPrefix):]
 		u, err := models.ParseURL(location, "https://"+name)
 		if err != nil || u.Canonical != "https://"+u.Host || !strings.Contains(u.Host, ".") || strings.HasSuffix(u.Host, ".") {
-			return Property{}, models.Invalid(location, "must have a domain after sc-domain:, such as sc-domain:example.com")
+			return Property{}, models.Invalid(location, "must be sc-domain: and a domain, such as sc-domain:example.com")
 		}
 		if _, err := netip.ParseAddr(u.Host); err == nil {
-			return Property{}, models.Invalid(location, "must have a domain after sc-domain:, not an IP address")
+			return Property{}, models.Invalid(location, "must be sc-domain: and a domain, not an IP address")
 		}
 		return Property{SiteURL: domainPrefix + u.Host, host: u.Host}, nil
 	}
 	if !strings.Contains(trimmed, "://") {
-		return Property{}, models.Invalid(location, "must be a URL such as https://example.com/, or sc-domain: and a domain, such as sc-domain:example.com")
+		return Property{}, models.Invalid(location, "must be a URL such as https://example.com/, or a domain such as sc-domain:example.com")
 	}
 	u, err := models.ParseURL(location, trimmed)
 	if err != nil {
@@ -42,13 +41,13 @@ func ParseProperty(siteURL string) (Property, error) {
 	}
 	prefix := u.Requested
 	if strings.Contains(prefix, "?") {
-		return Property{}, models.Invalid(location, "must not have a query: a property is a URL prefix, such as https://example.com/")
+		return Property{}, models.Invalid(location, "must not have a query. Use a URL prefix such as https://example.com/")
 	}
 	if !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
 	}
 	if len(prefix) > models.MaxURL {
-		return Property{}, models.Invalid(location, "is longer than %d bytes", models.MaxURL)
+		return Property{}, models.Invalid(location, "must have at most %d bytes", models.MaxURL)
 	}
 	return Property{SiteURL: prefix, host: u.Host}, nil
 }
@@ -59,8 +58,7 @@ func (p Property) Domain() bool { return strings.HasPrefix(p.SiteURL, domainPref
 // Host is the host of a URL prefix, or the domain.
 func (p Property) Host() string { return p.host }
 
-// Root is the URL of the website's front page, over HTTPS for a domain. robots.txt and
-// the IndexNow key are looked for at its host.
+// Root returns the URL of the root of the host, with https for a domain. robots.txt and the IndexNow key are at this host.
 func (p Property) Root() string {
 	if p.Domain() {
 		return "https://" + p.host + "/"
@@ -70,7 +68,7 @@ func (p Property) Root() string {
 	return scheme + "://" + authority + "/"
 }
 
-// Contains reports whether a page belongs to the property.
+// Contains reports whether a URL belongs to the property.
 func (p Property) Contains(u models.URL) bool {
 	if p.Domain() {
 		return p.HasHost(u.Host)
@@ -78,8 +76,7 @@ func (p Property) Contains(u models.URL) bool {
 	return strings.HasPrefix(u.Requested, p.SiteURL) || u.Requested+"/" == p.SiteURL
 }
 
-// HasHost reports whether a host is that of the property, or of a domain property one
-// below it.
+// HasHost reports whether a host is that of the property, or a subdomain of a domain property.
 func (p Property) HasHost(host string) bool {
 	return host == p.host || p.Domain() && strings.HasSuffix(host, "."+p.host)
 }

@@ -8,13 +8,13 @@ import (
 )
 
 func TestParseProperty(t *testing.T) {
-	for given, want := range map[string]string{
+	for input, want := range map[string]string{
 		"https://Example.com": "https://example.com/", "http://example.com:80/blog": "http://example.com/blog/", " https://example.com/a/ ": "https://example.com/a/",
 		"https://bücher.example/": "https://xn--bcher-kva.example/", "https://example.com:8443/": "https://example.com:8443/",
 		"sc-domain:Example.com/": "sc-domain:example.com", "SC-DOMAIN:bücher.example": "sc-domain:xn--bcher-kva.example",
 	} {
-		if p, err := sites.ParseProperty(given); err != nil || p.SiteURL != want {
-			t.Errorf("%q: %q %v, want %q", given, p.SiteURL, err, want)
+		if p, err := sites.ParseProperty(input); err != nil || p.SiteURL != want {
+			t.Errorf("%q: %q %v, want %q", input, p.SiteURL, err, want)
 		}
 		if p, err := sites.ParseProperty(want); err != nil || p.SiteURL != want {
 			t.Errorf("%q again: %q %v", want, p.SiteURL, err)

@@ -10,16 +10,15 @@ import (
 	"linkwatch/models"
 )
 
-// Limits are the quotas of Google's APIs. A limit of 0 allows nothing. Each instance
-// obeys its own: if they differ, an instance with a lower limit stops earlier, and
-// counts what the others use.
+// Limits are the quotas of Google's APIs. 0 allows nothing. Each instance applies its own limits to the uses of all
+// instances.
 type Limits struct {
-	PublishPerDay        int // of a Google project
-	MetadataPerMinute    int // of a Google project
-	RequestsPerMinute    int // of a Google project: notifications and metadata
-	InspectionsPerDay    int // of a property
-	InspectionsPerMinute int // of a property
-	Concurrency          int // requests under way of a website, on all instances together
+	PublishPerDay        int // per Google project
+	MetadataPerMinute    int // per Google project
+	RequestsPerMinute    int // per Google project: notifications and metadata
+	InspectionsPerDay    int // per property
+	InspectionsPerMinute int // per property
+	Concurrency          int // requests in flight per website, on all instances together
 }
 
 // Call is a kind of request to Google that counts against quotas.
@@ -28,12 +27,11 @@ type Call string
 // The calls.
 const (
 	CallPublish  Call = "publish"    // a notification to the Indexing API
-	CallMetadata Call = "metadata"   // what the Indexing API has received of a page
+	CallMetadata Call = "metadata"   // a metadata request to the Indexing API
 	CallInspect  Call = "inspection" // the URL Inspection API
 )
 
-// scope is whose quotas a call of a website counts against; "" = none, since the
-// website has no Google project.
+// scope identifies the project or property whose quotas a call counts against; "" = the website has no Google project.
 func (c Call) scope(w Website) string {
 	switch {
 	case c == CallInspect:
@@ -45,44 +43,42 @@ func (c Call) scope(w Website) string {
 	}
 }
 
-// minuteLimit is a limit of a scope for the last minute.
+// minuteLimit is a limit of a scope per minute.
 type minuteLimit struct {
-	bound Bound
+	kind  LimitKind
 	call  Call // "" = all calls of the scope
 	limit int
 }
 
-// of returns the limits of a call; day is nil if it has none.
-func (l Limits) of(c Call) (day *int, minute []minuteLimit) {
-	requests := minuteLimit{BoundRequests, "", l.RequestsPerMinute}
+// forCall returns the limits of a call; day is nil if it has none.
+func (l Limits) forCall(c Call) (day *int, minute []minuteLimit) {
+	requests := minuteLimit{LimitRequests, "", l.RequestsPerMinute}
 	switch c {
 	case CallPublish:
 		return &l.PublishPerDay, []minuteLimit{requests}
 	case CallMetadata:
-		return nil, []minuteLimit{{BoundMinute, CallMetadata, l.MetadataPerMinute}, requests}
+		return nil, []minuteLimit{{LimitMinute, CallMetadata, l.MetadataPerMinute}, requests}
 	case CallInspect:
-		return &l.InspectionsPerDay, []minuteLimit{{BoundMinute, "", l.InspectionsPerMinute}}
+		return &l.InspectionsPerDay, []minuteLimit{{LimitMinute, "", l.InspectionsPerMinute}}
 	}
-	panic("sites: an unknown call")
+	panic("sites: unknown call")
 }
 
-// Meter is how much of a quota is used. Used is above Limit after the limit was lowered.
+// Meter is the use of a quota. Used may exceed Limit after the limit was lowered.
 type Meter struct {
 	Used, Limit int
-	ResetsAt    models.Time // when all of it is free again
+	ResetsAt    models.Time // when the full quota is available again
 }
 
-// Quota is what a website has of Google's quotas. It shares the first three with the
-// other websites of its Google project.
+// Quota is the use of Google's quotas by a website. The first three are shared by all websites of its Google project.
 type Quota struct {
-	Publish     Meter // of this day
-	Metadata    Meter // of the last minute
-	Requests    Meter // of the last minute: notifications and metadata
-	Inspections Meter // of this day
+	Publish     Meter // today
+	Metadata    Meter // last minute
+	Requests    Meter // last minute: notifications and metadata
+	Inspections Meter // today
 }
 
-// Quota returns the quotas of a website. A website without a Google project has used
-// nothing of a project's quotas.
+// Quota returns the quotas of a website. Without a Google project, the use of project quotas is 0.
 func (s *Store) Quota(ctx context.Context, w Website) (Quota, error) {
 	all, err := s.Quotas(ctx, []Website{w})
 	if err != nil {
@@ -91,22 +87,21 @@ func (s *Store) Quota(ctx context.Context, w Website) (Quota, error) {
 	return all[0], nil
 }
 
-// ownUses are websites without those that Google was not asked of. Without credentials a
-// website has used nothing: what others have used of its property is nothing that an
-// account may learn by adding a website.
-func ownUses(tx *gorm.DB, ws []Website) []Website {
-	if _, who := models.Visible(tx, "websites"); len(who) == 0 {
+// visibleUsage returns the websites whose usage the actor can see: all for admins, else those with credentials. Otherwise an
+// account could learn the usage of a property by adding it as a website.
+func visibleUsage(tx *gorm.DB, ws []Website) []Website {
+	if _, args := models.Visible(tx, "websites"); len(args) == 0 {
 		return ws
 	}
-	return slices.DeleteFunc(slices.Clone(ws), func(w Website) bool { return !w.Google() })
+	return slices.DeleteFunc(slices.Clone(ws), func(w Website) bool { return !w.UsesGoogle() })
 }
 
-// Quotas is Quota for many websites, in their order, with two queries.
+// Quotas is Quota for several websites, in the same order, with two queries.
 func (s *Store) Quotas(ctx context.Context, ws []Website) ([]Quota, error) {
 	tx := s.db.Read(ctx)
-	scopes, err := s.scopes(tx, ownUses(tx, ws))
+	scopes, err := s.scopeUsages(tx, visibleUsage(tx, ws))
 	if err != nil {
-		return nil, fmt.Errorf("loading quotas: %w", err)
+		return nil, fmt.Errorf("load quotas: %w", err)
 	}
 	l, now := s.opts.Limits, s.clock.Now()
 	all := make([]Quota, len(ws))
@@ -120,27 +115,27 @@ func (s *Store) Quotas(ctx context.Context, ws []Website) ([]Quota, error) {
 		}
 		all[i] = Quota{
 			Publish:     Meter{project.used, l.PublishPerDay, dayEnd(project.NowAt)},
-			Metadata:    Meter{project.Metadata, l.MetadataPerMinute, project.free(project.MetadataAt)},
-			Requests:    Meter{project.Requests, l.RequestsPerMinute, project.free(project.RequestsAt)},
+			Metadata:    Meter{project.Metadata, l.MetadataPerMinute, project.freeAt(project.MetadataAt)},
+			Requests:    Meter{project.Requests, l.RequestsPerMinute, project.freeAt(project.RequestsAt)},
 			Inspections: Meter{property.used, l.InspectionsPerDay, dayEnd(property.NowAt)},
 		}
 	}
 	return all, nil
 }
 
-// scopeUse is what was used of the quotas of a scope.
-type scopeUse struct {
+// scopeUsage is the use of the quotas of a scope.
+type scopeUsage struct {
 	Scope      string
-	NowAt      models.Time // the time of the ledger
-	Requests   int         // of the last minute
-	RequestsAt models.Time // the latest of them
+	NowAt      models.Time // see Store.ledgerTime
+	Requests   int         // in the last minute
+	RequestsAt models.Time // latest of these
 	Metadata   int
 	MetadataAt models.Time
-	used       int // of this day
+	used       int // today
 }
 
-// free is when no use of the last minute is left, of which the latest is of a time.
-func (u scopeUse) free(latest models.Time) models.Time {
+// freeAt returns when the uses of the last minute have expired; latest is the time of the latest one.
+func (u scopeUsage) freeAt(latest models.Time) models.Time {
 	if latest.IsZero() {
 		return u.NowAt
 	}
@@ -150,9 +145,9 @@ func (u scopeUse) free(latest models.Time) models.Time {
 	return latest.Add(window)
 }
 
-// scopes returns what was used by the scopes of websites.
-func (s *Store) scopes(tx *gorm.DB, ws []Website) (map[string]scopeUse, error) {
-	calls := map[string]Call{} // that have a daily quota
+// scopeUsages returns the usage of the scopes of websites, by scope.
+func (s *Store) scopeUsages(tx *gorm.DB, ws []Website) (map[string]scopeUsage, error) {
+	calls := map[string]Call{} // calls with a daily quota
 	names := models.NewRows("scope text")
 	for _, w := range ws {
 		for _, c := range []Call{CallPublish, CallInspect} {
@@ -164,8 +159,8 @@ func (s *Store) scopes(tx *gorm.DB, ws []Website) (map[string]scopeUse, error) {
 		}
 	}
 	now := s.clock.Now()
-	var uses []scopeUse
-	// The time of the ledger is as Store.ledgerTime says.
+	var uses []scopeUsage
+	// now_at is Store.ledgerTime.
 	err := names.Raw(tx, `WITH latest AS MATERIALIZED (SELECT r.scope, (SELECT max(used_at) FROM quota_uses WHERE scope = r.scope) AS used_at FROM {rows} AS r),
 			present AS MATERIALIZED (SELECT scope, CASE WHEN used_at > ? AND used_at <= ? THEN used_at ELSE ? END AS now_at FROM latest)
 		SELECT scope, now_at,
@@ -173,11 +168,11 @@ func (s *Store) scopes(tx *gorm.DB, ws []Website) (map[string]scopeUse, error) {
 			(SELECT max(used_at) FROM quota_uses AS u WHERE u.scope = p.scope AND u.used_at > p.now_at - ?) AS requests_at,
 			(SELECT count(*) FROM quota_uses AS u WHERE u.scope = p.scope AND u.used_at > p.now_at - ? AND u.kind = 'metadata') AS metadata,
 			(SELECT max(used_at) FROM quota_uses AS u WHERE u.scope = p.scope AND u.used_at > p.now_at - ? AND u.kind = 'metadata') AS metadata_at
-		FROM present AS p`, now, now.Add(maxBack), now, windowUS, windowUS, windowUS, windowUS).Scan(&uses).Error
+		FROM present AS p`, now, now.Add(maxClockSetback), now, windowUS, windowUS, windowUS, windowUS).Scan(&uses).Error
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]scopeUse, len(uses))
+	found := make(map[string]scopeUsage, len(uses))
 	days := models.NewRows("scope text, kind text, ends_at bigint")
 	for _, u := range uses {
 		found[u.Scope] = u

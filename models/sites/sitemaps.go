@@ -11,9 +11,8 @@ import (
 	"linkwatch/models/audit"
 )
 
-// AddSitemap adds a sitemap, which is read within moments, and says whether it was new.
-// Nothing is fetched here: what is wrong with it shows in its LastError. Errors are
-// CodeNotFound, CodeInvalid ("url") and CodeConflict if the website has MaxSitemaps.
+// AddSitemap adds a sitemap, which is read shortly, and reports whether it is new. It fetches nothing; errors of the sitemap
+// are stored in LastError. Errors are CodeNotFound, CodeInvalid ("url") and CodeConflict if the website has MaxSitemaps.
 func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitemap, created bool, err error) {
 	u, err := models.ParseURL("url", url)
 	if err != nil {
@@ -24,12 +23,12 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 		if err != nil {
 			return err
 		}
-		added, err := s.addSitemaps(tx, w.Seq, nil, Given, differentURLs([]string{u.Requested}))
+		added, err := s.addSitemaps(tx, w.Seq, nil, FromUser, dedupeURLs([]string{u.Requested}))
 		if err != nil {
 			return err
 		}
 		if created = added > 0; !created {
-			if err := giveSitemap(tx, w, u.Requested); err != nil {
+			if err := keepForUser(tx, w, u.Requested); err != nil {
 				return err
 			}
 		}
@@ -40,21 +39,21 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 		if err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
+		return tx.Exec("UPDATE websites SET sitemaps_requested_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
 	})
 	if errors.Is(err, errNoSitemap) {
-		err = models.Conflict(fmt.Sprintf("The website has %d sitemaps, which is the limit. Delete one first.", MaxSitemaps))
+		err = models.Conflict(fmt.Sprintf("The website has the maximum of %d sitemaps. Delete one first.", MaxSitemaps))
 	}
 	if err != nil {
 		return Sitemap{}, false, err
 	}
-	s.ring(Reading)
+	s.notify(Reading)
 	return m, created, nil
 }
 
-// giveSitemap makes a sitemap that an index named the user's, so that it stays when the
-// index no longer names it. It is the first of those that it leads to.
-func giveSitemap(tx *gorm.DB, w Website, url string) error {
+// keepForUser turns a sitemap that an index lists into one added by a user, so that it stays when the index no longer lists
+// it. It becomes the root of the sitemaps below it.
+func keepForUser(tx *gorm.DB, w Website, url string) error {
 	const below = `WITH RECURSIVE below AS (SELECT seq, depth AS up, seq AS root FROM sitemaps WHERE website_seq = ? AND url = ? AND origin = 'index'
 			UNION ALL SELECT m.seq, b.up, b.root FROM sitemaps AS m JOIN below AS b ON m.parent_seq = b.seq) `
 	for _, set := range []string{
@@ -62,27 +61,26 @@ func giveSitemap(tx *gorm.DB, w Website, url string) error {
 		"origin = 'given', parent_seq = NULL FROM below WHERE sitemaps.seq = below.root",
 	} {
 		if err := tx.Exec(below+"UPDATE sitemaps SET "+set, w.Seq, url).Error; err != nil {
-			return fmt.Errorf("making a sitemap the user's: %w", err)
+			return fmt.Errorf("keep sitemap for user: %w", err)
 		}
 	}
 	return nil
 }
 
-// AddFound adds the sitemaps that an index names, or robots.txt if parent is nil, and says
-// how many were new and how many there was no room for. urls are all of them: those that
-// an index no longer names are deleted, and those that robots.txt no longer names are
-// the user's from now on, who may delete them. The website is claimed.
+// AddFound adds the sitemaps listed by an index, or by robots.txt if parent is nil. It returns the numbers of new ones and of
+// those beyond MaxSitemaps. urls is the complete list: sitemaps that an index no longer lists are deleted; sitemaps that
+// robots.txt no longer lists become the user's, who may delete them. The caller has claimed the website.
 func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls []string) (added, refused int, err error) {
 	return s.addFound(ctx, w, parent, urls, true)
 }
 
-// AddSome is AddFound for a list that was read in part: those that are missing stay.
-func (s *Store) AddSome(ctx context.Context, w Website, parent *Sitemap, urls []string) (added, refused int, err error) {
+// AddFoundPart is AddFound for an incomplete list: it deletes nothing.
+func (s *Store) AddFoundPart(ctx context.Context, w Website, parent *Sitemap, urls []string) (added, refused int, err error) {
 	return s.addFound(ctx, w, parent, urls, false)
 }
 
 func (s *Store) addFound(ctx context.Context, w Website, parent *Sitemap, urls []string, all bool) (added, refused int, err error) {
-	rows := differentURLs(urls)
+	rows := dedupeURLs(urls)
 	origin := FromRobots
 	if parent != nil {
 		origin = FromIndex
@@ -94,7 +92,7 @@ func (s *Store) addFound(ctx context.Context, w Website, parent *Sitemap, urls [
 		if added, err = s.addSitemaps(tx, w.Seq, parent, origin, rows); err != nil {
 			return err
 		}
-		if parent == nil { // robots.txt proves of one on another host that it is the website's
+		if parent == nil { // robots.txt proves ownership of sitemaps on other hosts
 			err := rows.Exec(tx, "UPDATE sitemaps SET origin = 'robots' WHERE website_seq = ? AND origin = 'given' AND (kind = '' OR last_error <> '') AND url IN (SELECT url FROM {rows} AS r)", w.Seq).Error
 			if err != nil {
 				return err
@@ -120,17 +118,17 @@ func (s *Store) addFound(ctx context.Context, w Website, parent *Sitemap, urls [
 		if err := s.deleteSitemaps(tx, dropped); err != nil {
 			return err
 		}
-		// Another index may name one of them, too: it brings it back when it is read again.
+		// Another index may list one of these too. Read it again, which adds the sitemap again.
 		return tx.Exec("UPDATE sitemaps SET complete = false, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index' AND seq <> ?", w.Seq, parent.Seq).Error
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("storing found sitemaps: %w", err)
+		return 0, 0, fmt.Errorf("store found sitemaps: %w", err)
 	}
 	return added, refused, nil
 }
 
-// differentURLs are URLs in their order, each once.
-func differentURLs(urls []string) *models.Rows {
+// dedupeURLs returns the distinct URLs in order.
+func dedupeURLs(urls []string) *models.Rows {
 	rows, seen := models.NewRows("n bigint, url text"), map[string]bool{}
 	for i, u := range urls {
 		if !seen[u] {
@@ -141,8 +139,7 @@ func differentURLs(urls []string) *models.Rows {
 	return rows
 }
 
-// addSitemaps adds sitemaps up to MaxSitemaps, and brings those back that were being
-// deleted. It says how many were added or brought back.
+// addSitemaps adds sitemaps up to MaxSitemaps and restores deleted ones. It returns the number of added and restored ones.
 func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin Origin, rows *models.Rows) (int, error) {
 	var parentSeq, rootSeq, depth any = nil, nil, 0
 	if parent != nil {
@@ -151,9 +148,9 @@ func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin 
 			rootSeq = *parent.RootSeq
 		}
 	}
-	// Deleted ones come back as what they are now; those that are there stay as they are, so that no index can take over what a user gave.
-	res := rows.Exec(tx, `INSERT INTO sitemaps (website_seq, url, origin, parent_seq, root_seq, depth, kind, pages, skipped, skipped_why, etag, last_modified,
-			reading, created_at, submit_error, last_error)
+	// Deleted sitemaps are restored with the new origin. Existing ones are not changed, so that no index takes over a user's sitemap.
+	res := rows.Exec(tx, `INSERT INTO sitemaps (website_seq, url, origin, parent_seq, root_seq, depth, kind, pages, skipped, skipped_reasons, etag, last_modified,
+			generation, created_at, submit_error, last_error)
 		SELECT ?, r.url, ?, ?, ?, ?, '', 0, 0, '', '', '', 0, ?, '', '' FROM (
 			SELECT x.n, x.url, k.seq AS known, sum(CASE WHEN k.seq IS NULL THEN 1 ELSE 0 END) OVER (ORDER BY x.n) AS nth
 			FROM {rows} AS x LEFT JOIN sitemaps AS k ON k.website_seq = ? AND k.url = x.url) AS r
@@ -164,7 +161,7 @@ func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin 
 	return int(res.RowsAffected), res.Error
 }
 
-// sitemapRows reads the sitemaps that the actor of tx sees.
+// sitemapRows returns the SELECT of the sitemaps that the actor of tx can see.
 func sitemapRows(tx *gorm.DB) (sql string, args []any) {
 	seen, args := models.Visible(tx, "w")
 	return selectSitemaps + seen + " AND ", args
@@ -172,7 +169,7 @@ func sitemapRows(tx *gorm.DB) (sql string, args []any) {
 
 const selectSitemaps = "SELECT m.*, w.id AS website_id FROM sitemaps AS m JOIN websites AS w ON w.seq = m.website_seq WHERE w.deleted_at IS NULL AND m.deleted_at IS NULL AND "
 
-// subject is the sitemap as the audit log names it.
+// subject returns the sitemap as a subject of the audit log.
 func (m Sitemap) subject() audit.Subject {
 	return audit.Subject{Kind: "sitemap", ID: m.ID(), Name: m.URL}
 }
@@ -181,9 +178,9 @@ var errNoSitemap = models.NotFound("sitemap")
 
 func sitemapWhere(tx *gorm.DB, where string, args ...any) (m Sitemap, err error) {
 	var found []Sitemap
-	sql, who := sitemapRows(tx)
-	if err := tx.Raw(sql+where, append(who, args...)...).Scan(&found).Error; err != nil {
-		return m, fmt.Errorf("loading a sitemap: %w", err)
+	sql, actorArgs := sitemapRows(tx)
+	if err := tx.Raw(sql+where, append(actorArgs, args...)...).Scan(&found).Error; err != nil {
+		return m, fmt.Errorf("load sitemap: %w", err)
 	}
 	if len(found) == 0 {
 		return m, errNoSitemap
@@ -191,7 +188,7 @@ func sitemapWhere(tx *gorm.DB, where string, args ...any) (m Sitemap, err error)
 	return found[0], nil
 }
 
-// sitemapOf is the sitemap of an id that a website has.
+// sitemapOf returns a sitemap of a website by ID.
 func sitemapOf(tx *gorm.DB, w Website, id string) (Sitemap, error) {
 	at, seq, err := models.ParseTimedID(models.KindSitemap, id)
 	if err != nil {
@@ -200,8 +197,8 @@ func sitemapOf(tx *gorm.DB, w Website, id string) (Sitemap, error) {
 	return sitemapWhere(tx, "m.website_seq = ? AND m.seq = ? AND m.created_at = ?", w.Seq, seq, at)
 }
 
-// SitemapsOf is a page of the sitemaps of a website, the oldest first: CodeNotFound if
-// there is no such website. limit is as models.NewLimit made it.
+// SitemapsOf returns sitemaps of a website, oldest first. The error is CodeNotFound if the website does not exist. limit must
+// come from models.NewLimit.
 func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.Cursor, limit int) (models.Slice[Sitemap], error) {
 	var page models.Slice[Sitemap]
 	tx := s.db.Read(ctx)
@@ -217,14 +214,13 @@ func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.C
 	}
 	sql, args := sitemapRows(tx)
 	if err := tx.Raw(sql+"m.website_seq = ? AND m.seq > ? ORDER BY m.seq LIMIT ?", append(args, w.Seq, seq, limit+1)...).Scan(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading sitemaps: %w", err)
+		return page, fmt.Errorf("load sitemaps: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(m Sitemap) models.Cursor { return models.Cursor{CreatedAt: m.CreatedAt, ID: m.ID()} }), nil
 }
 
-// DeleteSitemap deletes a sitemap of a website, with those that it names as an index:
-// CodeNotFound if there is none. Pages that no other sitemap has are marked as gone
-// within moments.
+// DeleteSitemap deletes a sitemap and, if it is an index, those below it. Pages in no other sitemap are marked as gone
+// shortly after. Errors are CodeNotFound, and CodeConflict if robots.txt lists the sitemap.
 func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		w, err := website(tx.Clauses(forUpdate), websiteID, false)
@@ -236,7 +232,7 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 			return err
 		}
 		if m.Origin == FromRobots {
-			return models.Conflict("The robots.txt of the website names this sitemap. Remove it there first.")
+			return models.Conflict("robots.txt lists this sitemap. Remove it there first.")
 		}
 		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: "sitemap.delete", Subject: m.subject()}); err != nil {
 			return err
@@ -244,25 +240,24 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 		if err := s.deleteSitemaps(tx, []int64{m.Seq}); err != nil {
 			return err
 		}
-		// Another index may name one of those below it: it brings it back when it is read again.
+		// Another index may list one below it. Read it again, which adds the sitemap again.
 		if err := tx.Exec("UPDATE sitemaps SET complete = false, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index'", w.Seq).Error; err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
+		return tx.Exec("UPDATE websites SET sitemaps_requested_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
 	})
 	if err == nil {
-		s.ring(Reading)
+		s.notify(Reading)
 	}
 	return err
 }
 
-// deleteSitemaps deletes sitemaps with those below them, which are found by their
-// parents: at most MaxDepth levels.
+// deleteSitemaps deletes sitemaps and those below them.
 func (s *Store) deleteSitemaps(tx *gorm.DB, seqs []int64) error {
 	err := models.RowsOf("seq bigint", seqs).Exec(tx, `WITH RECURSIVE below AS (SELECT r.seq FROM {rows} AS r UNION SELECT m.seq FROM sitemaps AS m JOIN below AS b ON m.parent_seq = b.seq)
 		UPDATE sitemaps SET deleted_at = ? WHERE seq IN (SELECT seq FROM below) AND deleted_at IS NULL`, s.clock.Now()).Error
 	if err != nil {
-		return fmt.Errorf("deleting sitemaps: %w", err)
+		return fmt.Errorf("delete sitemaps: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,5 @@
-// Package sites is the store of websites: their sitemaps and pages, the queue in which
-// pages are submitted to search engines, what was submitted, and what Google says of
-// each page.
+// Package sites stores websites with their sitemaps and pages, the submission queue, submissions to search engines, quotas
+// and the index status of pages.
 package sites
 
 import (
@@ -12,53 +11,53 @@ import (
 // Options are the settings of the store.
 type Options struct {
 	Limits Limits
-	// Seal encrypts credentials, and Open decrypts them. of is the id of the website that
-	// they belong to. Open fails for what was sealed with another key, or is another's.
+	// Seal encrypts credentials and Open decrypts them. of is the ID of the website. Open fails for data sealed with another key
+	// or for another website.
 	Seal func(plain []byte, of string) ([]byte, error)
 	Open func(sealed []byte, of string) ([]byte, error)
 }
 
-// Store keeps websites. It is safe for concurrent use.
+// Store is the store of websites. It is safe for concurrent use.
 type Store struct {
-	db     *models.DB
-	clock  models.Clock
-	opts   Options
-	wanted map[Activity]chan struct{} // rings when somebody waits for it
+	db        *models.DB
+	clock     models.Clock
+	opts      Options
+	requested map[Activity]chan struct{} // receives a value on a request
 }
 
-// NewStore makes the store over an open, migrated database.
+// NewStore returns a store on an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
-	s := &Store{db: db, clock: clock, opts: opts, wanted: map[Activity]chan struct{}{}}
+	s := &Store{db: db, clock: clock, opts: opts, requested: map[Activity]chan struct{}{}}
 	for _, a := range Activities() {
-		s.wanted[a] = make(chan struct{}, 1)
+		s.requested[a] = make(chan struct{}, 1)
 	}
 	return s
 }
 
-// Now is the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Wanted gets a value when somebody in this process waits for an activity on a website.
-// Of what others wait for the next look learns.
-func (s *Store) Wanted(a Activity) <-chan struct{} { return s.wanted[a] }
+// Requested receives a value when this process requests an activity. Requests of other instances are found by polling
+// RequestedWebsites.
+func (s *Store) Requested(a Activity) <-chan struct{} { return s.requested[a] }
 
-func (s *Store) ring(a Activity) {
+func (s *Store) notify(a Activity) {
 	select {
-	case s.wanted[a] <- struct{}{}:
-	default: // it rings already
+	case s.requested[a] <- struct{}{}:
+	default: // a value is pending
 	}
 }
 
-// How long things are kept.
+// Retention periods.
 const (
 	KeepDeleted     = models.Day       // a deleted website can be restored
-	KeepSubmissions = 90 * models.Day  // with their answers
-	KeepCoverage    = 400 * models.Day // the coverage of a day
-	KeepGone        = 30 * models.Day  // a page that no sitemap has
+	KeepSubmissions = 90 * models.Day  // submissions
+	KeepCoverage    = 400 * models.Day // coverage by day
+	KeepGone        = 30 * models.Day  // a page in no sitemap
 )
 
-// days is how many whole days lie between two times, downwards.
-func days(from, to time.Time) int {
+// wholeDays returns the number of whole days between two times, rounded down.
+func wholeDays(from, to time.Time) int {
 	d := to.Sub(from)
 	n := int(d / models.Day)
 	if d < 0 && d%models.Day != 0 {

@@ -2,7 +2,7 @@ package sites
 
 import "linkwatch/models"
 
-// Method is how a search engine is told of pages.
+// Method is a way to notify a search engine.
 type Method string
 
 // The methods.
@@ -12,7 +12,7 @@ const (
 	ByIndexNow    Method = "indexnow"     // IndexNow: a batch of pages
 )
 
-// Service is the service that a method uses.
+// Service returns the service that the method uses.
 func (m Method) Service() Service {
 	switch m {
 	case ByIndexingAPI:
@@ -24,7 +24,7 @@ func (m Method) Service() Service {
 	}
 }
 
-// Action is what a search engine is told.
+// Action is the kind of a notification.
 type Action string
 
 // The actions.
@@ -33,47 +33,47 @@ const (
 	Deleted Action = "deleted"
 )
 
-// SubmissionStatus is what became of a submission.
+// SubmissionStatus is the result of a submission.
 type SubmissionStatus string
 
 // The statuses of submissions.
 const (
-	Unsent   SubmissionStatus = ""         // it was given up before it was sent: it is not kept
-	Sent     SubmissionStatus = "sent"     // there is no answer yet, or it was lost
+	Unsent   SubmissionStatus = ""         // canceled before it was sent; not stored
+	Sent     SubmissionStatus = "sent"     // no response yet, or the response was lost
 	Accepted SubmissionStatus = "accepted" // 2xx
-	Refused  SubmissionStatus = "refused"  // it is not tried again as it is
-	Retried  SubmissionStatus = "failed"   // it is tried again
+	Refused  SubmissionStatus = "refused"  // not retried
+	Retried  SubmissionStatus = "failed"   // retried
 )
 
 // Submission is one request to a search engine.
 type Submission struct {
 	Seq        int64 `gorm:"primaryKey"`
 	WebsiteSeq int64
-	PageSeq    *int64 // nil = of many pages, or of a sitemap
-	URL        string // of the page or sitemap; "" = of many pages
+	PageSeq    *int64 // nil = batch or sitemap
+	URL        string // of the page or sitemap; "" = batch
 	Method     Method
 	Action     Action
-	Pages      int // how many
+	Pages      int // number of pages
 	Status     SubmissionStatus
-	StatusCode int // 0 = no answer
+	StatusCode int // 0 = no response
 	Error      string
 	CreatedAt  models.Time
 	AnsweredAt models.Time
 
-	LoadedAt    models.Time `gorm:"-"` // when the pages that it is of were loaded
+	LoadedAt    models.Time `gorm:"-"` // when its pages were loaded
 	WebsiteID   string      `gorm:"->"`
-	PageCreated models.Time `gorm:"->"` // zero = there is no such page any more
+	PageCreated models.Time `gorm:"->"` // zero = the page was deleted
 }
 
 // TableName implements schema.Tabler.
 func (Submission) TableName() string { return "submissions" }
 
-// ID is the submission's id.
+// ID returns the ID of the submission.
 func (r Submission) ID() string {
 	return models.TimedID(models.KindSubmission, r.CreatedAt, r.Seq)
 }
 
-// PageID is the id of the page; "" = there is none.
+// PageID returns the ID of the page; "" = none.
 func (r Submission) PageID() string {
 	if r.PageSeq == nil || r.PageCreated.IsZero() {
 		return ""

@@ -15,72 +15,70 @@ import (
 
 // Limits of submissions.
 const (
-	MaxIndexNow = 10_000 // pages of one batch (indexnow.org)
+	MaxIndexNow = 10_000 // pages per batch (indexnow.org)
 
-	maxAttempts = 5 // of a page, before it has failed
-	firstPause  = time.Minute
-	longPause   = 24 * time.Hour
+	maxAttempts = 5 // per page before it fails
+	minBackoff  = time.Minute
+	maxBackoff  = 24 * time.Hour
 )
 
-// pause is how long to wait after a number of failures in a row, or longer if the
-// service asks for it.
-func pause(failures int, asked time.Duration) time.Duration {
-	return max(asked, min(longPause, firstPause<<min(max(failures-1, 0), 12)))
+// backoff returns the wait after consecutive failures: exponential, but at least what the service asks for.
+func backoff(failures int, retryAfter time.Duration) time.Duration {
+	return max(retryAfter, min(maxBackoff, minBackoff<<min(max(failures-1, 0), 12)))
 }
 
 var (
-	errNothing  = models.Conflict("There is nothing to submit with. Add Google credentials or an IndexNow key to the website first.")
-	errNotAsked = models.Conflict("Only Google can say whether a page is indexed. Add Google credentials to the website first.")
+	errNoService     = models.Conflict("The website has no Google credentials and no IndexNow key. Add one first.")
+	errNoCredentials = models.Conflict("Verification needs Google credentials. Add them to the website first.")
 )
 
-// WantSubmission has a page submitted within moments, also if the website submits
-// nothing by itself. With removal Google is told that the page is gone. CodeNotFound if
-// there is no such page; CodeConflict if no sitemap has it and it is not a removal, or if
-// the website has neither credentials nor an IndexNow key.
-func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Page, error) {
+// RequestSubmission requests the submission of a page, even if automatic submission is off. With removal, search engines are
+// notified that the page is gone. Errors are CodeNotFound, and CodeConflict if the website uses no service for it or the page
+// is in no sitemap and it is not a removal.
+func (s *Store) RequestSubmission(ctx context.Context, id string, removal bool) (Page, error) {
 	verb := "submit"
 	if removal {
 		verb = "remove"
 	}
-	return s.want(ctx, id, Submitting, verb, func(tx *gorm.DB, w Website, p Page) error {
+	return s.requestPage(ctx, id, Submitting, verb, func(tx *gorm.DB, w Website, p Page) error {
 		switch {
-		case !w.Google() && !w.IndexNow():
-			return errNothing
+		case !w.UsesGoogle() && !w.UsesIndexNow():
+			return errNoService
 		case !p.GoneAt.IsZero() && !removal:
-			return models.Conflict("No sitemap has this page any more. Only its removal can be submitted.")
-		case removal && !w.Removes():
-			return models.Conflict("A removal can be submitted only by Google's Indexing API or IndexNow.")
+			return models.Conflict("This page is in no sitemap any more. Only its removal can be submitted.")
+		case removal && !w.CanRemove():
+			return models.Conflict("Removals need Google's Indexing API or IndexNow. Enable one of them first.")
 		}
 		now := s.clock.Now()
-		toGoogle := p.ForGoogle || w.Google()
+		toGoogle := p.QueuedForGoogle || w.UsesGoogle()
 		if removal {
-			toGoogle = w.Google() && w.IndexingEnabled
+			toGoogle = w.UsesGoogle() && w.IndexingEnabled
 		}
-		err := tx.Exec("UPDATE pages SET submit_wanted_at = ?, removal = ?, for_google = ?, for_indexnow = ?, submit_after = NULL, attempts = 0 WHERE seq = ?",
-			now, removal, toGoogle, w.IndexNow(), p.Seq).Error
+		err := tx.Exec("UPDATE pages SET submit_requested_at = ?, removal = ?, queued_for_google = ?, queued_for_indexnow = ?, submit_after = NULL, attempts = 0 WHERE seq = ?",
+			now, removal, toGoogle, w.UsesIndexNow(), p.Seq).Error
 		if err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE websites SET submit_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+		return tx.Exec("UPDATE websites SET submit_requested_at = ? WHERE seq = ?", now, w.Seq).Error
 	})
 }
 
-// WantVerification has Google asked within moments whether a page is indexed.
-// CodeNotFound if there is no such page, CodeConflict if the website has no credentials.
-func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
-	return s.want(ctx, id, Verifying, "verify", func(tx *gorm.DB, w Website, p Page) error {
-		if !w.Google() {
-			return errNotAsked
+// RequestVerification requests a check with Google whether a page is indexed. Errors are CodeNotFound, and CodeConflict if the
+// website has no credentials.
+func (s *Store) RequestVerification(ctx context.Context, id string) (Page, error) {
+	return s.requestPage(ctx, id, Verifying, "verify", func(tx *gorm.DB, w Website, p Page) error {
+		if !w.UsesGoogle() {
+			return errNoCredentials
 		}
 		now := s.clock.Now()
-		if err := tx.Exec("UPDATE pages SET verify_wanted_at = ? WHERE seq = ?", now, p.Seq).Error; err != nil {
+		if err := tx.Exec("UPDATE pages SET verify_requested_at = ? WHERE seq = ?", now, p.Seq).Error; err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE websites SET verify_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+		return tx.Exec("UPDATE websites SET verify_requested_at = ? WHERE seq = ?", now, w.Seq).Error
 	})
 }
 
-func (s *Store) want(ctx context.Context, id string, a Activity, verb string, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
+func (s *Store) requestPage(ctx context.Context, id string, a Activity, verb string, mark func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if p, err = page(tx, id); err != nil {
 			return err
@@ -89,7 +87,7 @@ func (s *Store) want(ctx context.Context, id string, a Activity, verb string, no
 		if err != nil {
 			return err
 		}
-		if err := note(tx, w, p); err != nil {
+		if err := mark(tx, w, p); err != nil {
 			return err
 		}
 		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: "page." + verb, Subject: p.subject()}); err != nil {
@@ -99,47 +97,46 @@ func (s *Store) want(ctx context.Context, id string, a Activity, verb string, no
 		return err
 	})
 	if err == nil {
-		s.ring(a)
+		s.notify(a)
 	}
 	return p, err
 }
 
-// ToPublish are up to n pages of a website to submit to Google's Indexing API: those
-// that somebody waits for, then, if the website submits by itself, those that wait, in
-// the order of the queue.
-func (s *Store) ToPublish(ctx context.Context, w Website, n int) (ps []Page, err error) {
+// PagesToPublish returns up to n pages to submit to Google's Indexing API: requested pages first, then, with automatic
+// submission, queued pages in queue order.
+func (s *Store) PagesToPublish(ctx context.Context, w Website, n int) (ps []Page, err error) {
 	now := s.clock.Now()
 	defer func() { loadedAt(ps, now) }()
-	const free = " AND (p.submit_after IS NULL OR p.submit_after <= ?)"
+	const due = " AND (p.submit_after IS NULL OR p.submit_after <= ?)"
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.submit_wanted_at IS NOT NULL AND p.for_google"+free+" ORDER BY p.submit_wanted_at, p.seq LIMIT ?", w.Seq, now, n).Scan(&ps).Error
+	err = tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.submit_requested_at IS NOT NULL AND p.queued_for_google"+due+" ORDER BY p.submit_requested_at, p.seq LIMIT ?", w.Seq, now, n).Scan(&ps).Error
 	if err == nil && len(ps) < n && w.AutoSubmit {
 		var more []Page
-		sql, args := forGoogle(" AND p.submit_wanted_at IS NULL"+free, []any{w.Seq, now}).sql(-1, 0, n-len(ps))
+		sql, args := queuedForGoogle(" AND p.submit_requested_at IS NULL"+due, []any{w.Seq, now}).sql(-1, 0, n-len(ps))
 		err = tx.Raw(sql, args...).Scan(&more).Error
 		ps = append(ps, more...)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for pages to submit: %w", err)
+		return nil, fmt.Errorf("find pages to submit: %w", err)
 	}
 	return ps, nil
 }
 
-// ToIndexNow are up to MaxIndexNow pages of one host to submit by IndexNow in the order
-// of the queue, those that somebody waits for included.
-func (s *Store) ToIndexNow(ctx context.Context, w Website) (ps []Page, err error) {
-	only, now := "", s.clock.Now()
+// PagesForIndexNow returns up to MaxIndexNow pages of one host to submit through IndexNow, in queue order. Without automatic
+// submission it returns requested pages only.
+func (s *Store) PagesForIndexNow(ctx context.Context, w Website) (ps []Page, err error) {
+	condition, now := "", s.clock.Now()
 	if !w.AutoSubmit {
-		only = " AND submit_wanted_at IS NOT NULL"
+		condition = " AND submit_requested_at IS NOT NULL"
 	}
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT seq, url, path_at, removal FROM pages WHERE website_seq = ? AND for_indexnow"+only+" ORDER BY queue_rank, seq LIMIT ?", w.Seq, MaxIndexNow).Scan(&ps).Error
+	err = tx.Raw("SELECT seq, url, path_start, removal FROM pages WHERE website_seq = ? AND queued_for_indexnow"+condition+" ORDER BY queue_rank, seq LIMIT ?", w.Seq, MaxIndexNow).Scan(&ps).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for pages to submit by IndexNow: %w", err)
+		return nil, fmt.Errorf("find pages for IndexNow: %w", err)
 	}
-	var same []Page // one host at a time: the others are next
+	var same []Page // a batch has one host; other hosts follow
 	for _, p := range ps {
-		if p.URL[:p.PathAt-1] == ps[0].URL[:ps[0].PathAt-1] {
+		if p.URL[:p.PathStart-1] == ps[0].URL[:ps[0].PathStart-1] {
 			same = append(same, p)
 		}
 	}
@@ -147,34 +144,32 @@ func (s *Store) ToIndexNow(ctx context.Context, w Website) (ps []Page, err error
 	return same, nil
 }
 
-// loadedAt notes when pages were loaded: what is asked for later is not done with them.
+// loadedAt sets LoadedAt, so that requests made later are not treated as done.
 func loadedAt(ps []Page, at models.Time) {
 	for i := range ps {
 		ps[i].LoadedAt = at
 	}
 }
 
-// ToSubmit are the sitemaps that users or robots.txt named and that Google has to be
-// told of: for the first time, because they changed, or because somebody waits for one of
-// their pages to be submitted. It is for websites that do not use the Indexing API.
-func (s *Store) ToSubmit(ctx context.Context, w Website) (ms []Sitemap, err error) {
-	only := ""
+// SitemapsToSubmit returns the top-level sitemaps to submit to Google: new ones, changed ones, and those of requested pages.
+// It is for websites that do not use the Indexing API.
+func (s *Store) SitemapsToSubmit(ctx context.Context, w Website) (ms []Sitemap, err error) {
+	condition := ""
 	if w.AutoSubmit {
-		only = `m.submitted_at IS NULL OR EXISTS (SELECT 1 FROM sitemaps AS c WHERE (c.seq = m.seq OR c.root_seq = m.seq) AND c.changed_at > m.submitted_at) OR `
+		condition = `m.submitted_at IS NULL OR EXISTS (SELECT 1 FROM sitemaps AS c WHERE (c.seq = m.seq OR c.root_seq = m.seq) AND c.changed_at > m.submitted_at) OR `
 	}
-	err = s.db.Read(ctx).Raw(selectSitemaps+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+only+`EXISTS (
+	err = s.db.Read(ctx).Raw(selectSitemaps+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+condition+`EXISTS (
 			SELECT 1 FROM pages AS p JOIN sitemap_pages AS sp ON sp.page_seq = p.seq JOIN sitemaps AS c ON c.seq = sp.sitemap_seq
-			WHERE p.website_seq = m.website_seq AND p.submit_wanted_at >= COALESCE(m.submitted_at, 0) AND p.for_google AND (c.seq = m.seq OR c.root_seq = m.seq)))
+			WHERE p.website_seq = m.website_seq AND p.submit_requested_at >= COALESCE(m.submitted_at, 0) AND p.queued_for_google AND (c.seq = m.seq OR c.root_seq = m.seq)))
 		ORDER BY m.seq`, w.Seq).Scan(&ms).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for sitemaps to submit: %w", err)
+		return nil, fmt.Errorf("find sitemaps to submit: %w", err)
 	}
 	return ms, nil
 }
 
-// Begin stores a submission before it is sent, of pages that were loaded at sub.LoadedAt;
-// zero = now.
-func (s *Store) Begin(ctx context.Context, w Website, sub Submission) (Submission, error) {
+// BeginSubmission stores a submission before it is sent. sub.LoadedAt is when its pages were loaded; zero = now.
+func (s *Store) BeginSubmission(ctx context.Context, w Website, sub Submission) (Submission, error) {
 	sub.Seq, sub.WebsiteSeq, sub.Status, sub.CreatedAt = 0, w.Seq, Sent, s.clock.Now()
 	if sub.LoadedAt.IsZero() {
 		sub.LoadedAt = sub.CreatedAt
@@ -184,73 +179,73 @@ func (s *Store) Begin(ctx context.Context, w Website, sub Submission) (Submissio
 		return tx.Create(&sub).Error
 	})
 	if err != nil {
-		return sub, fmt.Errorf("storing a submission: %w", err)
+		return sub, fmt.Errorf("store submission: %w", err)
 	}
 	return sub, nil
 }
 
-// Answer is what became of a submission.
-type Answer struct {
-	Status     SubmissionStatus // Sent: no answer came, and the request may have arrived
-	StatusCode int              // 0 = none
-	Error      string           // what happened and what to do; "" = accepted
-	What       string           // what happened alone, of a failure that is tried again
-	Cause      string           // by which failures are grouped
-	Sitewide   bool             // the error is of the website, not of the page: pages wait on
-	Limited    bool             // a rate limit or quota: no failure of the page
-	Daily      bool             // the limit is that of a day, which ends at midnight in California
-	RetryAfter time.Duration    // that the service asks for; 0 = none
+// Outcome is the result of a submission or another request to a service.
+type Outcome struct {
+	Status      SubmissionStatus // Sent = no response, but the request may have arrived
+	StatusCode  int              // 0 = none
+	Error       string           // what happened and how to fix it; "" = accepted
+	Summary     string           // what happened, without the fix; for retried failures
+	Cause       string           // slug of a Cause
+	Sitewide    bool             // the error concerns the whole website: pages stay queued
+	RateLimited bool             // rate limit or quota: not a failure of the page
+	Daily       bool             // daily limit, reset at midnight Pacific time
+	RetryAfter  time.Duration    // requested by the service; 0 = none
 }
 
-// Answered records what became of the submission of pages, of all of which it is true.
-// Pages that were accepted are submitted; refused ones have failed; others wait and are
-// tried again after a pause that doubles, maxAttempts times. Unsent forgets the submission
-// and leaves the pages as they are.
-func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a Answer) error {
+// RecordOutcome records the outcome of the submission of pages. Accepted pages become submitted, refused ones failed. Others
+// stay queued and are retried with exponential backoff, up to maxAttempts times. Unsent deletes the submission and leaves
+// the pages unchanged.
+func (s *Store) RecordOutcome(ctx context.Context, sub Submission, pages []int64, a Outcome) error {
 	if a.Status == Unsent {
-		return s.forgetSubmission(ctx, sub)
+		return s.discardSubmission(ctx, sub)
 	}
 	now := s.clock.Now()
 	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.answer(tx, sub, a); err != nil {
+		if err := s.storeOutcome(tx, sub, a); err != nil {
 			return err
 		}
 		var w Website
 		if err := tx.Where("seq = ?", sub.WebsiteSeq).Take(&w).Error; err != nil {
 			return err
 		}
-		const tried, refused = ", submit_after = NULL, attempts = 0", "status = 'failed', cause = ?, last_error = ?"
-		set, waits, other, more := accepted+tried, "for_google", "for_indexnow", w.IndexNow()
-		failed, why := refused, []any{a.Cause, a.Error}
+		const resetAttempts, refused = ", submit_after = NULL, attempts = 0", "status = 'failed', cause = ?, last_error = ?"
+		set, queue, otherQueue, usesOther := setAccepted+resetAttempts, "queued_for_google", "queued_for_indexnow", w.UsesIndexNow()
+		failed, failedArgs := refused, []any{a.Cause, a.Error}
 		if sub.Method == ByIndexNow {
-			waits, other, more = other, waits, w.Google()
-			if w.Google() { // Google knows nothing of it
-				set, failed, why = "last_error = CASE WHEN status = 'failed' THEN last_error ELSE '' END", "last_error = ?", why[1:]
+			queue, otherQueue, usesOther = otherQueue, queue, w.UsesGoogle()
+			if w.UsesGoogle() { // the status of the page is about Google
+				set, failed, failedArgs = "last_error = CASE WHEN status = 'failed' THEN last_error ELSE '' END", "last_error = ?", failedArgs[1:]
 			}
 		}
-		// A page that has changed since it was loaded waits on. So does who asked since then, and who asked for a page that is to be
-		// submitted by the other way, too.
-		const later = "COALESCE(submit_wanted_at > ?, false)"
-		on := later
-		if more {
-			on = "(" + other + " OR " + later + ")"
+		// A page stays queued if it changed after it was loaded. A request stays open if it was made after that, or if the page is
+		// still queued for the other service.
+		const requestedLater = "COALESCE(submit_requested_at > ?, false)"
+		stillRequested := requestedLater
+		if usesOther {
+			stillRequested = "(" + otherQueue + " OR " + requestedLater + ")"
 		}
-		ended := waits + " = (" + later + " OR COALESCE(changed_at > ?, false) AND gone_at IS NULL), submit_wanted_at = CASE WHEN " + on + " THEN submit_wanted_at END, removal = removal AND " + on
-		asked := []any{sub.LoadedAt, sub.LoadedAt, sub.LoadedAt, sub.LoadedAt}
-		for some := range slices.Chunk(pages, StoreBatch) {
-			part := pagesBySeq(sub.WebsiteSeq, some)
-			err := counted(tx, part, func() error {
-				const of = " WHERE seq IN (SELECT seq FROM {rows} AS r)"
+		dequeue := queue + " = (" + requestedLater + " OR COALESCE(changed_at > ?, false) AND gone_at IS NULL), submit_requested_at = CASE WHEN " + stillRequested +
+			" THEN submit_requested_at END, removal = removal AND " + stillRequested
+		dequeueArgs := []any{sub.LoadedAt, sub.LoadedAt, sub.LoadedAt, sub.LoadedAt}
+		for seqs := range slices.Chunk(pages, StoreBatch) {
+			part := pagesBySeq(sub.WebsiteSeq, seqs)
+			err := withCounts(tx, part, func() error {
+				const inBatch = " WHERE seq IN (SELECT seq FROM {rows} AS r)"
 				switch {
 				case a.Status == Accepted:
-					return part.rows.Exec(tx, "UPDATE pages SET "+set+", last_submitted_at = ?, "+ended+of, append([]any{now}, asked...)...).Error
-				case a.Sitewide || a.Limited:
-					return part.rows.Exec(tx, "UPDATE pages SET last_error = ?"+of, a.Error).Error
+					return part.rows.Exec(tx, "UPDATE pages SET "+set+", last_submitted_at = ?, "+dequeue+inBatch, append([]any{now}, dequeueArgs...)...).Error
+				case a.Sitewide || a.RateLimited:
+					return part.rows.Exec(tx, "UPDATE pages SET last_error = ?"+inBatch, a.Error).Error
 				case a.Status == Refused:
-					return part.rows.Exec(tx, "UPDATE pages SET "+failed+", "+ended+of, append(why, asked...)...).Error
+					return part.rows.Exec(tx, "UPDATE pages SET "+failed+", "+dequeue+inBatch, append(failedArgs, dequeueArgs...)...).Error
 				default:
-					return s.again(tx, part, waits, a)
+					return s.retryPages(tx, part, queue, a)
 				}
 			})
 			if err != nil {
@@ -260,106 +255,104 @@ func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a A
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("recording the answer to a submission: %w", err)
+		return fmt.Errorf("record outcome of submission: %w", err)
 	}
 	return nil
 }
 
-// forgetSubmission deletes a submission that was not sent.
-func (s *Store) forgetSubmission(ctx context.Context, sub Submission) error {
+// discardSubmission deletes a submission that was not sent.
+func (s *Store) discardSubmission(ctx context.Context, sub Submission) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("DELETE FROM submissions WHERE seq = ?", sub.Seq).Error })
 	if err != nil {
-		return fmt.Errorf("deleting a submission that was not sent: %w", err)
+		return fmt.Errorf("discard submission: %w", err)
 	}
 	return nil
 }
 
-// accepted is what changes about a page that a search engine was told of.
-const accepted = `status = CASE WHEN status = 'indexed' THEN 'indexed' ELSE 'submitted' END, cause = CASE WHEN status = 'indexed' THEN cause ELSE '' END,
+// setAccepted is the SET clause for pages that a search engine accepted.
+const setAccepted = `status = CASE WHEN status = 'indexed' THEN 'indexed' ELSE 'submitted' END, cause = CASE WHEN status = 'indexed' THEN cause ELSE '' END,
 	last_error = '', unverified = true`
 
-// again puts off pages whose submission failed, or gives them up.
-func (s *Store) again(tx *gorm.DB, b batch, waits string, a Answer) error {
+// retryPages schedules the retry of pages, or marks them as failed after maxAttempts. queue is the queue column.
+func (s *Store) retryPages(tx *gorm.DB, b pageBatch, queue string, a Outcome) error {
 	var tried []Page
 	if err := b.rows.Raw(tx, "SELECT seq, attempts FROM pages WHERE seq IN (SELECT seq FROM {rows} AS r)").Scan(&tried).Error; err != nil {
 		return err
 	}
-	gaveUp := models.Truncate(models.CleanLine(cmp.Or(a.What, a.Error)), maxError)
-	rows := models.NewRows("seq bigint, attempts bigint, after_at bigint, given_up boolean")
+	finalError := models.Truncate(models.CleanLine(cmp.Or(a.Summary, a.Error)), maxError)
+	rows := models.NewRows("seq bigint, attempts bigint, after_at bigint, failed boolean")
 	for _, p := range tried {
 		n := p.Attempts + 1
-		rows.Add(p.Seq, n, s.clock.Now().Add(pause(n, a.RetryAfter)), n >= maxAttempts)
+		rows.Add(p.Seq, n, s.clock.Now().Add(backoff(n, a.RetryAfter)), n >= maxAttempts)
 	}
-	return rows.Exec(tx, `UPDATE pages SET attempts = r.attempts, last_error = CASE WHEN r.given_up THEN ? ELSE ? END, submit_after = r.after_at, status = CASE WHEN r.given_up THEN 'failed' ELSE pages.status END,
-			cause = CASE WHEN r.given_up THEN ? ELSE pages.cause END, `+waits+` = pages.`+waits+` AND NOT r.given_up,
-			submit_wanted_at = CASE WHEN r.given_up THEN NULL ELSE pages.submit_wanted_at END, removal = pages.removal AND NOT r.given_up
-		FROM {rows} AS r WHERE pages.seq = r.seq`, gaveUp, a.Error, a.Cause).Error
+	return rows.Exec(tx, `UPDATE pages SET attempts = r.attempts, last_error = CASE WHEN r.failed THEN ? ELSE ? END, submit_after = r.after_at, status = CASE WHEN r.failed THEN 'failed' ELSE pages.status END,
+			cause = CASE WHEN r.failed THEN ? ELSE pages.cause END, `+queue+` = pages.`+queue+` AND NOT r.failed,
+			submit_requested_at = CASE WHEN r.failed THEN NULL ELSE pages.submit_requested_at END, removal = pages.removal AND NOT r.failed
+		FROM {rows} AS r WHERE pages.seq = r.seq`, finalError, a.Error, a.Cause).Error
 }
 
-// answer stores the answer to a submission, and what it says of the website.
-func (s *Store) answer(tx *gorm.DB, sub Submission, a Answer) error {
+// storeOutcome stores the outcome of a submission and the resulting state of the service.
+func (s *Store) storeOutcome(tx *gorm.DB, sub Submission, a Outcome) error {
 	now := s.clock.Now()
-	answered := now
+	answeredAt := now
 	if a.Status == Sent {
-		answered = models.Time{}
+		answeredAt = models.Time{}
 	}
-	err := tx.Exec("UPDATE submissions SET status = ?, status_code = ?, error = ?, answered_at = ? WHERE seq = ?", a.Status, a.StatusCode, a.Error, answered, sub.Seq).Error
+	err := tx.Exec("UPDATE submissions SET status = ?, status_code = ?, error = ?, answered_at = ? WHERE seq = ?", a.Status, a.StatusCode, a.Error, answeredAt, sub.Seq).Error
 	if err != nil {
 		return err
 	}
-	return s.noteWebsite(tx, sub.WebsiteSeq, sub.Method.Service(), a)
+	return s.storeServiceState(tx, sub.WebsiteSeq, sub.Method.Service(), a)
 }
 
-// noteWebsite stores what an answer says of all calls for a website: nothing works until
-// somebody acts, or there is a pause, or all is well.
-func (s *Store) noteWebsite(tx *gorm.DB, website int64, service Service, a Answer) error {
-	of := string(service)
+// storeServiceState stores the state of a service for a website: working, refusing requests, or paused.
+func (s *Store) storeServiceState(tx *gorm.DB, website int64, service Service, a Outcome) error {
+	prefix := string(service)
 	switch {
 	case a.Status == Accepted:
-		return tx.Exec("UPDATE websites SET "+of+"_error = '', "+of+"_failures = 0, "+of+"_retry_at = NULL WHERE seq = ? AND ("+of+"_failures > 0 OR "+of+"_error <> '')", website).Error
-	case a.Sitewide || a.Limited:
+		return tx.Exec("UPDATE websites SET "+prefix+"_error = '', "+prefix+"_failures = 0, "+prefix+"_retry_at = NULL WHERE seq = ? AND ("+prefix+"_failures > 0 OR "+prefix+"_error <> '')", website).Error
+	case a.Sitewide || a.RateLimited:
 		var w Website
 		if err := tx.Clauses(forUpdate).Where("seq = ?", website).Take(&w).Error; err != nil {
 			return err
 		}
-		was, now := *w.State(service), s.clock.Now()
-		failures := was.Failures + 1
-		if was.RetryAt.After(now.Time) { // of a request that was under way when the pause began
-			failures = max(1, was.Failures)
+		previous, now := *w.State(service), s.clock.Now()
+		failures := previous.Failures + 1
+		if previous.RetryAt.After(now.Time) { // the request was in flight when the pause began
+			failures = max(1, previous.Failures)
 		}
-		retry := now.Add(pause(failures, a.RetryAfter))
+		retry := now.Add(backoff(failures, a.RetryAfter))
 		if reset := dayEnd(now).Add(resetPause); a.Daily {
 			retry = reset
 		}
-		return tx.Exec("UPDATE websites SET "+of+"_error = ?, "+of+"_failures = ?, "+of+"_retry_at = ? WHERE seq = ?", a.Error, failures, retry, website).Error
+		return tx.Exec("UPDATE websites SET "+prefix+"_error = ?, "+prefix+"_failures = ?, "+prefix+"_retry_at = ? WHERE seq = ?", a.Error, failures, retry, website).Error
 	}
 	return nil
 }
 
-// Note stores what an answer of a service that was no submission says of the website.
-func (s *Store) Note(ctx context.Context, w Website, service Service, a Answer) error {
+// RecordServiceOutcome stores the state of a service after a request that was not a submission.
+func (s *Store) RecordServiceOutcome(ctx context.Context, w Website, service Service, a Outcome) error {
 	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
-	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.noteWebsite(tx, w.Seq, service, a) })
+	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.storeServiceState(tx, w.Seq, service, a) })
 	if err != nil {
-		return fmt.Errorf("recording the state of a service: %w", err)
+		return fmt.Errorf("record state of service: %w", err)
 	}
 	return nil
 }
 
-// SitemapAnswered records what became of the submission of a sitemap. If it was
-// accepted, the pages that it has are submitted: MarkSubmitted marks them before, since
-// an accepted sitemap is not submitted again.
-func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, a Answer) error {
+// RecordSitemapOutcome records the outcome of the submission of a sitemap. Callers first call MarkSubmitted for its pages if
+// it was accepted, since an accepted sitemap is not submitted again.
+func (s *Store) RecordSitemapOutcome(ctx context.Context, sub Submission, m Sitemap, a Outcome) error {
 	if a.Status == Unsent {
-		return s.forgetSubmission(ctx, sub)
+		return s.discardSubmission(ctx, sub)
 	}
 	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.answer(tx, sub, a); err != nil {
+		if err := s.storeOutcome(tx, sub, a); err != nil {
 			return err
 		}
 		at := m.SubmittedAt
-		if !a.Sitewide && (a.Status == Accepted || a.Status == Refused) { // a refused one is not sent again before it changes
+		if !a.Sitewide && (a.Status == Accepted || a.Status == Refused) { // a refused sitemap is not submitted again until it changes
 			at = sub.CreatedAt
 		}
 		if err := tx.Exec("UPDATE sitemaps SET submitted_at = ?, submit_error = ? WHERE seq = ?", at, a.Error, m.Seq).Error; err != nil || a.Status == Accepted || at == m.SubmittedAt {
@@ -369,45 +362,44 @@ func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, 
 		if err := tx.Where("seq = ?", sub.WebsiteSeq).Take(&w).Error; err != nil {
 			return err
 		}
-		return tx.Exec(`UPDATE pages SET last_error = ?, submit_wanted_at = CASE WHEN for_indexnow AND ? THEN submit_wanted_at END
-			WHERE website_seq = ? AND submit_wanted_at IS NOT NULL AND for_google AND NOT removal AND EXISTS (
+		return tx.Exec(`UPDATE pages SET last_error = ?, submit_requested_at = CASE WHEN queued_for_indexnow AND ? THEN submit_requested_at END
+			WHERE website_seq = ? AND submit_requested_at IS NOT NULL AND queued_for_google AND NOT removal AND EXISTS (
 				SELECT 1 FROM sitemap_pages AS sp JOIN sitemaps AS c ON c.seq = sp.sitemap_seq WHERE sp.page_seq = pages.seq AND (c.seq = ? OR c.root_seq = ?))`,
-			a.Error, w.IndexNow(), sub.WebsiteSeq, m.Seq, m.Seq).Error
+			a.Error, w.UsesIndexNow(), sub.WebsiteSeq, m.Seq, m.Seq).Error
 	})
 	if err != nil {
-		return fmt.Errorf("recording the answer to a submission: %w", err)
+		return fmt.Errorf("record outcome of sitemap submission: %w", err)
 	}
 	return nil
 }
 
-// Group is a sitemap and those that it names, also by other indexes.
-func (s *Store) Group(ctx context.Context, root Sitemap) (ms []Sitemap, err error) {
+// SitemapGroup returns a sitemap and all sitemaps below it.
+func (s *Store) SitemapGroup(ctx context.Context, root Sitemap) (ms []Sitemap, err error) {
 	err = s.db.Read(ctx).Raw(selectSitemaps+"m.website_seq = ? AND (m.seq = ? OR m.root_seq = ?) ORDER BY m.seq", root.WebsiteSeq, root.Seq, root.Seq).Scan(&ms).Error
 	if err != nil {
-		return nil, fmt.Errorf("listing the sitemaps of an index: %w", err)
+		return nil, fmt.Errorf("list sitemaps of index: %w", err)
 	}
 	return ms, nil
 }
 
-// MarkSubmitted looks at up to StoreBatch pages of a sitemap, and marks those as
-// submitted that wait for Google. after is the seq of the last one that it looked at. It
-// returns the next after, and 0 if there are no more.
+// MarkSubmitted marks the queued pages of a sitemap as submitted. It handles StoreBatch pages with seq > after and returns the
+// after of the next call; 0 = done.
 func (s *Store) MarkSubmitted(ctx context.Context, w Website, m Sitemap, after int64) (next int64, err error) {
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		var some []Page
-		err := tx.Raw(`SELECT p.seq, p.for_google, p.removal FROM sitemap_pages AS sp JOIN pages AS p ON p.seq = sp.page_seq
-			WHERE sp.sitemap_seq = ? AND sp.page_seq > ? ORDER BY sp.page_seq LIMIT ?`, m.Seq, after, StoreBatch).Scan(&some).Error
+		var pages []Page
+		err := tx.Raw(`SELECT p.seq, p.queued_for_google, p.removal FROM sitemap_pages AS sp JOIN pages AS p ON p.seq = sp.page_seq
+			WHERE sp.sitemap_seq = ? AND sp.page_seq > ? ORDER BY sp.page_seq LIMIT ?`, m.Seq, after, StoreBatch).Scan(&pages).Error
 		next = 0
 		if err != nil {
 			return err
 		}
-		if len(some) == StoreBatch {
-			next = some[len(some)-1].Seq
+		if len(pages) == StoreBatch {
+			next = pages[len(pages)-1].Seq
 		}
 		var seqs []int64
-		for _, p := range some {
-			if p.ForGoogle && !p.Removal {
+		for _, p := range pages {
+			if p.QueuedForGoogle && !p.Removal {
 				seqs = append(seqs, p.Seq)
 			}
 		}
@@ -415,19 +407,19 @@ func (s *Store) MarkSubmitted(ctx context.Context, w Website, m Sitemap, after i
 			return nil
 		}
 		b := pagesBySeq(w.Seq, seqs)
-		return counted(tx, b, func() error {
-			return b.rows.Exec(tx, "UPDATE pages SET "+accepted+`, for_google = false, attempts = 0, last_submitted_at = ?,
-				submit_wanted_at = CASE WHEN for_indexnow AND ? THEN submit_wanted_at END WHERE seq IN (SELECT seq FROM {rows} AS r)`, now, w.IndexNow()).Error
+		return withCounts(tx, b, func() error {
+			return b.rows.Exec(tx, "UPDATE pages SET "+setAccepted+`, queued_for_google = false, attempts = 0, last_submitted_at = ?,
+				submit_requested_at = CASE WHEN queued_for_indexnow AND ? THEN submit_requested_at END WHERE seq IN (SELECT seq FROM {rows} AS r)`, now, w.UsesIndexNow()).Error
 		})
 	})
 	if err != nil {
-		return 0, fmt.Errorf("marking pages as submitted: %w", err)
+		return 0, fmt.Errorf("mark pages as submitted: %w", err)
 	}
 	return next, nil
 }
 
-// KeyChecked records whether the IndexNow key was found at its place; problem is what is
-// wrong, "" = nothing. It does nothing if the website has another key meanwhile.
+// KeyChecked records the result of checking the IndexNow key file; problem "" = found. It does nothing if the website has
+// another key now.
 func (s *Store) KeyChecked(ctx context.Context, w Website, problem string) error {
 	var at, retry models.Time
 	if problem == "" {
@@ -438,14 +430,13 @@ func (s *Store) KeyChecked(ctx context.Context, w Website, problem string) error
 			at, models.Truncate(models.CleanLine(problem), maxError), retry, w.Seq, w.IndexNowKey).Error
 	})
 	if err != nil {
-		return fmt.Errorf("recording the check of an IndexNow key: %w", err)
+		return fmt.Errorf("record check of IndexNow key: %w", err)
 	}
 	return nil
 }
 
-// Submissions is a page of what search engines were told of a website, the newest first:
-// CodeNotFound if there is no such website or page. pageID "" = of any page. limit is as
-// models.NewLimit made it.
+// Submissions returns submissions of a website, newest first. pageID "" = of any page. The error is CodeNotFound if the website
+// or page does not exist. limit must come from models.NewLimit.
 func (s *Store) Submissions(ctx context.Context, websiteID, pageID string, after models.Cursor, limit int) (models.Slice[Submission], error) {
 	var list models.Slice[Submission]
 	if err := models.CheckFilter("query.page_id", pageID); err != nil {
@@ -474,7 +465,7 @@ func (s *Store) Submissions(ctx context.Context, websiteID, pageID string, after
 	err = tx.Raw("SELECT s.*, p.created_at AS page_created FROM submissions AS s LEFT JOIN pages AS p ON p.seq = s.page_seq WHERE "+where+" ORDER BY s.seq DESC LIMIT ?", append(args, limit+1)...).
 		Scan(&list.Items).Error
 	if err != nil {
-		return list, fmt.Errorf("loading submissions: %w", err)
+		return list, fmt.Errorf("load submissions: %w", err)
 	}
 	for i := range list.Items {
 		list.Items[i].WebsiteID = w.ID

@@ -9,60 +9,60 @@ import (
 
 const maxName = 200 // runes
 
-// Website is a site whose pages are submitted to search engines.
+// Website is a website whose pages are submitted to search engines.
 type Website struct {
 	Seq             int64 `gorm:"primaryKey"`
 	ID              string
-	Owner           string // who added it
-	PrivateTo       string // its owner; "" = shared with all accounts
+	Owner           string // account that added it
+	PrivateTo       string // owner; "" = shared with all accounts
 	Name            string
 	SiteURL         string // see Property
-	IndexingEnabled bool   // its owner says that its pages qualify for Google's Indexing API
-	AutoSubmit      bool   // new and changed pages are submitted without being asked for
+	IndexingEnabled bool   // submit through Google's Indexing API
+	AutoSubmit      bool   // submit new and changed pages automatically
 	CreatedAt       models.Time
 	UpdatedAt       models.Time
 	DeletedAt       models.Time // zero = not deleted
 
-	Credentials []byte // sealed; nil = none
+	Credentials []byte // encrypted; nil = none
 	ClientEmail string // of the service account
 	ProjectID   string // of the service account
 
-	IndexNowKey        string      `gorm:"column:indexnow_key"`         // "" = IndexNow is not used
-	IndexNowVerifiedAt models.Time `gorm:"column:indexnow_verified_at"` // when the key file was last found
+	IndexNowKey        string      `gorm:"column:indexnow_key"`         // "" = not used
+	IndexNowVerifiedAt models.Time `gorm:"column:indexnow_verified_at"` // zero if the last check failed
 
 	Indexing      ServiceState `gorm:"embedded;embeddedPrefix:indexing_"` // Google's Indexing API
 	Console       ServiceState `gorm:"embedded;embeddedPrefix:console_"`  // Google's Search Console
 	IndexNowState ServiceState `gorm:"embedded;embeddedPrefix:indexnow_"`
 
-	RobotsReadAt     models.Time
-	RobotsError      string // why robots.txt could not be read the last time; "" = it could
-	SitemapsReadAt   models.Time
-	SitemapsWantedAt models.Time // since when somebody waits for its sitemaps to be read
-	SubmitWantedAt   models.Time
-	VerifyWantedAt   models.Time
-	SitemapsBy       lease.ID // the instance that reads its sitemaps; "" = none
-	SubmissionBy     lease.ID
-	VerificationBy   lease.ID
+	RobotsReadAt          models.Time
+	RobotsError           string // of the last read; "" = none
+	SitemapsReadAt        models.Time
+	SitemapsRequestedAt   models.Time // open request to read the sitemaps; zero = none
+	SubmitRequestedAt     models.Time
+	VerifyRequestedAt     models.Time
+	SitemapsClaimedBy     lease.ID // instance that reads the sitemaps; "" = none
+	SubmissionClaimedBy   lease.ID
+	VerificationClaimedBy lease.ID
 }
 
-// ServiceState is how a service answers the calls of a website.
+// ServiceState is the state of a service for a website.
 type ServiceState struct {
-	Error    string      // why it refused all of them last; "" = it did not
-	Failures int         // such refusals in a row
-	RetryAt  models.Time // it is not called before this
+	Error    string      // why it refuses all requests; "" = it does not
+	Failures int         // consecutive refusals
+	RetryAt  models.Time // no requests before this time
 }
 
-// Service is one of the services that websites use.
+// Service is a service of a search engine.
 type Service string
 
-// The services. Each is also the beginning of its columns.
+// The services. The values are the prefixes of their columns.
 const (
 	Indexing      Service = "indexing" // Google's Indexing API
 	SearchConsole Service = "console"  // Google's Search Console
 	IndexNow      Service = "indexnow"
 )
 
-// State is how a service answers the calls of the website.
+// State returns the state of a service.
 func (w *Website) State(s Service) *ServiceState {
 	switch s {
 	case Indexing:
@@ -74,18 +74,18 @@ func (w *Website) State(s Service) *ServiceState {
 	}
 }
 
-// Paused reports whether a service is not to be called yet.
+// Paused reports whether requests to a service are paused.
 func (w *Website) Paused(s Service, now models.Time) bool { return w.State(s).RetryAt.After(now.Time) }
 
-func (w *Website) googleWorks() { w.Indexing, w.Console = ServiceState{}, ServiceState{} }
+func (w *Website) clearGoogleErrors() { w.Indexing, w.Console = ServiceState{}, ServiceState{} }
 
-// Refusal is a service that refuses the calls of a website.
+// Refusal is a service that refuses the requests of a website.
 type Refusal struct {
-	Name string // of the service
+	Name string // name of the service
 	ServiceState
 }
 
-// Refusals are the services that refuse the calls of the website.
+// Refusals returns the services that refuse the requests of the website.
 func (w *Website) Refusals() (all []Refusal) {
 	for _, r := range []Refusal{{"Search Console", w.Console}, {"Indexing API", w.Indexing}, {"IndexNow", w.IndexNowState}} {
 		if r.Error != "" {
@@ -95,7 +95,7 @@ func (w *Website) Refusals() (all []Refusal) {
 	return all
 }
 
-// GoogleState is the worse one of the states of Google's two services.
+// GoogleState returns the state of Google's services: that of Search Console if it has an error, else of the Indexing API.
 func (w *Website) GoogleState() ServiceState {
 	if w.Console.Error != "" {
 		return w.Console
@@ -103,32 +103,32 @@ func (w *Website) GoogleState() ServiceState {
 	return w.Indexing
 }
 
-// Property is the website as Google knows it.
+// Property returns the Search Console property.
 func (w Website) Property() Property {
 	p, err := ParseProperty(w.SiteURL)
-	if err != nil { // it was checked when it was stored
+	if err != nil { // validated when stored
 		return Property{SiteURL: w.SiteURL}
 	}
 	return p
 }
 
-// Private reports whether only the owner and admins see the website.
+// Private reports whether only the owner and admins can see the website.
 func (w Website) Private() bool { return w.PrivateTo != "" }
 
-// Google reports whether the website has credentials.
-func (w Website) Google() bool { return len(w.Credentials) > 0 }
+// UsesGoogle reports whether the website has credentials.
+func (w Website) UsesGoogle() bool { return len(w.Credentials) > 0 }
 
-// IndexNow reports whether the website has a key.
-func (w Website) IndexNow() bool { return w.IndexNowKey != "" }
+// UsesIndexNow reports whether the website has an IndexNow key.
+func (w Website) UsesIndexNow() bool { return w.IndexNowKey != "" }
 
-// Removes reports whether search engines can be told that a page of the website is gone.
-func (w Website) Removes() bool { return w.IndexNow() || w.Google() && w.IndexingEnabled }
+// CanRemove reports whether search engines can be notified that a page is gone.
+func (w Website) CanRemove() bool { return w.UsesIndexNow() || w.UsesGoogle() && w.IndexingEnabled }
 
-// KeyFile is the URL at which search engines look for the IndexNow key.
-func (w Website) KeyFile() string { return w.Property().Root() + w.IndexNowKey + ".txt" }
+// KeyFileURL returns the URL of the IndexNow key file.
+func (w Website) KeyFileURL() string { return w.Property().Root() + w.IndexNowKey + ".txt" }
 
-// check checks what users enter, and tidies it.
-func (w *Website) check() error {
+// normalize validates and cleans the fields that users set.
+func (w *Website) normalize() error {
 	p, err := ParseProperty(w.SiteURL)
 	if err != nil {
 		return err
@@ -143,48 +143,47 @@ func (w *Website) check() error {
 	return nil
 }
 
-// checkKey checks an IndexNow key: 8 to 128 of a-z, A-Z, 0-9 and -.
-func checkKey(key string) error {
+// checkIndexNowKey validates a key: 8 to 128 of a-z, A-Z, 0-9 and -.
+func checkIndexNowKey(key string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 	if len(key) < 8 || len(key) > 128 || strings.Trim(key, letters) != "" {
-		return models.Invalid("indexnow_key", "must be 8 to 128 letters, digits and hyphens")
+		return models.Invalid("indexnow_key", "must have 8 to 128 characters: letters, digits and hyphens")
 	}
 	return nil
 }
 
-// Activity is work on a website that one instance at a time does.
+// Activity is work on a website that only one instance does at a time.
 type Activity string
 
-// The activities. Each is also the id of the scheduled job that does it.
+// The activities. The values are the IDs of the scheduled jobs.
 const (
 	Reading    Activity = "sitemaps"     // reading sitemaps
 	Submitting Activity = "submission"   // submitting pages
-	Verifying  Activity = "verification" // asking which pages are indexed
+	Verifying  Activity = "verification" // checking which pages are indexed
 )
 
-// columns are where a website notes who does an activity, and since when somebody
-// waits for it.
-func (a Activity) columns() (by, wanted string) {
+// columns returns the columns with the claiming instance and the time of the open request.
+func (a Activity) columns() (claimedBy, requestedAt string) {
 	switch a {
 	case Reading:
-		return "sitemaps_by", "sitemaps_wanted_at"
+		return "sitemaps_claimed_by", "sitemaps_requested_at"
 	case Submitting:
-		return "submission_by", "submit_wanted_at"
+		return "submission_claimed_by", "submit_requested_at"
 	case Verifying:
-		return "verification_by", "verify_wanted_at"
+		return "verification_claimed_by", "verify_requested_at"
 	}
-	panic("sites: an unknown activity")
+	panic("sites: unknown activity")
 }
 
-// verb is what the audit log calls a user's wish for an activity.
-func (a Activity) verb() string {
+// auditVerb is the verb of a request for the activity in the audit log.
+func (a Activity) auditVerb() string {
 	return map[Activity]string{Reading: "read_sitemaps", Submitting: "submit", Verifying: "verify"}[a]
 }
 
-// wantedAt is since when somebody waits for an activity; zero = it is not wanted.
-func (w Website) wantedAt(a Activity) models.Time {
-	return map[Activity]models.Time{Reading: w.SitemapsWantedAt, Submitting: w.SubmitWantedAt, Verifying: w.VerifyWantedAt}[a]
+// requestedAt returns the time of the open request for an activity; zero = none.
+func (w Website) requestedAt(a Activity) models.Time {
+	return map[Activity]models.Time{Reading: w.SitemapsRequestedAt, Submitting: w.SubmitRequestedAt, Verifying: w.VerifyRequestedAt}[a]
 }
 
-// Activities are all of them.
+// Activities returns all activities.
 func Activities() []Activity { return []Activity{Reading, Submitting, Verifying} }

@@ -12,38 +12,38 @@ import (
 	"linkwatch/models/audit"
 )
 
-// NewWebsite is what a user says of a new website.
+// NewWebsite has the fields of a new website.
 type NewWebsite struct {
-	Name            string // "" = its host
+	Name            string // "" = the host
 	SiteURL         string
 	IndexingEnabled bool
-	ManualSubmit    bool   // new and changed pages are submitted only when asked for
-	IndexNowKey     string // "" = IndexNow is not used
-	Private         bool   // only its owner and admins see it
+	ManualSubmit    bool   // turns automatic submission off
+	IndexNowKey     string // "" = not used
+	Private         bool   // visible to the owner and admins only
 }
 
-// Edit is what a user changes of a website; nil = nothing.
+// Edit has the changes of a website; nil = unchanged.
 type Edit struct {
 	Name            *string
 	IndexingEnabled *bool
 	AutoSubmit      *bool
-	IndexNowKey     *string // "" = IndexNow is not used any more
-	Private         *bool   // for its owner and admins
+	IndexNowKey     *string // "" disables IndexNow
+	Private         *bool   // only the owner and admins may change it
 }
 
-// Add adds a website. Errors are CodeInvalid ("site_url", "name", "indexnow_key") and
-// CodeConflict if there is one with this site_url, shared or the caller's own.
+// Add adds a website. Errors are CodeInvalid ("site_url", "name", "indexnow_key"), and CodeConflict if a shared website or one
+// of the caller has the same site_url.
 func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	now := s.clock.Now()
 	w := Website{
 		ID: models.NewID(models.KindWebsite), Name: n.Name, SiteURL: n.SiteURL, IndexingEnabled: n.IndexingEnabled, AutoSubmit: !n.ManualSubmit,
-		IndexNowKey: n.IndexNowKey, CreatedAt: now, UpdatedAt: now, SitemapsWantedAt: now, // for those that robots.txt names
+		IndexNowKey: n.IndexNowKey, CreatedAt: now, UpdatedAt: now, SitemapsRequestedAt: now, // read the sitemaps listed in robots.txt
 		Owner: models.Owner(ctx),
 	}
 	w.PrivateTo = models.PrivateTo(w.Owner, n.Private)
-	err := w.check()
+	err := w.normalize()
 	if err == nil && w.IndexNowKey != "" {
-		err = checkKey(w.IndexNowKey)
+		err = checkIndexNowKey(w.IndexNowKey)
 	}
 	if err != nil {
 		return Website{}, err
@@ -51,13 +51,13 @@ func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		w.Seq = 0
 		own, args := models.OwnScope(tx, "websites")
-		var known int64
-		err := tx.Model(&Website{}).Where("site_url = ? AND deleted_at IS NULL", w.SiteURL).Where(own, args...).Count(&known).Error
+		var existing int64
+		err := tx.Model(&Website{}).Where("site_url = ? AND deleted_at IS NULL", w.SiteURL).Where(own, args...).Count(&existing).Error
 		switch {
 		case err != nil:
 			return err
-		case known > 0:
-			return errKnown
+		case existing > 0:
+			return errDuplicate
 		}
 		if err := tx.Create(&w).Error; err != nil {
 			return err
@@ -65,37 +65,37 @@ func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 		return audit.Add(tx, now, audit.Change{Action: "website.add", Subject: w.subject(), After: w.values()})
 	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
-		err = errKnown
+		err = errDuplicate
 	}
 	if models.CodeOf(err) != "" {
 		return Website{}, err
 	}
 	if err != nil {
-		return Website{}, fmt.Errorf("storing a website: %w", err)
+		return Website{}, fmt.Errorf("store website: %w", err)
 	}
-	s.ring(Reading)
+	s.notify(Reading)
 	return w, nil
 }
 
 var (
-	errKnown = models.Conflict("There is a website with this site_url already.")
-	errScope = models.Conflict("There is another website with this site_url where this one would be. Delete one of them first.")
+	errDuplicate  = models.Conflict("A website with this site_url already exists.")
+	errScopeTaken = models.Conflict("Another website with this site_url exists in the new scope. Delete one of them first.")
 )
 
-// subject is the website as the audit log names it.
+// subject returns the website as a subject of the audit log.
 func (w Website) subject() audit.Subject {
 	return audit.Subject{Kind: "website", ID: w.ID, Name: w.Name}
 }
 
-// values are what users set of a website, but for its credentials.
+// values returns the fields that users set, except credentials, for the audit log.
 func (w Website) values() audit.Values {
 	return audit.Values{
 		"name": w.Name, "site_url": w.SiteURL, "indexing_enabled": w.IndexingEnabled, "auto_submit": w.AutoSubmit,
-		"indexnow": w.IndexNow(), "private": w.Private(),
+		"indexnow": w.UsesIndexNow(), "private": w.Private(),
 	}
 }
 
-// Get is the website of an id; CodeNotFound if there is none.
+// Get returns a website by ID. The error is CodeNotFound if it does not exist.
 func (s *Store) Get(ctx context.Context, id string) (Website, error) {
 	return website(s.db.Read(ctx), id, false)
 }
@@ -104,27 +104,26 @@ func website(tx *gorm.DB, id string, deleted bool) (w Website, err error) {
 	if models.CheckID(models.KindWebsite, id) != nil {
 		return w, models.NotFound("website")
 	}
-	seen, args := models.Visible(tx, "websites")
-	err = tx.Where("id = ?", id).Where(seen, args...).Take(&w).Error
+	visible, args := models.Visible(tx, "websites")
+	err = tx.Where("id = ?", id).Where(visible, args...).Take(&w).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && w.DeletedAt.IsZero() == deleted {
 		return Website{}, models.NotFound("website")
 	}
 	if err != nil {
-		return w, fmt.Errorf("loading a website: %w", err)
+		return w, fmt.Errorf("load website: %w", err)
 	}
 	return w, nil
 }
 
-// forUpdate locks the row of a website until the end of a transaction, so that its
-// counts are changed by one transaction at a time.
+// forUpdate locks the row of a website until the end of the transaction, which serializes changes of its page counts.
 var forUpdate = clause.Locking{Strength: "NO KEY UPDATE"}
 
-// List is a page of the websites, the oldest first. limit is as models.NewLimit made it.
+// List returns websites, oldest first. limit must come from models.NewLimit.
 func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (models.Slice[Website], error) {
 	var page models.Slice[Website]
 	q := s.db.Read(ctx)
-	seen, args := models.Visible(q, "websites")
-	q = q.Where("deleted_at IS NULL").Where(seen, args...)
+	visible, args := models.Visible(q, "websites")
+	q = q.Where("deleted_at IS NULL").Where(visible, args...)
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindWebsite, after.ID) != nil {
 			return page, models.ErrPageToken
@@ -132,12 +131,12 @@ func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (model
 		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading websites: %w", err)
+		return page, fmt.Errorf("load websites: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(w Website) models.Cursor { return models.Cursor{CreatedAt: w.CreatedAt, ID: w.ID} }), nil
 }
 
-// change loads a website, has fn change it, stores it, and records what was done.
+// change loads a website, changes it with fn, stores it, and adds the change to the audit log.
 func (s *Store) change(ctx context.Context, id, action string, fn func(tx *gorm.DB, w *Website) (audit.Change, error)) (w Website, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if w, err = website(tx.Clauses(forUpdate), id, false); err != nil {
@@ -149,7 +148,7 @@ func (s *Store) change(ctx context.Context, id, action string, fn func(tx *gorm.
 		}
 		w.UpdatedAt = s.clock.Now()
 		if err := tx.Save(&w).Error; err != nil {
-			return fmt.Errorf("storing a website: %w", err)
+			return fmt.Errorf("store website: %w", err)
 		}
 		c.Action, c.Subject = action, w.subject()
 		return audit.Add(tx, w.UpdatedAt, c)
@@ -157,9 +156,8 @@ func (s *Store) change(ctx context.Context, id, action string, fn func(tx *gorm.
 	return w, err
 }
 
-// Edit changes a website. Errors are CodeNotFound, CodeInvalid ("name", "indexnow_key"),
-// CodeForbidden if somebody else than its owner or an admin changes who sees it, and
-// CodeConflict if there is another website with its site_url where it would be.
+// Edit changes a website. Errors are CodeNotFound, CodeInvalid ("name", "indexnow_key"), CodeForbidden if the caller may not
+// change Private, and CodeConflict if another website in the new scope has the same site_url.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (Website, error) {
 	w, err := s.change(ctx, id, "website.edit", func(tx *gorm.DB, w *Website) (c audit.Change, err error) {
 		c.Before = w.values()
@@ -169,40 +167,39 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Website, error) {
 			}
 			w.PrivateTo = models.PrivateTo(w.Owner, *e.Private)
 		}
-		key := false
+		keyChanged := false
 		models.Set(&w.Name, e.Name)
 		models.Set(&w.IndexingEnabled, e.IndexingEnabled)
 		models.Set(&w.AutoSubmit, e.AutoSubmit)
 		if !w.IndexingEnabled {
-			w.Indexing = ServiceState{} // it is not called
+			w.Indexing = ServiceState{} // no longer used
 		}
 		if e.IndexNowKey != nil && *e.IndexNowKey != w.IndexNowKey {
 			if *e.IndexNowKey != "" {
-				if err := checkKey(*e.IndexNowKey); err != nil {
+				if err := checkIndexNowKey(*e.IndexNowKey); err != nil {
 					return c, err
 				}
 			}
-			key = true
+			keyChanged = true
 			w.IndexNowKey, w.IndexNowVerifiedAt = *e.IndexNowKey, models.Time{}
 			w.IndexNowState = ServiceState{}
 		}
-		err = w.check()
-		if c.After = w.values(); key {
+		err = w.normalize()
+		if c.After = w.values(); keyChanged {
 			c.After["indexnow_key"] = "set"
-			if !w.IndexNow() {
+			if !w.UsesIndexNow() {
 				c.After["indexnow_key"] = "removed"
 			}
 		}
 		return c, err
 	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
-		return Website{}, errScope
+		return Website{}, errScopeTaken
 	}
 	return w, err
 }
 
-// Delete deletes a website, which can be restored for KeepDeleted. CodeNotFound if
-// there is none.
+// Delete deletes a website. It can be restored for KeepDeleted. The error is CodeNotFound if it does not exist.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, "website.delete", func(_ *gorm.DB, w *Website) (audit.Change, error) {
 		w.DeletedAt = s.clock.Now()
@@ -211,15 +208,15 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// Restore restores a deleted website: CodeNotFound if it was not deleted, or too long
-// ago; CodeConflict if there is another one with its site_url.
+// Restore restores a deleted website. Errors are CodeNotFound if it is not deleted or was deleted more than KeepDeleted ago,
+// and CodeConflict if another website has the same site_url.
 func (s *Store) Restore(ctx context.Context, id string) (w Website, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if w, err = website(tx.Clauses(forUpdate), id, true); err != nil {
 			return err
 		}
 		now := s.clock.Now()
-		if w.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting its pages
+		if w.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may already delete its pages
 			return models.NotFound("website")
 		}
 		w.DeletedAt, w.UpdatedAt = models.Time{}, now
@@ -229,76 +226,74 @@ func (s *Store) Restore(ctx context.Context, id string) (w Website, err error) {
 		return audit.Add(tx, now, audit.Change{Action: "website.restore", Subject: w.subject()})
 	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
-		return Website{}, errKnown
+		return Website{}, errDuplicate
 	}
 	return w, err
 }
 
-// Account is a Google service account, as its key says.
+// Account is a Google service account.
 type Account struct{ ClientEmail, ProjectID string }
 
-// SetCredentials stores the key of a service account, sealed, and lets calls to Google
-// begin at once. CodeNotFound if there is no such website.
-func (s *Store) SetCredentials(ctx context.Context, id string, key []byte, of Account) (Website, error) {
+// SetCredentials stores the encrypted key of a service account, and requests a submission. The error is CodeNotFound if the
+// website does not exist.
+func (s *Store) SetCredentials(ctx context.Context, id string, key []byte, account Account) (Website, error) {
 	w, err := s.change(ctx, id, "website.credentials", func(_ *gorm.DB, w *Website) (c audit.Change, err error) {
 		if w.Credentials, err = s.opts.Seal(key, w.ID); err != nil {
 			return c, err
 		}
-		c.After = audit.Values{"credentials": "set", "client_email": of.ClientEmail, "project_id": of.ProjectID}
-		w.ClientEmail, w.ProjectID = of.ClientEmail, of.ProjectID
-		w.googleWorks()
-		w.SubmitWantedAt = s.clock.Now()
+		c.After = audit.Values{"credentials": "set", "client_email": account.ClientEmail, "project_id": account.ProjectID}
+		w.ClientEmail, w.ProjectID = account.ClientEmail, account.ProjectID
+		w.clearGoogleErrors()
+		w.SubmitRequestedAt = s.clock.Now()
 		return c, nil
 	})
 	if err == nil {
-		s.ring(Submitting)
+		s.notify(Submitting)
 	}
 	return w, err
 }
 
-// RemoveCredentials removes them.
+// RemoveCredentials removes the credentials of a website.
 func (s *Store) RemoveCredentials(ctx context.Context, id string) (Website, error) {
 	return s.change(ctx, id, "website.credentials", func(_ *gorm.DB, w *Website) (audit.Change, error) {
 		c := audit.Change{Before: audit.Values{"client_email": w.ClientEmail, "project_id": w.ProjectID}, After: audit.Values{"credentials": "removed"}}
 		w.Credentials, w.ClientEmail, w.ProjectID = nil, "", ""
-		w.googleWorks()
+		w.clearGoogleErrors()
 		return c, nil
 	})
 }
 
-// Key is the key of the website's service account. CodeConflict if it was sealed with
-// another key, or if there is none.
+// Key returns the decrypted key of the service account. The error is CodeConflict if there is none or it cannot be decrypted.
 func (s *Store) Key(w Website) ([]byte, error) {
-	if !w.Google() {
-		return nil, models.Conflict("The website has no credentials.")
+	if !w.UsesGoogle() {
+		return nil, models.Conflict("The website has no Google credentials. Add them first.")
 	}
 	key, err := s.opts.Open(w.Credentials, w.ID)
 	if err != nil {
 		return nil, &models.Error{
 			Code: models.CodeConflict, Err: err,
-			Detail: "The stored credentials cannot be decrypted, because SECRET_KEY or the key file has changed. Enter them again.",
+			Detail: "The stored credentials cannot be decrypted: SECRET_KEY or the key file has changed. Add the credentials again.",
 		}
 	}
 	return key, nil
 }
 
-// Want notes that somebody waits for an activity on a website: the sitemaps are read,
-// or waiting pages are submitted or verified, within moments.
-func (s *Store) Want(ctx context.Context, id string, a Activity) (w Website, err error) {
-	w, err = s.change(ctx, id, "website."+a.verb(), func(_ *gorm.DB, w *Website) (audit.Change, error) {
+// Request requests an activity on a website, which starts shortly: reading sitemaps, or submitting or verifying queued pages.
+func (s *Store) Request(ctx context.Context, id string, a Activity) (w Website, err error) {
+	w, err = s.change(ctx, id, "website."+a.auditVerb(), func(_ *gorm.DB, w *Website) (audit.Change, error) {
 		now := s.clock.Now()
 		switch a {
 		case Reading:
-			w.SitemapsWantedAt = now
+			w.SitemapsRequestedAt = now
 		case Submitting:
-			w.SubmitWantedAt = now
+			w.SubmitRequestedAt = now
 		case Verifying:
-			w.VerifyWantedAt = now
+			w.VerifyRequestedAt = now
 		}
 		return audit.Change{}, nil
 	})
 	if err == nil {
-		s.ring(a)
+		s.notify(a)
 	}
 	return w, err
 }

@@ -10,7 +10,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Range is how far back a chart of coverage goes.
+// Range is the time span of the coverage chart.
 type Range string
 
 // The ranges.
@@ -22,7 +22,7 @@ const (
 
 var ranges = []Range{Days30, Days90, Days365}
 
-// ParseRange reads a range; "" = 30 days. The error is CodeInvalid ("query.range").
+// ParseRange parses a range. "" is 30 days. The error is CodeInvalid ("query.range").
 func ParseRange(s string) (Range, error) {
 	switch r := Range(s); r {
 	case "":
@@ -33,7 +33,7 @@ func ParseRange(s string) (Range, error) {
 	return "", models.Invalid("query.range", "must be 30d, 90d or 365d")
 }
 
-// days is how many days it has, today included.
+// days is the number of days in the range, including today.
 func (r Range) days() int {
 	switch r {
 	case Days90:
@@ -47,24 +47,23 @@ func (r Range) days() int {
 
 func (r Range) words() string { return ui.Plural(r.days(), "day") }
 
-// Since is when its first day begins.
+// Since returns the start of the first day, in UTC.
 func (r Range) Since(now models.Time) models.Time {
 	return now.StartOfDay().Add(-time.Duration(r.days()-1) * models.Day)
 }
 
-// chartParts are the statuses as the chart stacks them, the lowest first.
-var chartParts = []sites.Status{sites.Indexed, sites.Submitted, sites.Pending, sites.NotIndexed, sites.Failed}
+// chartStatuses are the statuses in the order in which the chart stacks them, lowest first.
+var chartStatuses = []sites.Status{sites.Indexed, sites.Submitted, sites.Pending, sites.NotIndexed, sites.Failed}
 
-const ticks = 4 // parts in which the time of the chart is shown
+const ticks = 4 // labels on the time axis
 
-// chart is the coverage as the chart draws it: a bar for each day, none for days of which
-// nothing is known.
+// chart returns the coverage chart: one bar per day. Days without data have no bar.
 func (v Site) chart() ui.BarChart {
 	c := ui.BarChart{
-		Label: fmt.Sprintf("Pages by status over the last %s. Now: %s", v.Place.Range.words(), figures(v.Counts.ByStatus)),
-		Empty: "No pages in this time", Legend: coverageLegend(v),
+		Label: fmt.Sprintf("Pages by status over the last %s. Now: %s", v.Place.Range.words(), countsText(v.Counts.ByStatus)),
+		Empty: "No pages in this period", Legend: coverageLegend(v),
 	}
-	for _, s := range chartParts {
+	for _, s := range chartStatuses {
 		c.Parts = append(c.Parts, pageWords[s])
 		c.Classes = append(c.Classes, "page-"+string(s))
 		c.Hatched = append(c.Hatched, s == sites.NotIndexed || s == sites.Failed)
@@ -81,10 +80,10 @@ func (v Site) chart() ui.BarChart {
 	for i := range n {
 		at := first.Add(time.Duration(i) * models.Day)
 		d, ok := known[at.UTC()]
-		bar := ui.Bar{Counts: make([]int64, len(chartParts)), Title: dayOf(at) + "\nnothing recorded"}
+		bar := ui.Bar{Counts: make([]int64, len(chartStatuses)), Title: dayOf(at) + "\nno data"}
 		if ok {
-			bar.Title = dayOf(at) + "\n" + figures(d.ByStatus)
-			for j, s := range chartParts {
+			bar.Title = dayOf(at) + "\n" + countsText(d.ByStatus)
+			for j, s := range chartStatuses {
 				bar.Counts[j] = int64(d.ByStatus[s])
 			}
 		}
@@ -103,10 +102,10 @@ func (v Site) chart() ui.BarChart {
 
 func dayOf(t models.Time) string { return t.Format("2 Jan 2006") }
 
-// figures are counts by status in words: "3 indexed, 1 failed".
-func figures(of map[sites.Status]int) string {
+// countsText formats counts by status, such as "3 indexed, 1 failed".
+func countsText(of map[sites.Status]int) string {
 	var all []string
-	for _, s := range chartParts {
+	for _, s := range chartStatuses {
 		if n := of[s]; n > 0 {
 			all = append(all, ui.Count(n)+" "+pageWords[s])
 		}

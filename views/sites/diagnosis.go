@@ -10,40 +10,40 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Unindexed is the list of a website's pages that are not indexed, with the reasons.
+// Unindexed is the list of the pages of a website that are not indexed, with the reasons.
 type Unindexed struct {
 	ui.Page
 	Place  UnindexedPlace
-	Query  string // what is wrong with the search, else ""
+	Query  string // error of the search; "" = none
 	Site   sites.Website
 	Counts sites.Counts
 	List   models.Slice[sites.Page]
 	Rows   []Diagnosed // of List.Items
 }
 
-// Diagnosed is a page with what is known of it.
+// Diagnosed is a page with its evidence and findings.
 type Diagnosed struct {
 	Page     sites.Page
-	Known    sites.Known
+	Evidence sites.Evidence
 	Findings []sites.Finding
 }
 
-// UnindexedPlace is a page of the list.
+// UnindexedPlace identifies one page of the list.
 type UnindexedPlace struct {
 	SiteID      string
 	Cause, Text string
-	Token       string // of the page; "" = the first
+	Token       string // page token; "" = first page
 }
 
-// Filter is that of the store.
+// Filter returns the filter of the store.
 func (p UnindexedPlace) Filter() sites.Filter {
 	return sites.Filter{Unindexed: true, Cause: p.Cause, Match: p.Text}
 }
 
-// Path is the address of the page.
+// Path returns the URL of the page.
 func (p UnindexedPlace) Path() string { return ui.WithQuery(unindexedPath(p.SiteID), p.query(p.Token)) }
 
-// csvPath is the address of the whole list as CSV.
+// csvPath returns the URL of the whole list as CSV.
 func (p UnindexedPlace) csvPath() string {
 	return ui.WithQuery(unindexedPath(p.SiteID)+".csv", p.query(""))
 }
@@ -60,9 +60,9 @@ func (p UnindexedPlace) withCause(cause string) UnindexedPlace {
 }
 func (p UnindexedPlace) after(c models.Cursor) UnindexedPlace { p.Token = c.Token(); return p }
 
-// Crawl says in words what the last crawl of a page saw; "" = it was not crawled.
+// Crawl describes what the last crawl saw; "" = the page was not crawled.
 func (d Diagnosed) Crawl() string {
-	c := d.Known.Crawled
+	c := d.Evidence.Crawled
 	if c == nil {
 		return ""
 	}
@@ -91,9 +91,9 @@ func (d Diagnosed) Crawl() string {
 	return text
 }
 
-// Checks says in words what checks, or rechecks of the saved link, see; "" = there are none.
+// Checks describes the last check of the target, or the last recheck of the saved link; "" = neither exists.
 func (d Diagnosed) Checks() string {
-	if t := d.Known.Checked; t != nil {
+	if t := d.Evidence.Checked; t != nil {
 		text := string(t.Status)
 		if t.StatusCode != 0 {
 			text += ", status " + strconv.Itoa(t.StatusCode)
@@ -103,7 +103,7 @@ func (d Diagnosed) Checks() string {
 		}
 		return text
 	}
-	if l := d.Known.Saved; l != nil {
+	if l := d.Evidence.Saved; l != nil {
 		text := "link " + l.Health
 		if l.StatusCode != 0 {
 			text += ", status " + strconv.Itoa(l.StatusCode)

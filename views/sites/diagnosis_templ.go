@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// UnindexedPage lists pages that are not indexed, with the reasons.
+// UnindexedPage lists the pages that are not indexed, with the reasons.
 func UnindexedPage(v Unindexed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -49,7 +49,7 @@ func UnindexedPage(v Unindexed) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = pagesHead(v.Site, "Why pages are not indexed", "unindexed").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pagesHead(v.Site, "Not indexed", "unindexed").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -91,7 +91,7 @@ func UnindexedPage(v Unindexed) templ.Component {
 				return nil
 			})
 			templ_7745c5c3_Err = ui.SearchForm(ui.ListSearch{
-				Path: unindexedPath(v.Site.ID), Label: "Pages that are not indexed", Field: "Search pages", Hint: "A part of the URL, or a pattern such as /blog/*",
+				Path: unindexedPath(v.Site.ID), Label: "Pages that are not indexed", Field: "Search pages", Hint: "Part of the URL, or a pattern such as /blog/*",
 				Text: v.Place.Text, Bad: v.Query != "", Target: "#unindexed", Sync: "this",
 			}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -115,7 +115,7 @@ func UnindexedPage(v Unindexed) templ.Component {
 	})
 }
 
-// UnindexedResults is the part of the page that changes while the reader searches.
+// UnindexedResults is the part of the page that a search replaces.
 func UnindexedResults(v Unindexed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -194,7 +194,7 @@ func UnindexedResults(v Unindexed) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<table class=\"cards history finds unindexed\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Select</span></th><th scope=\"col\">Page</th><th scope=\"col\">Google says</th><th scope=\"col\">The crawl saw</th><th scope=\"col\">The checks see</th><th scope=\"col\">Why, and what to do</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<table class=\"cards history finds unindexed\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Select</span></th><th scope=\"col\">Page</th><th scope=\"col\">Google</th><th scope=\"col\">Crawl</th><th scope=\"col\">Checks</th><th scope=\"col\">Reason and fix</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -217,7 +217,7 @@ func UnindexedResults(v Unindexed) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" download>Download as CSV</a></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" download>Download CSV</a></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -421,15 +421,15 @@ func diagnosedRow(d Diagnosed, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if d.Page.LastVerifiedAt.IsZero() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "not asked yet")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "not verified yet")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
 			var templ_7745c5c3_Var20 string
-			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs("asked ")
+			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs("verified ")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/diagnosis.templ`, Line: 92, Col: 15}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/diagnosis.templ`, Line: 92, Col: 18}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 			if templ_7745c5c3_Err != nil {
@@ -456,7 +456,7 @@ func diagnosedRow(d Diagnosed, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</td><td class=\"wide\" data-label=\"Why\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</td><td class=\"wide\" data-label=\"Reason\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -502,7 +502,7 @@ func diagnosedRow(d Diagnosed, now time.Time) templ.Component {
 				}
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<span class=\"muted\">not known</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<span class=\"muted\">unknown</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -515,7 +515,7 @@ func diagnosedRow(d Diagnosed, now time.Time) templ.Component {
 	})
 }
 
-// crawlSaw is what the last crawl of a page saw.
+// crawlSaw shows what the last crawl of the page saw.
 func crawlSaw(d Diagnosed, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -537,7 +537,7 @@ func crawlSaw(d Diagnosed, now time.Time) templ.Component {
 			templ_7745c5c3_Var23 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if c := d.Known.Crawled; c != nil {
+		if c := d.Evidence.Crawled; c != nil {
 			if c.Link != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<a href=\"")
 				if templ_7745c5c3_Err != nil {
@@ -608,7 +608,7 @@ func crawlSaw(d Diagnosed, now time.Time) templ.Component {
 	})
 }
 
-// checksSee is what checks, or rechecks of the saved link, see.
+// checksSee shows the last check of the target, or the last recheck of the saved link.
 func checksSee(d Diagnosed, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -630,7 +630,7 @@ func checksSee(d Diagnosed, now time.Time) templ.Component {
 			templ_7745c5c3_Var27 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if t := d.Known.Checked; t != nil {
+		if t := d.Evidence.Checked; t != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -675,7 +675,7 @@ func checksSee(d Diagnosed, now time.Time) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-		} else if l := d.Known.Saved; l != nil {
+		} else if l := d.Evidence.Saved; l != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -730,8 +730,8 @@ func checksSee(d Diagnosed, now time.Time) templ.Component {
 	})
 }
 
-// knownFacts are what other systems know of a page.
-func knownFacts(k sites.Known, now time.Time) templ.Component {
+// knownFacts shows what other systems know about the page.
+func knownFacts(k sites.Evidence, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -768,7 +768,7 @@ func knownFacts(k sites.Known, now time.Time) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = crawlSaw(Diagnosed{Known: k}, now).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = crawlSaw(Diagnosed{Evidence: k}, now).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -790,7 +790,7 @@ func knownFacts(k sites.Known, now time.Time) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = checksSee(Diagnosed{Known: k}, now).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = checksSee(Diagnosed{Evidence: k}, now).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -834,7 +834,7 @@ func noUnindexed(v Unindexed) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Place.Token != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<h2>The list ends before this page</h2><p><a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<h2>No more pages</h2><p><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -847,7 +847,7 @@ func noUnindexed(v Unindexed) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "\">Go to its first page</a>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "\">Go to the first page</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -870,25 +870,25 @@ func noUnindexed(v Unindexed) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<h2>No page is known not to be indexed</h2><p>Pages appear here after Google was asked about them, with the reason and the fix. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<h2>No unindexed pages</h2><p>Pages that Google has not indexed appear here after their verification, with the reason and the fix. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !v.Site.Google() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<a href=\"")
+			if !v.Site.UsesGoogle() {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "Verification needs <a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var38 templ.SafeURL
 				templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(SitePath(v.Site.ID)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/diagnosis.templ`, Line: 180, Col: 49}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/diagnosis.templ`, Line: 180, Col: 68}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "\">Add Google credentials</a> to ask.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "\">Google credentials</a>.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -36,7 +36,7 @@ func google(v Site) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.Site.Google() {
+		if v.Site.UsesGoogle() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<dl class=\"facts\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -124,7 +124,7 @@ func google(v Site) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</dl><p class=\"help\">Add this email address as an owner of the property in Search Console, under Settings, Users and permissions.</p><div class=\"actions\"><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</dl><p class=\"help\">In Search Console, add this email address as an owner of the property: Settings > Users and permissions.</p><div class=\"actions\"><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -218,7 +218,7 @@ func google(v Site) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<ol class=\"how\"><li>In the Google Cloud console, create a project and enable the Search Console API. For job postings and livestreams, enable the Indexing API too.</li><li>Create a service account, and a key of type JSON for it.</li><li>In Search Console, add the email address of the service account as an owner of the property.</li><li>Paste the JSON key here, or choose its file. It is stored encrypted and never shown again.</li></ol>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<ol class=\"how\"><li>In the Google Cloud console, create a project and enable the Search Console API. For job postings and livestreams, enable the Indexing API too.</li><li>Create a service account with a JSON key.</li><li>In Search Console, add the email address of the service account as an owner of the property.</li><li>Paste the JSON key here, or upload its file. The key is stored encrypted and never shown again.</li></ol>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -285,7 +285,7 @@ func credentialsForm(v Site) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<label>Or its file <input type=\"file\" name=\"file\" accept=\"application/json,.json\"></label> <button class=\"primary\">Save credentials</button></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<label>Or upload the key file <input type=\"file\" name=\"file\" accept=\"application/json,.json\"></label> <button class=\"primary\">Save credentials</button></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -293,7 +293,7 @@ func credentialsForm(v Site) templ.Component {
 	})
 }
 
-// TestResult is what a test of the credentials found; nil = none was made.
+// TestResult shows the result of a credentials test; nil = not tested.
 func TestResult(checks []Check) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -418,7 +418,7 @@ func TestResult(checks []Check) templ.Component {
 	})
 }
 
-// CredentialsRemovePage asks before credentials are removed.
+// CredentialsRemovePage asks for confirmation before credentials are removed.
 func CredentialsRemovePage(v CredentialsRemove) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -452,20 +452,20 @@ func CredentialsRemovePage(v CredentialsRemove) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<div class=\"empty error-page\"><h1>Remove these credentials?</h1><p>Linkwatch no longer submits <span dir=\"auto\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<div class=\"empty error-page\"><h1>Remove the Google credentials?</h1><p>Linkwatch stops submitting <span dir=\"auto\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var20 string
 			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(v.Site.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/google.templ`, Line: 99, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/google.templ`, Line: 99, Col: 61}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "</span> to Google, nor asks Google which pages are indexed. What is known of its pages stays. The key cannot be restored from here: keep a copy of it, or make another one.</p><form class=\"actions\" method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "</span> to Google and verifying its pages. Known results are kept. This cannot be undone: to use Google again, you need the JSON key.</p><form class=\"actions\" method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -499,7 +499,7 @@ func CredentialsRemovePage(v CredentialsRemove) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Keep them</a></form></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Cancel</a></form></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

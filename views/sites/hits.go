@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Hits are websites as the search over everything shows them.
+// Hits returns websites as hits of the global search.
 func Hits(ws []sites.Website) []ui.Hit {
 	hits := make([]ui.Hit, len(ws))
 	for i, w := range ws {

@@ -8,70 +8,70 @@ import (
 	"linkwatch/views/ui"
 )
 
-// List is the page of all websites: the form to add, the rows.
+// List is the list of websites with the form to add one.
 type List struct {
 	ui.Page
-	Place     ListPlace
-	Add       AddForm
-	Sites     models.Slice[sites.Website]
-	Total     int // of all websites
-	InTrouble map[sites.Trouble]int
-	Counts    map[int64]sites.Counts // by Website.Seq
-	Quotas    []sites.Quota          // of Sites.Items, in their order
-	Broken    map[int64]int          // sitemaps that cannot be read, by Website.Seq
+	Place         ListPlace
+	Add           AddForm
+	Sites         models.Slice[sites.Website]
+	Total         int // all websites
+	Problems      map[sites.Problem]int
+	Counts        map[int64]sites.Counts // by Website.Seq
+	Quotas        []sites.Quota          // in the order of Sites.Items
+	SitemapErrors map[int64]int          // sitemaps with errors, by Website.Seq
 }
 
-// AddForm is what was typed for a website, with its errors.
+// AddForm is the form that adds a website, with its errors.
 type AddForm struct {
 	SiteURL, Name string
 	Private       bool
 	Errors        ui.Errors
 }
 
-// ListPlace is a page of the list of websites. Its path can be bookmarked.
+// ListPlace identifies one page of the list of websites.
 type ListPlace struct {
-	Problem sites.Trouble // "" = all websites
-	Token   string        // of the page; "" = the first
+	Problem sites.Problem // "" = all websites
+	Token   string        // page token; "" = first page
 }
 
-// Path is the address of the list.
+// Path returns the URL of the list.
 func (p ListPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"problem": string(p.Problem), "page_token": p.Token})
 	return ui.WithQuery(SitesPath, q)
 }
 
-func (p ListPlace) with(t sites.Trouble) ListPlace  { p.Problem, p.Token = t, ""; return p }
+func (p ListPlace) with(t sites.Problem) ListPlace  { p.Problem, p.Token = t, ""; return p }
 func (p ListPlace) after(c models.Cursor) ListPlace { p.Token = c.Token(); return p }
 
-// found is the number of websites in the list.
-func (v List) found() string {
+// countText is the number of websites in the list, such as "3 websites".
+func (v List) countText() string {
 	if v.Place.Problem == "" {
 		return ui.Plural(v.Total, "website")
 	}
-	return ui.Plural(v.InTrouble[v.Place.Problem], "website")
+	return ui.Plural(v.Problems[v.Place.Problem], "website")
 }
 
-// troubled reports whether the filters by trouble are shown.
-func (v List) troubled() bool {
-	return v.Place.Problem != "" || v.InTrouble[sites.GoogleRefuses]+v.InTrouble[sites.SitemapsUnread]+v.InTrouble[sites.PagesFailed] > 0
+// showProblems reports whether the problem filters are shown.
+func (v List) showProblems() bool {
+	return v.Place.Problem != "" || v.Problems[sites.ProblemGoogle]+v.Problems[sites.ProblemSitemaps]+v.Problems[sites.ProblemPages] > 0
 }
 
-// hints are what is wrong with a website, in a few words each.
+// hints are short descriptions of the problems of a website.
 func (v List) hints(w sites.Website) (hints []string) {
 	for _, r := range w.Refusals() {
 		hints = append(hints, r.Name+": "+r.Error)
 	}
-	if n := v.Broken[w.Seq]; n > 0 {
+	if n := v.SitemapErrors[w.Seq]; n > 0 {
 		hints = append(hints, ui.Plural(n, "sitemap")+" with errors")
 	}
 	return hints
 }
 
-// today is the quota that limits a website most often: "12 of 200 publishes"; "" = none.
-func today(w sites.Website, q sites.Quota) string {
+// quotaToday is the use of the quota that usually limits a website, such as "12 of 200 notifications"; "" = none.
+func quotaToday(w sites.Website, q sites.Quota) string {
 	switch {
-	case !w.Google():
+	case !w.UsesGoogle():
 		return ""
 	case w.IndexingEnabled:
 		return ui.Count(q.Publish.Used) + " of " + ui.Plural(q.Publish.Limit, "notification")

@@ -114,7 +114,7 @@ func refusedRow(w sites.Website, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if w.Google() {
+		if w.UsesGoogle() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div class=\"actions\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -136,7 +136,7 @@ func refusedRow(w sites.Website, now time.Time) templ.Component {
 	})
 }
 
-// unreadRow is a website with sitemaps that cannot be read.
+// unreadRow is a website that has sitemaps with errors.
 func unreadRow(w sites.Website, broken int, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -238,7 +238,7 @@ func unreadRow(w sites.Website, broken int, now time.Time) templ.Component {
 	})
 }
 
-// failedPagesRow is a website with pages that failed to be submitted.
+// failedPagesRow is a website with failed pages.
 func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -311,7 +311,7 @@ func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if cause := mostFailed(counts); cause != "" {
+		if cause := topFailureCause(counts); cause != "" {
 			var templ_7745c5c3_Var15 string
 			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs("· most often: " + cause)
 			if templ_7745c5c3_Err != nil {
@@ -340,9 +340,9 @@ func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs("Show pages of " + w.Name + " that failed")
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs("Show failed pages of " + w.Name + "")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/overview.templ`, Line: 73, Col: 157}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/overview.templ`, Line: 73, Col: 152}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
@@ -364,7 +364,7 @@ func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 	})
 }
 
-// briefs is a section with the first websites and how much of each is indexed.
+// briefs is a section with the first websites and their indexed share.
 func briefs(v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

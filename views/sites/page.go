@@ -13,21 +13,21 @@ type OnePage struct {
 	Site        sites.Website
 	One         sites.Page
 	Submissions []sites.Submission
-	Kept        Kept
-	Known       sites.Known
+	Related     Related
+	Evidence    sites.Evidence
 	Findings    []sites.Finding
 	Priority    PriorityForm
-	Problem     string // why the last action did not work; "" = it did
+	Problem     string // error of the last action; "" = none
 }
 
-// PriorityForm is what was typed for the priority of a page, with its errors.
+// PriorityForm is the form that sets the priority of a page, with its errors.
 type PriorityForm struct {
-	Value  string // "" = the automatic one
+	Value  string // "" = automatic
 	Open   bool
 	Errors ui.Errors
 }
 
-// PriorityFormOf is the form filled in with a page.
+// PriorityFormOf returns the form filled in with a page.
 func PriorityFormOf(p sites.Page) PriorityForm {
 	if p.ManualPriority == nil {
 		return PriorityForm{}
@@ -35,66 +35,66 @@ func PriorityFormOf(p sites.Page) PriorityForm {
 	return PriorityForm{Value: strconv.Itoa(*p.ManualPriority)}
 }
 
-// Removal is the question before a page's removal is submitted.
+// Removal is the confirmation page of a removal.
 type Removal struct {
 	ui.Page
 	Site sites.Website
 	One  sites.Page
 }
 
-// Waits reports whether somebody waits for a submission or a verification of the page.
-func (v OnePage) Waits() bool {
-	return !v.One.SubmitWantedAt.IsZero() || !v.One.VerifyWantedAt.IsZero()
+// Waiting reports whether a submission or verification of the page was requested and is not done.
+func (v OnePage) Waiting() bool {
+	return !v.One.SubmitRequestedAt.IsZero() || !v.One.VerifyRequestedAt.IsZero()
 }
 
-// waits says what the page waits for, and what is in the way.
-func (v OnePage) waits() (all []string) {
-	if !v.One.SubmitWantedAt.IsZero() {
+// waitingTexts describe the requested submission and verification, and the services that refuse requests.
+func (v OnePage) waitingTexts() (all []string) {
+	if !v.One.SubmitRequestedAt.IsZero() {
 		what := "The page"
 		if v.One.Removal {
 			what = "The removal of the page"
 		}
-		all = append(all, what+" is submitted "+v.when())
+		all = append(all, what+" will be submitted "+v.submissionTime())
 	}
-	if !v.One.VerifyWantedAt.IsZero() {
-		all = append(all, "Google is asked within moments whether the page is indexed.")
+	if !v.One.VerifyRequestedAt.IsZero() {
+		all = append(all, "The page will be verified shortly.")
 	}
 	if len(all) > 0 {
 		for _, r := range v.Site.Refusals() {
-			if r.Error != v.One.LastError { // which is shown as well
-				all = append(all, r.Name+" refuses requests for now: "+r.Error)
+			if r.Error != v.One.LastError { // shown separately
+				all = append(all, r.Name+" refuses requests: "+r.Error)
 			}
 		}
 	}
 	return all
 }
 
-// when is how soon the page is submitted: not before the services that it waits for allow it.
-func (v OnePage) when() string {
+// submissionTime says how soon the page is submitted. A paused service delays it.
+func (v OnePage) submissionTime() string {
 	google := v.Site.Console
 	if v.Site.IndexingEnabled {
 		google = v.Site.Indexing
 	}
-	if v.One.ForGoogle && google.Error != "" || v.One.ForIndexNow && v.Site.IndexNowState.Error != "" {
+	if v.One.QueuedForGoogle && google.Error != "" || v.One.QueuedForIndexNow && v.Site.IndexNowState.Error != "" {
 		return "when requests are allowed again."
 	}
-	return "within moments."
+	return "shortly."
 }
 
-// polls makes a part ask again while the page waits for something.
-func (v OnePage) polls() map[string]any {
-	if !v.Waits() {
+// pollAttributes make the page refresh itself while it is waiting.
+func (v OnePage) pollAttributes() map[string]any {
+	if !v.Waiting() {
 		return nil
 	}
 	return map[string]any{"hx-get": PagePath(v.One), "hx-trigger": "every 5s", "hx-swap": "outerMorph", "hx-sync": "this:abort"}
 }
 
-// certainties are the certainties of findings in words.
+// certainties are the labels of certainties.
 var certainties = map[sites.Certainty]string{
-	sites.Certain: "certain", sites.Likely: "likely", sites.ByGoogle: "says Google", sites.Waiting: "waiting",
+	sites.Certain: "certain", sites.Likely: "likely", sites.ByGoogle: "reported by Google", sites.Waiting: "waiting",
 }
 
-// googleFacts are what Google says of the page, by the names of its URL Inspection API.
+// googleFacts are the results of the URL Inspection API.
 func googleFacts(i sites.Inspection) (all []ui.Field) {
 	for _, f := range []ui.Field{
 		{Name: "Verdict", Value: i.Verdict}, {Name: "Coverage", Value: i.CoverageState}, {Name: "robots.txt", Value: i.RobotsState},

@@ -10,23 +10,23 @@ import (
 // SitesPath is the path of the list of websites.
 const SitesPath = "/sites"
 
-// SitePath is the path of a website.
+// SitePath returns the path of a website.
 func SitePath(id string) string { return SitesPath + "/" + id }
 
-// siteAction is the path of an action on a website.
+// siteAction returns the path of an action on a website.
 func siteAction(w sites.Website, action string) string { return SitePath(w.ID) + "/" + action }
 
-// sitemapAction is the path of an action on a sitemap.
+// sitemapAction returns the path of an action on a sitemap.
 func sitemapAction(w sites.Website, m sites.Sitemap, action string) string {
 	return siteAction(w, "sitemaps/"+m.ID()+"/"+action)
 }
 
-// pageList is the path of a website's pages in a status, or with a cause; "" = any.
+// pageList returns the path of the pages of a website with a status or cause; "" = any.
 func pageList(w sites.Website, s sites.Status, cause string) string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"status": string(s), "cause": cause})
 	return ui.WithQuery(siteAction(w, "pages"), q)
 }
 
-// pagePath is the path of a page of a website.
+// pagePath returns the path of a page of a website.
 func pagePath(p sites.Page) string { return SitePath(p.WebsiteID) + "/pages/" + p.ID() }

@@ -11,25 +11,25 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Queue is the list of a website's pages in the order in which they are submitted.
+// Queue is the list of the pages of a website in queue order.
 type Queue struct {
 	ui.Page
-	Place  QueuePlace
-	Query  string // what is wrong with the search, else ""
-	Site   sites.Website
-	Counts sites.Counts
-	List   models.Slice[sites.Page]
-	Kept   map[string]Kept // where other systems have the pages, by their URLs
+	Place   QueuePlace
+	Query   string // error of the search; "" = none
+	Site    sites.Website
+	Counts  sites.Counts
+	List    models.Slice[sites.Page]
+	Related map[string]Related // related items by page URL
 }
 
-// QueuePlace is a page of the list. Its path can be bookmarked.
+// QueuePlace identifies one page of the list.
 type QueuePlace struct {
 	sites.Filter
 	SiteID string
-	Token  string // of the page; "" = the first
+	Token  string // page token; "" = first page
 }
 
-// Path is the address of the page.
+// Path returns the URL of the page.
 func (p QueuePlace) Path() string {
 	q := url.Values{}
 	for _, f := range p.fields(true) {
@@ -39,10 +39,10 @@ func (p QueuePlace) Path() string {
 	return ui.WithQuery(queuePath(p.SiteID), q)
 }
 
-// fields are the filters that are set, as fields of a form.
+// fields are the filters that are set, as form fields. text includes the search text.
 func (p QueuePlace) fields(text bool) []ui.Field {
 	all := []ui.Field{
-		{Name: "status", Value: string(p.Status)}, {Name: "cause", Value: p.Cause}, {Name: "queued", Value: flag(p.Queued)}, {Name: "gone", Value: flag(p.Gone)},
+		{Name: "status", Value: string(p.Status)}, {Name: "cause", Value: p.Cause}, {Name: "queued", Value: boolValue(p.Queued)}, {Name: "gone", Value: boolValue(p.Gone)},
 	}
 	if text {
 		all = append(all, ui.Field{Name: "q", Value: p.Match})
@@ -50,14 +50,12 @@ func (p QueuePlace) fields(text bool) []ui.Field {
 	return slices.DeleteFunc(all, func(f ui.Field) bool { return f.Value == "" })
 }
 
-func flag(on bool) string {
+func boolValue(on bool) string {
 	if on {
 		return "true"
 	}
 	return ""
 }
-
-// The paths of a website's pages.
 
 func queuePath(site string) string             { return SitePath(site) + "/pages" }
 func bulkPath(site string) string              { return queuePath(site) + "/bulk" }
@@ -65,13 +63,13 @@ func submissionsPath(site string) string       { return SitePath(site) + "/submi
 func unindexedPath(site string) string         { return SitePath(site) + "/not-indexed" }
 func pageAction(p sites.Page, a string) string { return PagePath(p) + "/" + a }
 
-// PagePath is the path of a page.
+// PagePath returns the path of a page.
 func PagePath(p sites.Page) string { return queuePath(p.WebsiteID) + "/" + p.ID() }
 
-// UndoPath is where the last bulk change of priorities is undone.
+// UndoPath returns the path that undoes the last bulk change of priorities.
 func UndoPath(site string) string { return queuePath(site) + "/undo" }
 
-// A place with another filter starts at its first page. Pages that are gone have no other filter than the text.
+// A new filter starts at the first page. The list of gone pages supports only the search text.
 
 func (p QueuePlace) withStatus(s sites.Status) QueuePlace {
 	p.Status, p.Gone, p.Token = s, false, ""
@@ -92,7 +90,7 @@ func (p QueuePlace) after(c models.Cursor) QueuePlace { p.Token = c.Token(); ret
 
 func (p QueuePlace) filtered() bool { return p.Filter != sites.Filter{} }
 
-// causes are the causes of a website's pages, the most frequent first, and the one that is chosen.
+// causes returns up to 12 causes of the pages of a website, most frequent first, always including chosen.
 func causes(c sites.Counts, chosen string) []sites.Count {
 	const most = 12
 	var all []sites.Count
@@ -114,8 +112,8 @@ func causes(c sites.Counts, chosen string) []sites.Count {
 	return all[:min(len(all), most)]
 }
 
-// found is how many pages the list has; exact is false if only a part of them is known.
-func (v Queue) found() (n int, exact bool) {
+// total is the number of pages in the list; exact is false if it is unknown.
+func (v Queue) total() (n int, exact bool) {
 	f := v.Place.Filter
 	switch {
 	case v.Place.Token == "" && !v.List.More():
@@ -132,30 +130,30 @@ func (v Queue) found() (n int, exact bool) {
 	return 0, false
 }
 
-// count is how many pages the list has, in words.
-func (v Queue) count() string {
-	if n, exact := v.found(); exact {
+// countText is the number of pages in the list, such as "12 pages".
+func (v Queue) countText() string {
+	if n, exact := v.total(); exact {
 		return ui.Plural(n, "page")
 	}
 	return "Many pages"
 }
 
-// matching names the pages that match, for a button that changes all of them.
-func (v Queue) matching() string {
-	switch n, exact := v.found(); {
+// matchingText names the matching pages, for the button that changes all of them.
+func (v Queue) matchingText() string {
+	switch n, exact := v.total(); {
 	case !exact:
-		return "all pages that match"
+		return "all matching pages"
 	case n > sites.MaxBoost:
-		return "the first " + ui.Count(sites.MaxBoost) + " pages that match"
+		return "the first " + ui.Count(sites.MaxBoost) + " matching pages"
 	case n == 1:
-		return "the page that matches"
+		return "the matching page"
 	default:
-		return "all " + ui.Count(n) + " pages that match"
+		return "all " + ui.Count(n) + " matching pages"
 	}
 }
 
-// priority is the priority of a page with the reason for it: "100 · modified today", "Manual 90 · automatic 10".
-func priority(p sites.Page, now models.Time) string {
+// priorityText is the priority of a page with its reason: "100 · modified today", "Manual 90 · automatic 10".
+func priorityText(p sites.Page, now models.Time) string {
 	if p.ManualPriority != nil {
 		return "Manual " + strconv.Itoa(p.Priority()) + " · automatic " + strconv.Itoa(p.AutoPriority)
 	}
@@ -163,7 +161,7 @@ func priority(p sites.Page, now models.Time) string {
 	return strconv.Itoa(p.Priority()) + " · " + strings.ToLower(why[:1]) + why[1:]
 }
 
-// path is where a page is on its website.
+// path is the path of a page on its website.
 func path(p sites.Page) string {
 	if at := p.Path(); at != "" {
 		return at
@@ -171,20 +169,20 @@ func path(p sites.Page) string {
 	return "/"
 }
 
-// waiting says what a page waits for; "" = nothing.
-func waiting(p sites.Page) string {
+// queueText is the queue state of a page; "" = not queued.
+func queueText(p sites.Page) string {
 	switch {
-	case !p.SubmitWantedAt.IsZero() && p.Removal:
-		return "removal wanted"
-	case !p.SubmitWantedAt.IsZero():
-		return "submission wanted"
+	case !p.SubmitRequestedAt.IsZero() && p.Removal:
+		return "removal requested"
+	case !p.SubmitRequestedAt.IsZero():
+		return "submission requested"
 	case p.Queued():
 		return "queued"
 	}
 	return ""
 }
 
-// pageButton is an action on selected pages. value is that of its button.
+// pageButton is an action on selected pages.
 type pageButton struct{ value, label, icon string }
 
 var pageButtons = []pageButton{

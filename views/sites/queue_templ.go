@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// QueuePage lists the pages of a website in the order of the queue.
+// QueuePage lists the pages of a website in queue order.
 func QueuePage(v Queue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -104,7 +104,7 @@ func QueuePage(v Queue) templ.Component {
 				return nil
 			})
 			templ_7745c5c3_Err = ui.SearchForm(ui.ListSearch{
-				Path: queuePath(v.Site.ID), Label: "Pages", Field: "Search pages", Hint: "A part of the URL, or a pattern such as /blog/*",
+				Path: queuePath(v.Site.ID), Label: "Pages", Field: "Search pages", Hint: "Part of the URL, or a pattern such as /blog/*",
 				Text: v.Place.Match, Bad: v.Query != "", Target: "#pages", Sync: "this",
 			}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -128,7 +128,7 @@ func QueuePage(v Queue) templ.Component {
 	})
 }
 
-// pagesHead is the head of a list of a website: it links to the others.
+// pagesHead is the header of a list page of a website.
 func pagesHead(w sites.Website, title, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -218,7 +218,7 @@ func pagesHead(w sites.Website, title, current string) templ.Component {
 	})
 }
 
-// siteNav leads to the pages of a website. current is the one that is shown.
+// siteNav links the pages of a website. current is the one shown.
 func siteNav(w sites.Website, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -332,7 +332,7 @@ func siteNav(w sites.Website, current string) templ.Component {
 	})
 }
 
-// QueueResults is the part of the page that changes while the reader searches.
+// QueueResults is the part of the page that a search replaces.
 func QueueResults(v Queue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -372,9 +372,9 @@ func QueueResults(v Queue) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(v.count())
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(v.countText())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 53, Col: 32}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 53, Col: 36}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {
@@ -477,12 +477,12 @@ func QueueResults(v Queue) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <table class=\"cards history finds queue\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Select</span></th><th scope=\"col\">Page</th><th scope=\"col\">Status</th><th scope=\"col\">Priority</th><th scope=\"col\">Modified</th><th scope=\"col\">Submitted</th><th scope=\"col\">Verified</th><th scope=\"col\">Queue</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <table class=\"cards history finds queue\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Select</span></th><th scope=\"col\">Page</th><th scope=\"col\">Status</th><th scope=\"col\">Priority</th><th scope=\"col\">Last modified</th><th scope=\"col\">Last submitted</th><th scope=\"col\">Last verified</th><th scope=\"col\">Queue</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			for _, p := range v.List.Items {
-				templ_7745c5c3_Err = QueueRow(p, v.Kept[p.URL], v.Place.Path(), v.Now).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = QueueRow(p, v.Related[p.URL], v.Place.Path(), v.Now).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -576,7 +576,7 @@ func QueueResults(v Queue) templ.Component {
 	})
 }
 
-// chip is a filter of a list with how many pages it leaves.
+// chip is a filter with the number of matching items.
 func chip(word, icon string, n int, on bool, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -677,7 +677,7 @@ func chip(word, icon string, n int, on bool, path string) templ.Component {
 	})
 }
 
-// causeChips are filters by cause. pathOf is the list with a cause.
+// causeChips are filters by cause. pathOf returns the path of the list filtered by a cause.
 func causeChips(all []sites.Count, chosen string, pathOf func(cause string) string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -724,9 +724,9 @@ func causeChips(all []sites.Count, chosen string, pathOf func(cause string) stri
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var33 string
-					templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(sites.CauseNamed(c.Cause).Label + ": remove this filter")
+					templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(sites.CauseBySlug(c.Cause).Label + ": remove this filter")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 132, Col: 128}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 132, Col: 129}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 					if templ_7745c5c3_Err != nil {
@@ -737,9 +737,9 @@ func causeChips(all []sites.Count, chosen string, pathOf func(cause string) stri
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var34 string
-					templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(sites.CauseNamed(c.Cause).Label)
+					templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(sites.CauseBySlug(c.Cause).Label)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 133, Col: 58}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 133, Col: 59}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 					if templ_7745c5c3_Err != nil {
@@ -758,7 +758,7 @@ func causeChips(all []sites.Count, chosen string, pathOf func(cause string) stri
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = chip(sites.CauseNamed(c.Cause).Label, "", c.Pages, false, pathOf(c.Cause)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = chip(sites.CauseBySlug(c.Cause).Label, "", c.Pages, false, pathOf(c.Cause)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -773,7 +773,7 @@ func causeChips(all []sites.Count, chosen string, pathOf func(cause string) stri
 	})
 }
 
-// boostAll changes the priorities of all pages that match the filter.
+// boostAll changes the priorities of all matching pages.
 func boostAll(v Queue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -870,9 +870,9 @@ func boostAll(v Queue) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var40 string
-		templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(v.matching())
+		templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(v.matchingText())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 153, Col: 23}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 153, Col: 27}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 		if templ_7745c5c3_Err != nil {
@@ -886,8 +886,8 @@ func boostAll(v Queue) templ.Component {
 	})
 }
 
-// QueueRow is a page in the list.
-func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component {
+// QueueRow is one row of the list.
+func QueueRow(p sites.Page, k Related, back string, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -977,7 +977,7 @@ func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component 
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if k != (Kept{}) {
+		if k != (Related{}) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span class=\"block\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1042,15 +1042,15 @@ func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component 
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var49 string
-		templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(priority(p, models.At(now)))
+		templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(priorityText(p, models.At(now)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 182, Col: 70}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 182, Col: 74}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var49))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "</td><td class=\"when\" data-label=\"Modified\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "</td><td class=\"when\" data-label=\"Last modified\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1065,7 +1065,7 @@ func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component 
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "</td><td class=\"when\" data-label=\"Submitted\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "</td><td class=\"when\" data-label=\"Last submitted\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1073,7 +1073,7 @@ func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component 
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "</td><td class=\"when\" data-label=\"Verified\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "</td><td class=\"when\" data-label=\"Last verified\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1085,7 +1085,7 @@ func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component 
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var50 = []any{"wide", templ.KV("none", p.GoneAt.IsZero() && waiting(p) == "")}
+		var templ_7745c5c3_Var50 = []any{"wide", templ.KV("none", p.GoneAt.IsZero() && queueText(p) == "")}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var50...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -1112,7 +1112,7 @@ func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if w := waiting(p); w != "" {
+		} else if w := queueText(p); w != "" {
 			var templ_7745c5c3_Var52 string
 			templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(w)
 			if templ_7745c5c3_Err != nil {
@@ -1144,7 +1144,7 @@ func QueueRow(p sites.Page, k Kept, back string, now time.Time) templ.Component 
 	})
 }
 
-// setPriority is the buttons of a row: they boost a page, or reset its priority.
+// setPriority are the buttons of a row: boost and reset priority.
 func setPriority(p sites.Page, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1271,8 +1271,8 @@ func setPriority(p sites.Page, back string) templ.Component {
 	})
 }
 
-// keptAt says where other systems have a page, and leads there.
-func keptAt(k Kept) templ.Component {
+// keptAt links the related items of a page.
+func keptAt(k Related) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1404,7 +1404,7 @@ func noPages(v Queue) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Place.Token != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "<h2>The list ends before this page</h2><p><a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "<h2>No more pages</h2><p><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1417,7 +1417,7 @@ func noPages(v Queue) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "\">Go to its first page</a>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "\">Go to the first page</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1440,14 +1440,14 @@ func noPages(v Queue) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "<h2>No pages yet</h2><p>Pages appear here once the sitemaps of the website are read. <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "<h2>No pages yet</h2><p>Pages appear here after the sitemaps are read. <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var66 templ.SafeURL
 			templ_7745c5c3_Var66, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(SitePath(v.Site.ID)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 263, Col: 111}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/queue.templ`, Line: 263, Col: 97}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var66))
 			if templ_7745c5c3_Err != nil {

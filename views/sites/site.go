@@ -15,25 +15,25 @@ type Site struct {
 	Place            SitePlace
 	Site             sites.Website
 	Counts           sites.Counts
-	Days             []sites.Day // of the range of the place, today last
+	Days             []sites.Day // in Place.Range, today last
 	Quota            sites.Quota
-	Sitemaps         []sites.Sitemap // each index before those that it names
+	Sitemaps         []sites.Sitemap // each index before its sitemaps
 	Edit             EditForm
 	Add              SitemapForm
-	CredentialsError string  // of the credentials that were sent; "" = none
-	Checks           []Check // of a test of the credentials; nil = none
+	CredentialsError string  // "" = none
+	Checks           []Check // result of a credentials test; nil = not tested
 	IndexNow         IndexNowForm
-	Aside            []templ.Component // of other systems: sections below the facts
+	Aside            []templ.Component // sections of other systems
 }
 
-// SitePlace is what the page of a website shows.
+// SitePlace identifies a view of the page of a website.
 type SitePlace struct {
 	ID          string
 	Range       Range // of the chart
-	AllSitemaps bool  // else the first fewSitemaps
+	AllSitemaps bool  // else the first maxPreview
 }
 
-// Path is the address of the place.
+// Path returns the URL of the view.
 func (p SitePlace) Path() string {
 	q := url.Values{}
 	if p.Range != "" && p.Range != Days30 {
@@ -48,7 +48,7 @@ func (p SitePlace) Path() string {
 func (p SitePlace) withRange(r Range) SitePlace     { p.Range = r; return p }
 func (p SitePlace) withSitemaps(all bool) SitePlace { p.AllSitemaps = all; return p }
 
-// EditForm is what was typed for the settings of a website, with its errors.
+// EditForm is the form with the settings of a website, with its errors.
 type EditForm struct {
 	Name                        string
 	IndexingEnabled, AutoSubmit bool
@@ -57,35 +57,35 @@ type EditForm struct {
 	Errors                      ui.Errors
 }
 
-// EditFormOf is the form filled in with a website.
+// EditFormOf returns the form filled in with a website.
 func EditFormOf(w sites.Website) EditForm {
 	return EditForm{Name: w.Name, IndexingEnabled: w.IndexingEnabled, AutoSubmit: w.AutoSubmit, Private: w.Private()}
 }
 
-// SitemapForm is what was typed for a sitemap, with its error.
+// SitemapForm is the form that adds a sitemap, with its error.
 type SitemapForm struct{ URL, Error string }
 
-// IndexNowForm is what was typed for an IndexNow key, with its error.
+// IndexNowForm is the form that sets an IndexNow key, with its error.
 type IndexNowForm struct{ Key, Error string }
 
-// CredentialsRemove is the page that asks before credentials are removed.
+// CredentialsRemove is the confirmation page for removing credentials.
 type CredentialsRemove struct {
 	ui.Page
 	Site sites.Website
 }
 
-// SitemapDelete is the page that asks before a sitemap is deleted.
+// SitemapDelete is the confirmation page for deleting a sitemap.
 type SitemapDelete struct {
 	ui.Page
 	Site    sites.Website
 	Sitemap sites.Sitemap
 }
 
-// Reading reports whether the sitemaps are being read, or will be within moments.
-func (v Site) Reading() bool { return reading(v.Site) }
+// Reading reports whether the sitemaps are being read or a read was requested.
+func (v Site) Reading() bool { return isReading(v.Site) }
 
-// polls are how often the page asks what has changed.
-func (v Site) polls() templ.Attributes {
+// pollAttributes make the page refresh itself.
+func (v Site) pollAttributes() templ.Attributes {
 	often := "every 10s"
 	if v.Reading() {
 		often = "every 2s"
@@ -93,31 +93,31 @@ func (v Site) polls() templ.Attributes {
 	return templ.Attributes{"hx-get": v.Place.Path(), "hx-trigger": often, "hx-swap": "outerMorph", "hx-sync": "this:abort"}
 }
 
-// stays makes a link replace #now without scrolling.
-func (v Site) stays(at SitePlace) templ.Attributes {
+// replaceNow makes a link replace #now without scrolling.
+func (v Site) replaceNow(at SitePlace) templ.Attributes {
 	return templ.Attributes{"hx-get": at.Path(), "hx-target": "#now", "hx-swap": "outerMorph", "hx-sync": "#now:replace"}
 }
 
-const fewSitemaps = 25 // that the page shows before "Show all"
+const maxPreview = 25 // rows shown before "Show all"
 
-// shownSitemaps are the sitemaps that the page shows.
+// shownSitemaps are the visible rows.
 func (v Site) shownSitemaps() []sites.Sitemap {
 	if v.Place.AllSitemaps {
 		return v.Sitemaps
 	}
-	return v.Sitemaps[:min(fewSitemaps, len(v.Sitemaps))]
+	return v.Sitemaps[:min(maxPreview, len(v.Sitemaps))]
 }
 
-// meter is one quota as the page shows it.
+// meter is a quota with its label.
 type meter struct {
 	Name   string
-	Shared string // with whom
+	Shared string // who shares the quota
 	sites.Meter
 }
 
-// meters are the quotas of a website.
+// meters are the quotas that apply to the website.
 func (v Site) meters() (all []meter) {
-	const project, property = "Shared by all websites of the Google project.", "Of this property alone."
+	const project, property = "Shared by all websites of the Google project.", "For this property only."
 	if v.Site.IndexingEnabled {
 		all = append(all, meter{"Notifications today", project, v.Quota.Publish})
 	}
@@ -128,20 +128,20 @@ func (v Site) meters() (all []meter) {
 	return all
 }
 
-// failures are the causes of pages that failed or are not indexed, the most frequent first.
-type failure struct {
+// causeRow is a cause with the number of its pages.
+type causeRow struct {
 	sites.Cause
 	Status sites.Status
 	Pages  int
 }
 
-func (v Site) failures() []failure {
-	var all []failure
+func (v Site) causeRows() []causeRow {
+	var all []causeRow
 	for _, c := range v.Counts.ByCause {
-		all = append(all, failure{sites.CauseNamed(c.Cause), c.Status, c.Pages})
+		all = append(all, causeRow{sites.CauseBySlug(c.Cause), c.Status, c.Pages})
 	}
 	return all
 }
 
-// keyFile is the name of the file that holds the IndexNow key.
+// keyFile is the name of the IndexNow key file.
 func keyFile(w sites.Website) string { return w.IndexNowKey + ".txt" }

@@ -13,7 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// siteMark is the status of a website by word, shape and colour.
+// siteMark shows the status of a website as text and icon.
 func siteMark(w sites.Website) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -43,7 +43,7 @@ func siteMark(w sites.Website) templ.Component {
 	})
 }
 
-// pageMark is the status of a page by word, shape and colour.
+// pageMark shows the status of a page as text and icon.
 func pageMark(s sites.Status) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

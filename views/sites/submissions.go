@@ -10,7 +10,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Submissions is the list of what search engines were told of a website.
+// Submissions is the list of the submissions of a website.
 type Submissions struct {
 	ui.Page
 	Place SubmissionsPlace
@@ -18,13 +18,13 @@ type Submissions struct {
 	List  models.Slice[sites.Submission]
 }
 
-// SubmissionsPlace is a page of the list.
+// SubmissionsPlace identifies one page of the list.
 type SubmissionsPlace struct {
 	SiteID string
-	Token  string // of the page; "" = the first
+	Token  string // page token; "" = first page
 }
 
-// Path is the address of the page.
+// Path returns the URL of the page.
 func (p SubmissionsPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"page_token": p.Token})
@@ -33,16 +33,16 @@ func (p SubmissionsPlace) Path() string {
 
 func (p SubmissionsPlace) after(c models.Cursor) SubmissionsPlace { p.Token = c.Token(); return p }
 
-// methods are the ways to submit, in words.
+// methods are the labels of submission methods.
 var methods = map[sites.Method]string{
 	sites.ByIndexingAPI: "Indexing API", sites.BySitemap: "Search Console", sites.ByIndexNow: "IndexNow",
 }
 
-// actions are what search engines are told, in words.
+// actions are the labels of submission actions.
 var actions = map[sites.Action]string{sites.Updated: "updated", sites.Deleted: "removed"}
 
-// answer says what became of a submission.
-func answer(s sites.Submission) string {
+// responseText describes the result of a submission, such as "Accepted (200)".
+func responseText(s sites.Submission) string {
 	code := ""
 	if s.StatusCode != 0 {
 		code = " (" + strconv.Itoa(s.StatusCode) + ")"
@@ -56,22 +56,22 @@ func answer(s sites.Submission) string {
 		return "Failed" + code
 	case sites.Sent:
 	}
-	return "No answer yet"
+	return "No response yet"
 }
 
-// what names what was submitted, if it is not one page.
-func what(s sites.Submission) string {
+// submissionName names the submitted sitemap, page or batch.
+func submissionName(s sites.Submission) string {
 	switch {
 	case s.Method == sites.BySitemap:
-		return "Sitemap " + where(s.URL)
+		return "Sitemap " + pathOf(s.URL)
 	case s.URL != "":
-		return where(s.URL)
+		return pathOf(s.URL)
 	}
 	return ui.Plural(s.Pages, "page")
 }
 
-// where is a URL without its scheme and host: "/a".
-func where(address string) string {
+// pathOf is a URL without scheme and host, such as "/a".
+func pathOf(address string) string {
 	_, rest, _ := strings.Cut(address, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
 		return rest[i:]

@@ -1,16 +1,16 @@
-// Package sites draws the pages of websites.
+// Package sites renders the pages of websites.
 package sites
 
-// Check is one part of a test of credentials.
+// Check is one step of a credentials test.
 type Check struct {
-	Name string // what was asked: "Search Console"
+	Name string // such as "Search Console"
 	OK   bool
 	Text string // what happened
 	Fix  string // what to do; "" = nothing
 }
 
-// Kept is where other systems have a page; "" = nowhere.
-type Kept struct {
+// Related has the paths of items with the same URL in other systems; "" = none.
+type Related struct {
 	Link    string // path of the saved link
 	Target  string // path of the target
 	Crawled string // path of the crawled page

@@ -8,12 +8,12 @@ import (
 	"linkwatch/views/ui"
 )
 
-// pageWords are the statuses of pages in words.
+// pageWords are the labels of page statuses.
 var pageWords = map[sites.Status]string{
 	sites.Pending: "pending", sites.Submitted: "submitted", sites.Indexed: "indexed", sites.NotIndexed: "not indexed", sites.Failed: "failed",
 }
 
-// pageIcon is the shape of the status of a page.
+// pageIcon is the icon of a page status.
 func pageIcon(s sites.Status) string {
 	switch s {
 	case sites.Submitted:
@@ -29,8 +29,7 @@ func pageIcon(s sites.Status) string {
 	return "unchecked"
 }
 
-// property is a property as people read it: "example.com/blog/", "example.com and its
-// subdomains".
+// property is the readable form of a property: "example.com/blog/" or "example.com and its subdomains".
 func property(w sites.Website) string {
 	p := w.Property()
 	if p.Domain() {
@@ -43,7 +42,7 @@ func property(w sites.Website) string {
 	return rest
 }
 
-// propertyKind says which kind of property a website is in Search Console.
+// propertyKind is the kind of a Search Console property.
 func propertyKind(w sites.Website) string {
 	if w.Property().Domain() {
 		return "domain"
@@ -51,10 +50,9 @@ func propertyKind(w sites.Website) string {
 	return "URL prefix"
 }
 
-// indexedShare is how much of a website Google has indexed: "82%"; "–" = it has no pages, or
-// Google was never asked.
+// indexedShare is the share of indexed pages, such as "82%". It is "–" without pages, or if no page was ever verified.
 func indexedShare(w sites.Website, c sites.Counts) string {
-	if c.Total == 0 || unasked(w, c) {
+	if c.Total == 0 || neverVerified(w, c) {
 		return "–"
 	}
 	n := c.ByStatus[sites.Indexed]
@@ -68,23 +66,24 @@ func indexedShare(w sites.Website, c sites.Counts) string {
 	return fmt.Sprintf("%d%%", share)
 }
 
-// unasked reports whether Google was never asked what it has indexed.
-func unasked(w sites.Website, c sites.Counts) bool {
-	return !w.Google() && c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0
+// neverVerified reports whether no page of the website was ever verified.
+func neverVerified(w sites.Website, c sites.Counts) bool {
+	return !w.UsesGoogle() && c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0
 }
 
-// reading reports whether the sitemaps of a website are being read, or will be within
-// moments.
-func reading(w sites.Website) bool { return w.SitemapsBy != "" || !w.SitemapsWantedAt.IsZero() }
+// isReading reports whether the sitemaps of a website are being read or a read was requested.
+func isReading(w sites.Website) bool {
+	return w.SitemapsClaimedBy != "" || !w.SitemapsRequestedAt.IsZero()
+}
 
-// siteStatus is the status of a website in one word, by which its mark is drawn.
+// siteStatus is the status that selects the mark of a website.
 func siteStatus(w sites.Website) string {
 	switch {
 	case w.GoogleState().Error != "":
 		return "failed"
-	case reading(w):
+	case isReading(w):
 		return "running"
-	case !w.Google() && !w.IndexNow():
+	case !w.UsesGoogle() && !w.UsesIndexNow():
 		return "pending"
 	}
 	return "active"
@@ -102,67 +101,58 @@ func siteIcon(status string) string {
 	return "unchecked"
 }
 
-// siteState says how a website is submitted, or why it is not.
+// siteState describes how a website is submitted, or why it is not.
 func siteState(w sites.Website) string {
 	switch {
 	case w.GoogleState().Error != "":
-		return "Google takes no requests for this website now."
-	case !w.Google() && !w.IndexNow():
+		return "Google refuses requests for this website."
+	case !w.UsesGoogle() && !w.UsesIndexNow():
 		return "Nothing is submitted yet. Add Google credentials or an IndexNow key below."
 	case !w.AutoSubmit:
-		return "Pages are submitted only when you ask for it: automatic submission is off."
+		return "Automatic submission is off. Pages are submitted only on request."
 	}
 	var by []string
 	switch {
-	case w.Google() && w.IndexingEnabled:
+	case w.UsesGoogle() && w.IndexingEnabled:
 		by = append(by, "Google's Indexing API")
-	case w.Google():
-		by = append(by, "sitemap to Google")
+	case w.UsesGoogle():
+		by = append(by, "sitemaps in Google Search Console")
 	}
-	if w.IndexNow() {
+	if w.UsesIndexNow() {
 		by = append(by, "IndexNow")
 	}
-	return "New and changed pages are submitted by " + strings.Join(by, " and by ") + "."
+	return "New and changed pages are submitted through " + strings.Join(by, " and ") + "."
 }
 
-// counted is a sentence with how many pages a website has: "3 of 5 pages are indexed.", or
-// "5 pages." if Google was never asked.
-func counted(w sites.Website, c sites.Counts) string {
+// countSentence summarizes the pages of a website: "3 of 5 pages indexed.", or "5 pages." if none was ever verified.
+func countSentence(w sites.Website, c sites.Counts) string {
 	if c.Total == 0 {
 		return "No pages yet."
 	}
-	verb := "are"
-	if c.Total == 1 || c.ByStatus[sites.Indexed] == 1 {
-		verb = "is"
-	}
 	s := ui.Plural(c.Total, "page") + "."
-	if !unasked(w, c) {
-		s = fmt.Sprintf("%s of %s %s indexed.", ui.Count(c.ByStatus[sites.Indexed]), ui.Plural(c.Total, "page"), verb)
+	if !neverVerified(w, c) {
+		s = fmt.Sprintf("%s of %s indexed.", ui.Count(c.ByStatus[sites.Indexed]), ui.Plural(c.Total, "page"))
 	}
-	switch n := c.ByStatus[sites.Pending]; n {
-	case 0:
-	case 1:
-		s += " 1 waits."
-	default:
-		s += " " + ui.Count(n) + " wait."
+	if n := c.ByStatus[sites.Pending]; n > 0 {
+		s += " " + ui.Count(n) + " pending."
 	}
 	return s
 }
 
-// troubleText is what a list of websites says of a filter by trouble.
-func troubleText(t sites.Trouble) string {
+// problemLabel is the label of the filter by a problem.
+func problemLabel(t sites.Problem) string {
 	switch t {
-	case sites.GoogleRefuses:
-		return "refused by Google"
-	case sites.PagesFailed:
-		return "pages failed"
-	case sites.SitemapsUnread:
+	case sites.ProblemGoogle:
+		return "Google errors"
+	case sites.ProblemPages:
+		return "failed pages"
+	case sites.ProblemSitemaps:
 	}
-	return "sitemaps unreadable"
+	return "sitemap errors"
 }
 
-// kindWord is the format of a sitemap in words.
-func kindWord(m sites.Sitemap) string {
+// kindLabel is the format of a sitemap.
+func kindLabel(m sites.Sitemap) string {
 	switch m.Kind {
 	case sites.KindSitemap:
 		return "XML"
@@ -177,16 +167,16 @@ func kindWord(m sites.Sitemap) string {
 	return "–"
 }
 
-// originWord says who named a sitemap; "" = a user, or the index above it.
-func originWord(m sites.Sitemap) string {
+// originLabel says that robots.txt lists the sitemap; "" = another origin.
+func originLabel(m sites.Sitemap) string {
 	if m.Origin == sites.FromRobots {
-		return "named by robots.txt"
+		return "in robots.txt"
 	}
 	return ""
 }
 
-// holds is how many pages, or sitemaps, a sitemap has.
-func holds(m sites.Sitemap) string {
+// sitemapContent is the number of pages or sitemaps in a sitemap.
+func sitemapContent(m sites.Sitemap) string {
 	switch m.Kind {
 	case sites.KindUnread:
 		return "–"
@@ -197,15 +187,15 @@ func holds(m sites.Sitemap) string {
 	return ui.Plural(m.Pages, "page")
 }
 
-// reasons are the first reasons why entries of a sitemap were skipped.
+// reasons are the first reasons why entries were skipped.
 func reasons(m sites.Sitemap) []string {
-	if m.SkippedWhy == "" {
+	if m.SkippedReasons == "" {
 		return nil
 	}
-	return strings.Split(m.SkippedWhy, "\n")
+	return strings.Split(m.SkippedReasons, "\n")
 }
 
-// checkStatus is the status of a part of a test, by which its mark is drawn.
+// checkStatus is the status that selects the mark of a test step.
 func checkStatus(c Check) string {
 	if c.OK {
 		return "ok"

@@ -6,37 +6,37 @@ import (
 	"linkwatch/models/sites"
 )
 
-// asked is a website of which Google can be asked.
-var asked = sites.Website{Credentials: []byte("sealed")}
+// withGoogle is a website with Google credentials.
+var withGoogle = sites.Website{Credentials: []byte("sealed")}
 
 func TestIndexedShare(t *testing.T) {
 	for _, c := range []struct {
 		indexed, total int
 		want           string
 	}{{0, 0, "–"}, {0, 5, "0%"}, {1, 1000, "< 1%"}, {999, 1000, "99%"}, {5, 5, "100%"}, {1, 3, "33%"}} {
-		got := indexedShare(asked, sites.Counts{ByStatus: map[sites.Status]int{sites.Indexed: c.indexed}, Total: c.total})
+		got := indexedShare(withGoogle, sites.Counts{ByStatus: map[sites.Status]int{sites.Indexed: c.indexed}, Total: c.total})
 		if got != c.want {
 			t.Errorf("%d of %d is %s, want %s", c.indexed, c.total, got, c.want)
 		}
 	}
 	if got := indexedShare(sites.Website{}, sites.Counts{ByStatus: map[sites.Status]int{sites.Submitted: 5}, Total: 5}); got != "–" {
-		t.Errorf("without Google it is %s", got)
+		t.Errorf("without Google: got %s, want –", got)
 	}
 }
 
 func TestCounted(t *testing.T) {
 	for want, c := range map[string]sites.Counts{
-		"No pages yet.":                     {},
-		"0 of 1 page is indexed. 1 waits.":  {Total: 1, ByStatus: map[sites.Status]int{sites.Pending: 1}},
-		"2 of 5 pages are indexed. 3 wait.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
-		"1 of 5 pages is indexed. 1 waits.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 1, sites.Indexed: 1}},
-		"1 of 1 page is indexed.":           {Total: 1, ByStatus: map[sites.Status]int{sites.Indexed: 1}},
+		"No pages yet.":                    {},
+		"0 of 1 page indexed. 1 pending.":  {Total: 1, ByStatus: map[sites.Status]int{sites.Pending: 1}},
+		"2 of 5 pages indexed. 3 pending.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
+		"1 of 5 pages indexed. 1 pending.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 1, sites.Indexed: 1}},
+		"1 of 1 page indexed.":             {Total: 1, ByStatus: map[sites.Status]int{sites.Indexed: 1}},
 	} {
-		if got := counted(asked, c); got != want {
+		if got := countSentence(withGoogle, c); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := counted(sites.Website{}, sites.Counts{Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3}}); got != "5 pages. 3 wait." {
+	if got := countSentence(sites.Website{}, sites.Counts{Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3}}); got != "5 pages. 3 pending." {
 		t.Errorf("without Google: %q", got)
 	}
 }
@@ -57,7 +57,7 @@ func TestKindsOfSitemaps(t *testing.T) {
 		sites.KindText: {"text", "2 pages"}, sites.KindFeed: {"feed", "2 pages"},
 	} {
 		m := sites.Sitemap{Kind: kind, Pages: 2}
-		if got := [2]string{kindWord(m), holds(m)}; got != want {
+		if got := [2]string{kindLabel(m), sitemapContent(m)}; got != want {
 			t.Errorf("%q: %v, want %v", kind, got, want)
 		}
 	}

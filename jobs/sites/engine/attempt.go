@@ -12,41 +12,41 @@ import (
 )
 
 const (
-	networkFix  = "Check that this server can reach it. Linkwatch tries again later."
-	protocolFix = "Check the endpoint in the settings, and that no proxy answers in its place."
+	networkFix  = "Check that this server can reach it. Linkwatch retries later."
+	protocolFix = "Check the endpoint in the settings, and that no proxy intercepts requests."
 )
 
-// Failure is the error of a request that gave no answer that can be read. service
-// begins a sentence, such as "Google"; cause is the error of the library.
+// Failure returns the error of a request without a usable response. service starts a sentence, such as "Google"; cause is the
+// error of the library.
 func (a *Attempt) Failure(ctx context.Context, service string, cause error) *Error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	err := a.err
-	if err == nil && a.status != 0 { // all of it was read
-		return &Error{Kind: Protocol, Status: a.status, Text: service + " gave an answer that Linkwatch cannot read (status " + strconv.Itoa(a.status) + ").",
-			Fix: protocolFix, Cause: "Unreadable answer"}
+	if err == nil && a.status != 0 { // the whole response was read
+		return &Error{Kind: Protocol, Status: a.status, Text: service + " sent an invalid response (status " + strconv.Itoa(a.status) + ").",
+			Fix: protocolFix, Cause: "Invalid response"}
 	}
 	if err == nil {
 		err = cause
 	}
 	why := outbound.ServiceError(err)
-	e := &Error{Status: a.status, err: ended(ctx, err)}
+	e := &Error{Status: a.status, err: contextError(ctx, err)}
 	switch {
 	case !a.sent && errors.Is(e.err, context.Canceled):
-		e.Kind, e.Text, e.Cause = Canceled, "Linkwatch stopped before it sent the request.", "Canceled"
+		e.Kind, e.Text, e.Cause = Canceled, "The request was canceled before it was sent.", "Canceled"
 	case !a.sent:
-		e.Kind, e.Text, e.Fix, e.Cause = Unavailable, service+" cannot be reached: "+why.Error()+".", networkFix, "Not reachable"
+		e.Kind, e.Text, e.Fix, e.Cause = Unavailable, service+" could not be reached: "+why.Error()+".", networkFix, "Unreachable"
 	case why.Kind == outbound.KindProtocol:
-		e.Kind, e.Text, e.Fix, e.Cause = Protocol, service+" gave an answer that Linkwatch cannot read: "+why.Error()+".", protocolFix, "Unreadable answer"
+		e.Kind, e.Text, e.Fix, e.Cause = Protocol, service+" sent an invalid response: "+why.Error()+".", protocolFix, "Invalid response"
 	default:
-		e.Kind, e.Fix, e.Cause = NoAnswer, networkFix, "No answer"
-		e.Text = "The answer of " + service + " was lost: " + why.Error() + ". The request may have arrived."
+		e.Kind, e.Fix, e.Cause = NoAnswer, networkFix, "No response"
+		e.Text = "The response of " + service + " was lost: " + why.Error() + ". The request may have been processed."
 	}
 	return e
 }
 
-// ended is the context's error if that, or SendBefore, is what ended the request.
-func ended(ctx context.Context, err error) error {
+// contextError returns the context error if the context or SendBefore ended the request, else nil.
+func contextError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -58,34 +58,33 @@ func ended(ctx context.Context, err error) error {
 	return nil
 }
 
-// Status is the error of a response that says no more than its status, and nil if the
-// status alone does not tell enough.
-func (a *Attempt) Status(service string, status int, said string) *Error {
+// StatusError returns the error of a response if its status is enough to tell, else nil. said is the message of the service.
+func (a *Attempt) StatusError(service string, status int, said string) *Error {
 	retry := a.RetryAfter()
 	switch {
 	case status == http.StatusTooManyRequests:
 		return &Error{Kind: RateLimited, Status: status, RetryAfter: retry, Cause: "Rate limited",
-			Text: With(service+" allows no more requests for now.", said), Fix: "Linkwatch tries again later."}
+			Text: WithMessage(service+" received too many requests.", said), Fix: "Linkwatch retries later."}
 	case status >= 500 || status == http.StatusRequestTimeout:
 		return &Error{Kind: Unavailable, Status: status, RetryAfter: retry, Cause: "Service unavailable",
-			Text: With(service+" is unavailable (status "+strconv.Itoa(status)+").", said), Fix: "Linkwatch tries again later."}
+			Text: WithMessage(service+" is unavailable (status "+strconv.Itoa(status)+").", said), Fix: "Linkwatch retries later."}
 	}
 	return nil
 }
 
 const maxRetryAfter = 24 * time.Hour
 
-// parseRetryAfter reads a Retry-After header: seconds, or a date.
+// parseRetryAfter parses a Retry-After header: seconds or a date. Invalid values are 0.
 func parseRetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-		return Pause(time.Duration(min(max(n, 0), int64(maxRetryAfter/time.Second))) * time.Second)
+		return ClampRetryAfter(time.Duration(min(max(n, 0), int64(maxRetryAfter/time.Second))) * time.Second)
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return Pause(at.Sub(now))
+		return ClampRetryAfter(at.Sub(now))
 	}
 	return 0
 }
 
-// Pause is a pause that a service asks for, within 0 and a day.
-func Pause(d time.Duration) time.Duration { return min(max(d, 0), maxRetryAfter) }
+// ClampRetryAfter limits a requested delay to between 0 and 24 hours.
+func ClampRetryAfter(d time.Duration) time.Duration { return min(max(d, 0), maxRetryAfter) }

@@ -13,43 +13,42 @@ import (
 	"linkwatch/outbound"
 )
 
-// connections is how many connections to one endpoint there are at most. HTTP/2 needs one.
-const connections = 64
+const connections = 64 // maximum per endpoint; HTTP/2 needs one
 
-// Client sends requests to one endpoint and to nothing else. It is safe for concurrent use.
+// Client sends requests to one endpoint only. It is safe for concurrent use.
 type Client struct {
-	HTTP *http.Client // for the libraries; it follows no redirect and bounds the body
-	once *once
+	HTTP      *http.Client // for client libraries; follows no redirects and limits the body
+	transport *singleAttempt
 }
 
-// NewClient makes the client of an endpoint, an http:// or https:// URL. timeout bounds
-// a request from dial to the last byte of the response.
+// NewClient returns the client of an endpoint, an http:// or https:// URL. timeout covers the request from dial to the last
+// byte of the response.
 func NewClient(endpoint string, timeout time.Duration) (*Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
+		return nil, fmt.Errorf("invalid endpoint URL %q", endpoint)
 	}
 	o := outbound.Options{Endpoint: u, Timeout: timeout, MaxConcurrent: connections}
 	kept, fresh := outbound.NewService(o), outbound.NewService(o)
 	c := *kept
-	t := &once{kept: kept.Transport, fresh: fresh.Transport, close: func() { kept.CloseIdleConnections(); fresh.CloseIdleConnections() }}
+	t := &singleAttempt{pooled: kept.Transport, fresh: fresh.Transport, close: func() { kept.CloseIdleConnections(); fresh.CloseIdleConnections() }}
 	c.Transport = t
-	return &Client{HTTP: &c, once: t}, nil
+	return &Client{HTTP: &c, transport: t}, nil
 }
 
-// Close drops the idle connections.
-func (c *Client) Close() { c.once.close() }
+// Close closes idle connections.
+func (c *Client) Close() { c.transport.close() }
 
-// once is a transport that sends each request once. net/http repeats a GET whose
-// connection was used before and broke, so a GET gets a connection of its own. It never
-// repeats what has a body. (HTTP/2 repeats only what the server says it has not read.)
-type once struct {
-	kept, fresh http.RoundTripper
-	close       func()
+// singleAttempt is a transport that sends each request once. net/http retries a GET if a reused connection broke, so each GET
+// gets a new connection. net/http never retries requests with a body. HTTP/2 retries only requests that the server rejected
+// unread.
+type singleAttempt struct {
+	pooled, fresh http.RoundTripper
+	close         func()
 }
 
-// RoundTrip implements http.RoundTripper, and notes what became of the request.
-func (t *once) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip implements http.RoundTripper. It records the result in the Attempt of the context.
+func (t *singleAttempt) RoundTrip(r *http.Request) (*http.Response, error) {
 	a, _ := r.Context().Value(attemptKey{}).(*Attempt)
 	if a == nil {
 		a = &Attempt{}
@@ -58,7 +57,7 @@ func (t *once) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	if at, ok := ctx.Value(deadlineKey{}).(time.Time); ok {
 		sending, giveUp := context.WithCancel(ctx)
-		if !time.Now().Before(at) { // without a timer, so that nothing begins
+		if !time.Now().Before(at) { // cancel before anything is sent
 			giveUp()
 		}
 		timer := time.AfterFunc(time.Until(at), giveUp)
@@ -67,7 +66,7 @@ func (t *once) RoundTrip(r *http.Request) (*http.Response, error) {
 		ctx = sending
 	}
 	r = r.WithContext(httptrace.WithClientTrace(ctx, trace))
-	transport := t.kept
+	transport := t.pooled
 	if r.Method == http.MethodGet {
 		transport, r.Close = t.fresh, true
 	}
@@ -77,18 +76,18 @@ func (t *once) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a.note(res.StatusCode, res.Header)
-	res.Body = &noted{res.Body, a}
+	res.Body = &trackedBody{res.Body, a}
 	return res, nil
 }
 
-// noted is a body whose reading errors are noted.
-type noted struct {
+// trackedBody records read errors of a response body.
+type trackedBody struct {
 	io.ReadCloser
 	attempt *Attempt
 }
 
 // Read implements io.Reader.
-func (b *noted) Read(p []byte) (int, error) {
+func (b *trackedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
 		b.attempt.fail(err)
@@ -96,27 +95,27 @@ func (b *noted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Attempt is what is known of one request, whatever the library made of it.
+// Attempt has what is known about one request, independent of the client library.
 type Attempt struct {
 	mu     sync.Mutex
-	sent   bool // there was a connection, so the service may have got the request
+	sent   bool // a connection was made, so the request may have arrived
 	status int
 	header http.Header
-	err    error // of the connection or of the body
+	err    error // of the connection or the body
 }
 
 type attemptKey struct{}
 
 type deadlineKey struct{}
 
-// SendBefore returns a context whose requests are given up if they are not written until
-// a time. How long their answers take is not limited by it.
+// SendBefore returns a context that cancels requests not completely written by a deadline. It does not limit the wait for the
+// response.
 func SendBefore(ctx context.Context, at time.Time) context.Context {
 	return context.WithValue(ctx, deadlineKey{}, at)
 }
 
-// Begin returns a context for one request by a Client, and what will be known of it.
-func Begin(ctx context.Context) (context.Context, *Attempt) {
+// NewAttempt returns a context for one request of a Client, and the Attempt that records it.
+func NewAttempt(ctx context.Context) (context.Context, *Attempt) {
 	a := &Attempt{}
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
@@ -133,14 +132,14 @@ func (a *Attempt) fail(err error) {
 	a.err = err
 }
 
-// StatusCode is that of the response; 0 = there was none.
+// StatusCode returns the status code of the response; 0 = none.
 func (a *Attempt) StatusCode() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.status
 }
 
-// RetryAfter is the pause that the response asks for by its header.
+// RetryAfter returns the delay in the Retry-After header; 0 = none.
 func (a *Attempt) RetryAfter() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

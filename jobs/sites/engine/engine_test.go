@@ -15,8 +15,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A GET whose connection breaks is not sent again, although others were answered by the
-// same server before. The standard library alone would.
+// A GET is not sent again if its connection breaks, even if the connection was used before. net/http alone would retry it.
 func TestRequestsAreSentOnce(t *testing.T) {
 	modelstest.NoLeaks(t)
 	var requests atomic.Int32
@@ -39,7 +38,7 @@ func TestRequestsAreSentOnce(t *testing.T) {
 			if method == http.MethodPost {
 				body = strings.NewReader("{}")
 			}
-			ctx, attempt := engine.Begin(t.Context())
+			ctx, attempt := engine.NewAttempt(t.Context())
 			r, err := http.NewRequestWithContext(ctx, method, s.URL+path, body)
 			if err != nil {
 				t.Fatal(err)
@@ -59,7 +58,7 @@ func TestRequestsAreSentOnce(t *testing.T) {
 	}
 }
 
-// A client reaches its endpoint alone, also without an attempt in the context.
+// A client connects only to its endpoint, also without an Attempt in the context.
 func TestOtherHosts(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
@@ -71,18 +70,18 @@ func TestOtherHosts(t *testing.T) {
 	if res, err := c.HTTP.Get(s.URL); err == nil {
 		t.Errorf("status %d", res.StatusCode)
 	}
-	ctx, attempt := engine.Begin(t.Context())
+	ctx, attempt := engine.NewAttempt(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.HTTP.Do(r)
-	if e := attempt.Failure(t.Context(), "X", err); e.Kind != engine.Unavailable || e.Text != "X cannot be reached: address not allowed." {
+	if e := attempt.Failure(t.Context(), "X", err); e.Kind != engine.Unavailable || e.Text != "X could not be reached: address not allowed." {
 		t.Errorf("%+v", e)
 	}
 	for _, endpoint := range []string{"", "x", "%", "http://"} {
 		if _, err := engine.NewClient(endpoint, time.Minute); err == nil {
-			t.Errorf("%q is taken", endpoint)
+			t.Errorf("%q: no error", endpoint)
 		}
 	}
 }
@@ -97,7 +96,7 @@ func TestRetryAfter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, attempt := engine.Begin(context.Background())
+		ctx, attempt := engine.NewAttempt(context.Background())
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -115,22 +114,21 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestSaid(t *testing.T) {
+func TestSafeMessage(t *testing.T) {
 	for message, want := range map[string]string{
 		"": "", "No.\n\x00 Way": "No. Way", strings.Repeat("ä", 1000): strings.Repeat("ä", 300),
 		"token s3cret": "", "Authorization: Bearer x": "", "ya29.x": "", "x eyJhbGci": "", "-----BEGIN PRIVATE KEY-----": "",
 	} {
-		if got := engine.Said(message, "", "s3cret"); got != want {
+		if got := engine.SafeMessage(message, "", "s3cret"); got != want {
 			t.Errorf("%q: %q", message, got)
 		}
 	}
-	if got := engine.With("It failed.", "why") + engine.With("It failed.", ""); got != "It failed: whyIt failed." {
+	if got := engine.WithMessage("It failed.", "why") + engine.WithMessage("It failed.", ""); got != "It failed: whyIt failed." {
 		t.Errorf("%q", got)
 	}
 }
 
-// A request that is too late is not sent; one that was written in time may be answered
-// later.
+// A request is not sent after the deadline. A request written in time may get its response later.
 func TestSendBefore(t *testing.T) {
 	modelstest.NoLeaks(t)
 	var soon time.Time
@@ -140,7 +138,7 @@ func TestSendBefore(t *testing.T) {
 		<-time.After(time.Until(soon) + time.Millisecond)
 	}))
 	defer s.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // a connection without a handshake
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, but never completes a TLS handshake
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +149,7 @@ func TestSendBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		ctx, attempt := engine.Begin(engine.SendBefore(t.Context(), at))
+		ctx, attempt := engine.NewAttempt(engine.SendBefore(t.Context(), at))
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)

@@ -13,27 +13,27 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Client asks Google as one service account. It is safe for concurrent use and keeps
-// the access token, so keep it as long as the credentials are in use.
+// Client sends requests to Google as a service account. It is safe for concurrent use and caches the access token, so reuse
+// it.
 type Client struct {
 	endpoints *Endpoints
 	account   Credentials
 	tokens    *tokens
 }
 
-// NewClient makes the client of a service account.
+// NewClient returns the client of a service account.
 func NewClient(e *Endpoints, account Credentials) *Client {
 	return &Client{e, account, &tokens{client: e.token, account: account, url: e.opts.Token, timeout: e.opts.Timeout}}
 }
 
-// Authorize makes sure that there is an access token for the next minutes. Call it before
-// a request is counted against a quota: the calls below need no token request then.
+// Authorize makes sure that the access token is valid for the next minutes. Call it before a request counts against a quota,
+// so that the request itself needs no token exchange.
 func (c *Client) Authorize(ctx context.Context) error {
-	_, err := c.tokens.get(ctx, early)
+	_, err := c.tokens.get(ctx, tokenMargin)
 	return err
 }
 
-// Publish tells the Indexing API that a page was updated or deleted.
+// Publish notifies the Indexing API that a page was updated or deleted.
 func (c *Client) Publish(ctx context.Context, url string, deleted bool) error {
 	n := &indexing.UrlNotification{Url: url, Type: "URL_UPDATED"}
 	if deleted {
@@ -47,13 +47,13 @@ func (c *Client) Publish(ctx context.Context, url string, deleted bool) error {
 	})
 }
 
-// Notification is what the Indexing API has received for a page. Zero times = nothing.
+// Notification has the latest notifications of a page that the Indexing API received; zero times = none.
 type Notification struct {
-	UpdatedAt models.Time // of the latest URL_UPDATED
-	DeletedAt models.Time // of the latest URL_DELETED
+	UpdatedAt models.Time // latest URL_UPDATED
+	DeletedAt models.Time // latest URL_DELETED
 }
 
-// Latest is when the latest notification came in; zero = none did.
+// Latest returns the time of the latest notification; zero = none.
 func (n Notification) Latest() models.Time {
 	if n.DeletedAt.After(n.UpdatedAt.Time) {
 		return n.DeletedAt
@@ -61,10 +61,10 @@ func (n Notification) Latest() models.Time {
 	return n.UpdatedAt
 }
 
-// Metadata asks the Indexing API which notifications it has received for a page. The
-// zero Notification is of a page that it knows nothing of.
+// Metadata returns the notifications of a page that the Indexing API has received. The zero Notification means that it does
+// not know the page.
 func (c *Client) Metadata(ctx context.Context, url string) (n Notification, err error) {
-	known := call{api: indexingAPI, timeout: c.endpoints.opts.Timeout, absent: true}
+	known := call{api: indexingAPI, timeout: c.endpoints.opts.Timeout, notFoundOK: true}
 	err = c.call(ctx, known, func(ctx context.Context, auth authorize) (bool, error) {
 		r := c.endpoints.indexing.UrlNotifications.GetMetadata().Url(url).Context(ctx)
 		auth(r.Header())
@@ -85,7 +85,7 @@ func notifiedAt(n *indexing.UrlNotification) models.Time {
 	return parseTime(n.NotifyTime)
 }
 
-// Inspect asks the Search Console what Google's index has of a page of a property.
+// Inspect inspects a page of a property with the URL Inspection API.
 func (c *Client) Inspect(ctx context.Context, siteURL, url string) (found sites.Inspection, err error) {
 	q := &searchconsole.InspectUrlIndexRequest{InspectionUrl: url, SiteUrl: siteURL, LanguageCode: "en-US"}
 	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.InspectTimeout}, func(ctx context.Context, auth authorize) (bool, error) {
@@ -97,16 +97,16 @@ func (c *Client) Inspect(ctx context.Context, siteURL, url string) (found sites.
 		}
 		s := answer.InspectionResult.IndexStatusResult
 		found = sites.Inspection{
-			Verdict: word(s.Verdict), CoverageState: word(s.CoverageState), RobotsState: word(s.RobotsTxtState),
-			IndexingState: word(s.IndexingState), FetchState: word(s.PageFetchState),
-			GoogleCanonical: address(s.GoogleCanonical), UserCanonical: address(s.UserCanonical), LastCrawledAt: parseTime(s.LastCrawlTime),
+			Verdict: cleanState(s.Verdict), CoverageState: cleanState(s.CoverageState), RobotsState: cleanState(s.RobotsTxtState),
+			IndexingState: cleanState(s.IndexingState), FetchState: cleanState(s.PageFetchState),
+			GoogleCanonical: cleanURL(s.GoogleCanonical), UserCanonical: cleanURL(s.UserCanonical), LastCrawledAt: parseTime(s.LastCrawlTime),
 		}
 		return true, nil
 	})
 	return found, err
 }
 
-// SubmitSitemap tells the Search Console of a sitemap of a property.
+// SubmitSitemap submits a sitemap of a property to Search Console.
 func (c *Client) SubmitSitemap(ctx context.Context, siteURL, feedURL string) error {
 	return c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, auth authorize) (bool, error) {
 		r := c.endpoints.searchConsole.Sitemaps.Submit(siteURL, feedURL).Context(ctx)
@@ -115,7 +115,7 @@ func (c *Client) SubmitSitemap(ctx context.Context, siteURL, feedURL string) err
 	})
 }
 
-// Permission is what the service account may do with a property.
+// Permission is the permission level of the service account on a property.
 type Permission string
 
 // The permissions.
@@ -126,14 +126,13 @@ const (
 	UnverifiedUser Permission = "siteUnverifiedUser"
 )
 
-// The Search Console writes permissions as above. Its description names them otherwise.
+// Search Console sends the first form of the permission levels, and documents the second.
 var permissions = map[string]Permission{
 	"siteOwner": Owner, "siteFullUser": FullUser, "siteRestrictedUser": RestrictedUser, "siteUnverifiedUser": UnverifiedUser,
 	"SITE_OWNER": Owner, "SITE_FULL_USER": FullUser, "SITE_RESTRICTED_USER": RestrictedUser, "SITE_UNVERIFIED_USER": UnverifiedUser,
 }
 
-// Site asks the Search Console for the permission on a property. One that the service
-// account does not see is an error of the kind engine.NotOwner.
+// Site returns the permission on a property. The error has the kind engine.NotOwner if the service account has no access.
 func (c *Client) Site(ctx context.Context, siteURL string) (p Permission, err error) {
 	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, auth authorize) (bool, error) {
 		r := c.endpoints.searchConsole.Sites.Get(siteURL).Context(ctx)
@@ -151,15 +150,15 @@ func (c *Client) Site(ctx context.Context, siteURL string) (p Permission, err er
 // authorize sets the access token in the header of a request.
 type authorize func(http.Header)
 
-// call says what a request is, for its limits and the texts of its errors.
+// call describes a request.
 type call struct {
-	api     api
-	site    string // the property; "" = the request does not name it
-	timeout time.Duration
-	absent  bool // 404 is an answer
+	api        api
+	site       string // the property; "" = not in the request
+	timeout    time.Duration
+	notFoundOK bool // 404 is a valid response
 }
 
-// call makes one request. do reports whether its answer has what was asked for.
+// call sends one request. do reports whether the response is complete.
 func (c *Client) call(ctx context.Context, r call, do func(context.Context, authorize) (bool, error)) error {
 	token, err := c.tokens.get(ctx, 0)
 	if err != nil {
@@ -167,7 +166,7 @@ func (c *Client) call(ctx context.Context, r call, do func(context.Context, auth
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	asking, attempt := engine.Begin(ctx)
+	asking, attempt := engine.NewAttempt(ctx)
 	ok, err := do(asking, func(h http.Header) { h.Set("Authorization", "Bearer "+token) })
 	if err == nil && ok {
 		return nil
@@ -177,16 +176,16 @@ func (c *Client) call(ctx context.Context, r call, do func(context.Context, auth
 		return nil
 	}
 	if failed.Status == http.StatusUnauthorized {
-		c.tokens.drop(token)
+		c.tokens.invalidate(token)
 	}
 	return failed
 }
 
-const maxWord = 200 // runes
+const maxState = 200 // runes
 
-// word is a state that Google names. Its unspecified ones are unknown.
-func word(s string) string {
-	if s = models.Truncate(models.CleanLine(s), maxWord); unspecified[s] {
+// cleanState returns a state from Google; "" = unspecified.
+func cleanState(s string) string {
+	if s = models.Truncate(models.CleanLine(s), maxState); unspecified[s] {
 		return ""
 	}
 	return s
@@ -196,15 +195,15 @@ var unspecified = map[string]bool{
 	"VERDICT_UNSPECIFIED": true, "ROBOTS_TXT_STATE_UNSPECIFIED": true, "INDEXING_STATE_UNSPECIFIED": true, "PAGE_FETCH_STATE_UNSPECIFIED": true,
 }
 
-// address is a URL that Google names; "" if it is too long to keep.
-func address(s string) string {
+// cleanURL returns a URL from Google; "" if it is too long.
+func cleanURL(s string) string {
 	if s = models.CleanLine(s); len(s) > models.MaxURL {
 		return ""
 	}
 	return s
 }
 
-// parseTime reads a time of Google; zero if it is none.
+// parseTime parses a time from Google; zero if invalid.
 func parseTime(s string) models.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.Year() < 1970 {

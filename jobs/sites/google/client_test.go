@@ -80,7 +80,7 @@ func TestSitemapAndSite(t *testing.T) {
 	}
 }
 
-// Every failure of every call is one request, and is told apart.
+// Each failure of each call is one request and has its own error.
 func TestFailures(t *testing.T) {
 	google403 := func(reason string, details ...map[string]any) standin.Fault {
 		return standin.APIError(403, "No.", reason, details...)
@@ -99,7 +99,7 @@ func TestFailures(t *testing.T) {
 		{name: "API not enabled", fault: standin.Disabled("indexing.googleapis.com"), kind: engine.APIDisabled, status: 403, text: "not enabled in the Google project " + standin.ProjectID},
 		{name: "API not enabled, old", fault: google403("accessNotConfigured"), kind: engine.APIDisabled, status: 403, text: "https://console.cloud.google.com/apis/library/"},
 		{name: "API not enabled, new", fault: google403("", map[string]any{"reason": "SERVICE_DISABLED"}), kind: engine.APIDisabled, status: 403},
-		{name: "minute", fault: standin.MinuteLimit(0), kind: engine.RateLimited, status: 429, text: "no more requests for now"},
+		{name: "minute", fault: standin.MinuteLimit(0), kind: engine.RateLimited, status: 429, text: "received too many requests"},
 		{name: "minute with Retry-After", fault: standin.MinuteLimit(30), kind: engine.RateLimited, status: 429, retry: 30 * time.Second},
 		{name: "RetryInfo", fault: standin.APIError(429, "Slow down.", "", map[string]any{"retryDelay": "7s"}), kind: engine.RateLimited, status: 429, retry: 7 * time.Second},
 		{name: "endless RetryInfo", fault: standin.APIError(429, "Slow down.", "", map[string]any{"retryDelay": "9999h"}), kind: engine.RateLimited, status: 429, retry: 24 * time.Hour},
@@ -110,7 +110,7 @@ func TestFailures(t *testing.T) {
 		{name: "403 for a quota", fault: standin.OldLimit(), kind: engine.RateLimited, status: 403},
 		{name: "403 for a rate", fault: google403("userRateLimitExceeded"), kind: engine.RateLimited, status: 403},
 		{name: "429 of a proxy", fault: standin.Answer(429, "wait", "Retry-After", "5"), kind: engine.RateLimited, status: 429, retry: 5 * time.Second},
-		{name: "500", fault: standin.Internal(), kind: engine.Unavailable, status: 500, text: "tries again"},
+		{name: "500", fault: standin.Internal(), kind: engine.Unavailable, status: 500, text: "retries"},
 		{name: "502 of a proxy", fault: standin.Answer(502, "<html>Bad gateway"), kind: engine.Unavailable, status: 502},
 		{name: "503", fault: standin.Answer(503, "", "Retry-After", "120"), kind: engine.Unavailable, status: 503, retry: 2 * time.Minute},
 		{name: "503 with RetryInfo", fault: standin.APIError(503, "No.", "", map[string]any{"retryDelay": "7s"}), kind: engine.Unavailable, status: 503, retry: 7 * time.Second},
@@ -125,13 +125,13 @@ func TestFailures(t *testing.T) {
 		{name: "not modified", fault: standin.Answer(304, ""), kind: engine.Protocol, status: 304},
 		{name: "error in a list", fault: standin.Answer(403, `[{"error":{"code":403,"message":"No."}}]`), kind: engine.NotOwner, status: 403},
 		{name: "another code in the body", fault: standin.Answer(403, `{"error":{"code":-1,"message":"No."}}`), kind: engine.NotOwner, status: 403},
-		{name: "answer lost", fault: standin.Lost(), kind: engine.NoAnswer, text: "may have arrived"},
+		{name: "answer lost", fault: standin.Lost(), kind: engine.NoAnswer, text: "may have been processed"},
 		{name: "error broken off", fault: standin.Answer(403, "{", "Content-Length", "100"), kind: engine.NoAnswer, status: 403},
 	} {
 		for _, m := range methods {
 			t.Run(f.name+" "+m.name, func(t *testing.T) {
 				c, s := newClient(t)
-				if err := m.do(t.Context(), c); err != nil { // the next one finds a connection that was used
+				if err := m.do(t.Context(), c); err != nil { // the next call reuses the connection
 					t.Fatal(err)
 				}
 				s.Fail(m.service, f.fault)
@@ -144,7 +144,7 @@ func TestFailures(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 				if all := e.Text + " " + e.Fix; !strings.Contains(all, f.text) {
-					t.Errorf("%q does not say %q", all, f.text)
+					t.Errorf("%q does not contain %q", all, f.text)
 				}
 				if !e.Sent() || e.Lost() != (f.kind == engine.NoAnswer) || e.Sitewide() != (f.kind != engine.Refused) {
 					t.Errorf("lost %t, sitewide %t", e.Lost(), e.Sitewide())
@@ -154,11 +154,11 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Answers without a body that can be read.
-func TestUnreadableAnswers(t *testing.T) {
+// Responses with an unreadable body.
+func TestInvalidResponses(t *testing.T) {
 	for _, m := range methods {
 		if m.name == "sitemap" {
-			continue // its answer has no body
+			continue // its response has no body
 		}
 		for name, f := range map[string]struct {
 			fault standin.Fault
@@ -196,7 +196,7 @@ func TestUnreadableAnswers(t *testing.T) {
 	})
 }
 
-// A property that the Search Console does not know is no page's fault.
+// An unknown property concerns the whole website.
 func TestUnknownProperty(t *testing.T) {
 	c, s := newClient(t)
 	for _, fault := range []standin.Fault{
@@ -215,8 +215,8 @@ func TestUnknownProperty(t *testing.T) {
 	}
 }
 
-// A service that does not answer is given up, and the request counts as spent.
-func TestSlowAnswers(t *testing.T) {
+// A request that gets no response is canceled and counts as spent.
+func TestSlowResponses(t *testing.T) {
 	for _, m := range methods {
 		t.Run(m.name, func(t *testing.T) {
 			c, s := newClient(t)
@@ -239,13 +239,13 @@ func TestSlowAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e := failure(t, s, m.do(ctx, hasty)); e.Kind != engine.Canceled || e.Sent() || e.Lost() || e.Sitewide() || s.Count(m.service) != 1 {
-				t.Errorf("a call that was cancelled before: %+v, %d requests", e, s.Count(m.service))
+				t.Errorf("canceled before: %+v, %d requests", e, s.Count(m.service))
 			}
 		})
 	}
 }
 
-// A request has the limit of its call: inspections have their own.
+// Each request has the timeout of its call; inspections have their own.
 func TestTimeouts(t *testing.T) {
 	for _, m := range methods {
 		t.Run(m.name, func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestTimeouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx := t.Context()
-			if m.name != "inspect" { // Timeout is also that of the token request
+			if m.name != "inspect" { // Timeout applies to the token request too
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, brief)
 				defer cancel()
@@ -269,13 +269,13 @@ func TestTimeouts(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 			if s.Count(m.service) > 0 && !e.Lost() {
-				t.Errorf("a request that arrived: %+v", e)
+				t.Errorf("request that arrived: %+v", e)
 			}
 		})
 	}
 }
 
-// A service that cannot be reached got nothing.
+// A service that cannot be reached has received nothing.
 func TestUnreachable(t *testing.T) {
 	for _, m := range methods {
 		t.Run(m.name, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// What Google says is shown, but not if it repeats the access token.
+// Messages from Google are shown unless they contain the access token.
 func TestMessagesOfGoogle(t *testing.T) {
 	c, s := newClient(t)
 	if err := c.Publish(t.Context(), page, false); err != nil {
@@ -318,7 +318,7 @@ func TestInvalidEndpoints(t *testing.T) {
 		{Token: "http://x.test", Indexing: "http://x.test", SearchConsole: "%"},
 	} {
 		if _, err := google.NewEndpoints(o); err == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("%+v: no error", o)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"linkwatch/models"
 )
 
-// changed is the stand-in's key file with other members; nil removes one.
+// changed returns the fake key file with changed members; nil removes a member.
 func changed(t testing.TB, members map[string]any) string {
 	t.Helper()
 	file := map[string]any{}
@@ -79,7 +79,7 @@ func pkcs1(t testing.TB, bits int) []byte {
 	return x509.MarshalPKCS1PrivateKey(k)
 }
 
-// What is wrong with credentials is told, and nothing of them is repeated.
+// Errors say what is wrong with credentials without repeating them.
 func TestInvalidCredentials(t *testing.T) {
 	elliptic, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -90,15 +90,15 @@ func TestInvalidCredentials(t *testing.T) {
 	ec := pemKey("EC PRIVATE KEY", sec1, err)
 	key := func(text string) string { return changed(t, map[string]any{"private_key": text}) }
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":               {" \n", "is empty"},
-		"too long":            {changed(t, map[string]any{"x": strings.Repeat("x", google.MaxCredentials)}), "is longer than 65536 bytes"},
-		"text":                {"sesame", "is not a JSON object"},
-		"list":                {"[" + changed(t, nil) + "]", "is not a JSON object"},
-		"string":              {`"sesame"`, "is not a JSON object"},
-		"binary":              {"\xff\xfe{\x00", "is not a JSON object"},
-		"broken off":          {changed(t, nil)[:200], "is not valid JSON"},
-		"two":                 {changed(t, nil) + changed(t, nil), "is not valid JSON"},
-		"wrong types":         {`{"type":["sesame"]}`, "is not valid JSON"},
+		"empty":               {" \n", "must not be empty"},
+		"too long":            {changed(t, map[string]any{"x": strings.Repeat("x", google.MaxCredentials)}), "must have at most 65536 bytes"},
+		"text":                {"sesame", "must be a JSON object"},
+		"list":                {"[" + changed(t, nil) + "]", "must be a JSON object"},
+		"string":              {`"sesame"`, "must be a JSON object"},
+		"binary":              {"\xff\xfe{\x00", "must be a JSON object"},
+		"broken off":          {changed(t, nil)[:200], "must be valid JSON"},
+		"two":                 {changed(t, nil) + changed(t, nil), "must be valid JSON"},
+		"wrong types":         {`{"type":["sesame"]}`, "must be valid JSON"},
 		"path":                {"/etc/linkwatch/sesame.json", "is a path"},
 		"relative path":       {"secrets/sesame.json", "is a path"},
 		"home":                {"~/sesame", "is a path"},
@@ -109,7 +109,7 @@ func TestInvalidCredentials(t *testing.T) {
 		"only the key":        {pkcs8(elliptic), "is only a private key"},
 		"OAuth client":        {`{"installed":{"client_id":"sesame","client_secret":"sesame"}}`, "is an OAuth client, not a service account"},
 		"OAuth web client":    {`{"web":{"client_id":"sesame"}}`, "is an OAuth client, not a service account"},
-		"login":               {`{"type":"authorized_user","refresh_token":"sesame"}`, "is the login of a user"},
+		"login":               {`{"type":"authorized_user","refresh_token":"sesame"}`, "is a user login"},
 		"external":            {`{"type":"external_account"}`, "is a workload identity"},
 		"external user":       {`{"type":"external_account_authorized_user"}`, "is a workload identity"},
 		"impersonated":        {`{"type":"impersonated_service_account"}`, "impersonates"},
@@ -124,16 +124,16 @@ func TestInvalidCredentials(t *testing.T) {
 		"bad project_id":      {changed(t, map[string]any{"project_id": "sesame\nsesame"}), "has no valid project_id"},
 		"bad private_key_id":  {changed(t, map[string]any{"private_key_id": "ses ame"}), "has no valid private_key_id"},
 		"no private_key":      {changed(t, map[string]any{"private_key": nil}), "has no private_key"},
-		"private_key no PEM":  {key("sesame"), "is not a PEM key"},
-		"EC key":              {key(ec), "is not an RSA key"},
-		"EC key in PKCS #8":   {key(pkcs8(elliptic)), "is not an RSA key"},
-		"certificate":         {key(pemKey("CERTIFICATE", []byte("sesame"), nil)), "is not an RSA key"},
-		"with a password":     {key(pemKey("ENCRYPTED PRIVATE KEY", []byte("sesame"), nil)), "has a password"},
+		"private_key no PEM":  {key("sesame"), "must be a PEM key"},
+		"EC key":              {key(ec), "must be an RSA key"},
+		"EC key in PKCS #8":   {key(pkcs8(elliptic)), "must be an RSA key"},
+		"certificate":         {key(pemKey("CERTIFICATE", []byte("sesame"), nil)), "must be an RSA key"},
+		"with a password":     {key(pemKey("ENCRYPTED PRIVATE KEY", []byte("sesame"), nil)), "must not be encrypted"},
 		"damaged":             {key(pemKey("PRIVATE KEY", []byte("sesame"), nil)), "is damaged"},
 		"damaged PKCS #1":     {key(pemKey("RSA PRIVATE KEY", []byte("sesame"), nil)), "is damaged"},
-		"too large":           {key(pemKey("RSA PRIVATE KEY", bytes.Repeat([]byte("x"), 7<<10), nil)), "is longer than 8192 bits"},
-		"too small":           {key(pemKey("RSA PRIVATE KEY", pkcs1(t, 1024), nil)), "less than 2048 bits"},
-		"private_key no text": {changed(t, map[string]any{"private_key": 7}), "is not valid JSON"},
+		"too large":           {key(pemKey("RSA PRIVATE KEY", bytes.Repeat([]byte("x"), 7<<10), nil)), "must have at most 8192 bits"},
+		"too small":           {key(pemKey("RSA PRIVATE KEY", pkcs1(t, 1024), nil)), "at least 2048 bits"},
+		"private_key no text": {changed(t, map[string]any{"private_key": 7}), "must be valid JSON"},
 	} {
 		_, err := google.ParseCredentials([]byte(c.text))
 		e, ok := errors.AsType[*models.Error](err)
@@ -142,12 +142,12 @@ func TestInvalidCredentials(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error(), "sesame") || strings.Contains(err.Error(), standin.ClientEmail) || strings.Contains(err.Error(), "BEGIN") {
-			t.Errorf("%s: the error repeats what was given: %v", name, err)
+			t.Errorf("%s: the error repeats the input: %v", name, err)
 		}
 	}
 }
 
-// Whatever is given, it is refused in a short text or its account is valid.
+// Any input gives a short error or valid credentials.
 func FuzzParseCredentials(f *testing.F) {
 	f.Add(standin.Credentials())
 	f.Add([]byte(changed(f, map[string]any{"private_key": pemKey("EC PRIVATE KEY", []byte("x"), nil)})))

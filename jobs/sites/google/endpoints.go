@@ -1,7 +1,5 @@
-// Package google asks Google for a website: it publishes pages by the Indexing API,
-// inspects them and submits sitemaps by the Search Console API. Each call is exactly one
-// request, which the caller counts against the quotas. Every error of a call is an
-// *engine.Error.
+// Package google is a client of Google's Indexing API and Search Console API. Each call is exactly one request, which the
+// caller counts against the quotas. Errors of calls are of the type *engine.Error.
 package google
 
 import (
@@ -18,24 +16,23 @@ import (
 	"linkwatch/jobs/sites/engine"
 )
 
-// How long a request may take, from dial to the last byte of its answer.
+// Default timeouts, from dial to the last byte of the response.
 const (
 	timeout        = 30 * time.Second
-	inspectTimeout = 60 * time.Second // Google looks the page up in its index
+	inspectTimeout = 60 * time.Second // inspections are slow
 )
 
-// Options say where Google is. Zero durations are replaced by the defaults.
+// Options are the endpoints and timeouts.
 type Options struct {
 	Indexing       string        // GOOGLE_INDEXING_ENDPOINT
 	SearchConsole  string        // GOOGLE_SEARCHCONSOLE_ENDPOINT
 	Token          string        // GOOGLE_TOKEN_ENDPOINT
-	UserAgent      string        // added to that of Google's library
+	UserAgent      string        // added to that of the Google library
 	Timeout        time.Duration // of a request; 0 = 30 s
 	InspectTimeout time.Duration // of an inspection; 0 = 60 s
 }
 
-// Endpoints are the connections to Google, shared by all websites. They are safe for
-// concurrent use.
+// Endpoints are the clients of Google's endpoints, shared by all websites. They are safe for concurrent use.
 type Endpoints struct {
 	opts          Options
 	clients       []*engine.Client
@@ -44,7 +41,7 @@ type Endpoints struct {
 	searchConsole *searchconsole.Service
 }
 
-// NewEndpoints makes the clients of Google's endpoints. It fails if a URL is invalid.
+// NewEndpoints returns the clients of Google's endpoints. The error is about an invalid URL.
 //
 //nolint:contextcheck,nolintlint // Google's library needs a context only to find credentials; the directive is for callers, where nolintlint does not see its use
 func NewEndpoints(o Options) (*Endpoints, error) {
@@ -58,7 +55,7 @@ func NewEndpoints(o Options) (*Endpoints, error) {
 		}
 		return c, err
 	}
-	// The library's logger is chosen by the environment and would write tokens.
+	// The default logger depends on the environment and would write tokens.
 	options := func(endpoint string, c *engine.Client) []option.ClientOption {
 		return []option.ClientOption{
 			option.WithHTTPClient(c.HTTP), option.WithEndpoint(strings.TrimSuffix(endpoint, "/") + "/"),
@@ -86,7 +83,7 @@ func NewEndpoints(o Options) (*Endpoints, error) {
 	return e, nil
 }
 
-// Close drops the idle connections.
+// Close closes idle connections.
 func (e *Endpoints) Close() {
 	for _, c := range e.clients {
 		c.Close()

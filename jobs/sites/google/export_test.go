@@ -6,7 +6,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// AwaitWaiting waits until so many callers wait for a token request.
+// AwaitWaiting waits until n callers wait for a token request.
 func AwaitWaiting(t *testing.T, c *Client, n int) {
 	t.Helper()
 	modelstest.Eventually(t, "they wait", func() bool {

@@ -20,7 +20,7 @@ const (
 	feed = "https://example.com/sitemap.xml?a=1&b=2"
 )
 
-// newClient returns a client of a new stand-in.
+// newClient returns a client of a new fake server.
 func newClient(t *testing.T, change ...func(*google.Options)) (*google.Client, *standin.Server) {
 	t.Helper()
 	modelstest.NoLeaks(t)
@@ -46,7 +46,7 @@ func clientOf(t *testing.T, s *standin.Server, credentials []byte, change ...fun
 	return google.NewClient(e, account)
 }
 
-// brief is the limit of a request that gets no answer.
+// brief is the timeout of requests without a response.
 const brief = 100 * time.Millisecond
 
 // method is one of the client's calls.
@@ -63,15 +63,15 @@ var methods = []method{
 	{"site", standin.Sites, func(ctx context.Context, c *google.Client) error { _, err := c.Site(ctx, site); return err }},
 }
 
-// failure is the error of a call, which must be an *engine.Error without secrets.
+// failure checks that err is an *engine.Error without secrets and returns it.
 func failure(t *testing.T, s *standin.Server, err error) *engine.Error {
 	t.Helper()
 	e, ok := errors.AsType[*engine.Error](err)
 	if !ok {
-		t.Fatalf("the error is %v", err)
+		t.Fatalf("got error %v", err)
 	}
 	if e.Text == "" || e.Cause == "" {
-		t.Errorf("an error without text or cause: %#v", e)
+		t.Errorf("error without text or cause: %#v", e)
 	}
 	all := fmt.Sprintf("%#v %v", *e, err)
 	secrets := []string{"PRIVATE", "ya29", "eyJ", "Bearer", s.Listener.Addr().String(), "assertion"}
@@ -82,7 +82,7 @@ func failure(t *testing.T, s *standin.Server, err error) *engine.Error {
 	}
 	for _, secret := range secrets {
 		if strings.Contains(all, secret) {
-			t.Errorf("the error holds %q: %s", secret, all)
+			t.Errorf("the error contains %q: %s", secret, all)
 		}
 	}
 	return e

@@ -15,12 +15,10 @@ import (
 	"linkwatch/jobs/sites/engine"
 )
 
-// early is how long before the end of an access token Authorize gets the next one, so
-// that no call has to.
-const early = 5 * time.Minute
+// tokenMargin is how long before the expiry of an access token Authorize requests a new one.
+const tokenMargin = 5 * time.Minute
 
-// tokens are the access tokens of a service account. Callers at the same time share one
-// exchange and its error.
+// tokens provides the access tokens of a service account. Concurrent callers share one exchange and its error.
 type tokens struct {
 	client  *engine.Client
 	account Credentials
@@ -32,16 +30,16 @@ type tokens struct {
 	running *exchange     // nil = none
 }
 
-// exchange is one request for an access token.
+// exchange is a request for an access token.
 type exchange struct {
 	cancel  context.CancelFunc
-	waiting int           // callers; the last one to leave ends it
-	done    chan struct{} // closed when the rest is set
+	waiting int           // callers; the last one that leaves cancels it
+	done    chan struct{} // closed when token and err are set
 	token   *oauth2.Token
 	err     error
 }
 
-// get returns an access token that is valid for some time.
+// get returns an access token that is valid for at least validFor.
 func (t *tokens) get(ctx context.Context, validFor time.Duration) (string, error) {
 	t.mu.Lock()
 	if t.token != nil && (t.token.Expiry.IsZero() || time.Until(t.token.Expiry) > validFor) {
@@ -62,7 +60,7 @@ func (t *tokens) get(ctx context.Context, validFor time.Duration) (string, error
 	defer t.mu.Unlock()
 	if x.waiting--; x.waiting == 0 {
 		x.cancel()
-		if t.running == x { // its result is of use to none
+		if t.running == x { // no caller uses its result
 			t.running = nil
 		}
 	}
@@ -73,11 +71,11 @@ func (t *tokens) get(ctx context.Context, validFor time.Duration) (string, error
 		}
 		return x.token.AccessToken, nil
 	default:
-		return "", noToken(ctx, &engine.Attempt{}, ctx.Err())
+		return "", tokenUnavailable(ctx, &engine.Attempt{}, ctx.Err())
 	}
 }
 
-// start begins an exchange, which goes on while somebody waits for it. mu is held.
+// start starts an exchange, which runs while callers wait for it. mu must be held.
 func (t *tokens) start(ctx context.Context) *exchange {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.timeout)
 	x := &exchange{cancel: cancel, done: make(chan struct{})}
@@ -98,8 +96,8 @@ func (t *tokens) start(ctx context.Context) *exchange {
 	return x
 }
 
-// drop forgets an access token that was refused.
-func (t *tokens) drop(token string) {
+// invalidate removes an access token that was refused.
+func (t *tokens) invalidate(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.token != nil && t.token.AccessToken == token {
@@ -107,11 +105,11 @@ func (t *tokens) drop(token string) {
 	}
 }
 
-// exchange asks for an access token once.
+// exchange requests an access token once.
 func (t *tokens) exchange(ctx context.Context) (*oauth2.Token, error) {
-	ctx, attempt := engine.Begin(ctx)
+	ctx, attempt := engine.NewAttempt(ctx)
 	client := *t.client.HTTP
-	client.Transport = withContext{ctx, client.Transport} // the library drops it
+	client.Transport = withContext{ctx, client.Transport} // the library does not pass it on
 	config := &jwt.Config{
 		Email: t.account.ClientEmail, PrivateKey: t.account.key, PrivateKeyID: t.account.PrivateKeyID,
 		Scopes: []string{indexing.IndexingScope, searchconsole.WebmastersScope}, TokenURL: t.url,
@@ -120,13 +118,13 @@ func (t *tokens) exchange(ctx context.Context) (*oauth2.Token, error) {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return nil, tokenRefused(ctx, attempt, refused)
 	}
-	if err != nil || !isWord(token.AccessToken) {
-		return nil, noToken(ctx, attempt, err)
+	if err != nil || !isPrintable(token.AccessToken) {
+		return nil, tokenUnavailable(ctx, attempt, err)
 	}
 	return token, nil
 }
 
-// withContext makes requests end with a context.
+// withContext is a transport that adds a context to requests.
 type withContext struct {
 	ctx  context.Context
 	base http.RoundTripper

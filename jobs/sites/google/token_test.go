@@ -31,8 +31,8 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// A token that ends soon is replaced before a call, not by it.
-func TestTokensThatEndSoon(t *testing.T) {
+// A token that expires soon is replaced by Authorize, not during a call.
+func TestExpiringToken(t *testing.T) {
 	c, s := newClient(t)
 	s.TokenLifetime(60)
 	for n := range 2 {
@@ -51,8 +51,8 @@ func TestTokensThatEndSoon(t *testing.T) {
 	}
 }
 
-// A token that Google refuses is not used again.
-func TestRevokedTokens(t *testing.T) {
+// A token that Google refused is not used again.
+func TestRevokedToken(t *testing.T) {
 	c, s := newClient(t)
 	if err := c.Authorize(t.Context()); err != nil {
 		t.Fatal(err)
@@ -66,8 +66,7 @@ func TestRevokedTokens(t *testing.T) {
 	}
 }
 
-// Callers at the same time share a token request, its error too, and one that leaves
-// does not end it for the others.
+// Concurrent callers share a token request and its error. A caller that leaves does not cancel it for the others.
 func TestSharedExchange(t *testing.T) {
 	c, s := newClient(t)
 	for _, fail := range []bool{true, false} {
@@ -90,7 +89,7 @@ func TestSharedExchange(t *testing.T) {
 		google.AwaitWaiting(t, c, len(errs)+1)
 		leave()
 		if e := failure(t, s, <-left); e.Kind != engine.Canceled || !errors.Is(e, context.Canceled) {
-			t.Errorf("who left: %+v", e)
+			t.Errorf("canceled caller: %+v", e)
 		}
 		close(release)
 		all.Wait()
@@ -105,7 +104,7 @@ func TestSharedExchange(t *testing.T) {
 	}
 }
 
-// A token request that none waits for ends, and the next caller makes one of its own.
+// A token request without waiting callers is canceled. The next caller starts a new one.
 func TestAbandonedExchange(t *testing.T) {
 	c, s := newClient(t)
 	s.Fail(standin.Token, standin.Slow(nil))
@@ -131,20 +130,20 @@ func TestTokenFailures(t *testing.T) {
 	}{
 		"key deleted":      {refused(400, "invalid_grant", "Invalid JWT Signature."), engine.Credentials, "deleted or replaced"},
 		"clock":            {refused(400, "invalid_grant", "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."), engine.Credentials, "clock"},
-		"account deleted":  {refused(400, "invalid_grant", "Invalid grant: account not found"), engine.Credentials, "it was deleted"},
+		"account deleted":  {refused(400, "invalid_grant", "Invalid grant: account not found"), engine.Credentials, "does not exist any more"},
 		"account disabled": {refused(401, "disabled_client", "The OAuth client was disabled."), engine.Credentials, "is disabled"},
 		"other grant":      {refused(400, "invalid_grant", ""), engine.Credentials, "clock of this server"},
 		"client":           {refused(401, "unauthorized_client", "Client is unauthorized to retrieve access tokens using this method."), engine.Credentials, "Client is unauthorized"},
 		"echo":             {refused(400, "invalid_scope", "your assertion eyJhbGciOiJSUzI1NiJ9.x.y"), engine.Credentials, "refused the service account."},
-		"429":              {standin.Answer(429, "", "Retry-After", "9"), engine.RateLimited, "no more requests"},
+		"429":              {standin.Answer(429, "", "Retry-After", "9"), engine.RateLimited, "too many requests"},
 		"500":              {standin.Answer(500, "oops"), engine.Unavailable, "status 500"},
-		"404 page":         {standin.Answer(404, "<html>"), engine.Protocol, "cannot read"},
-		"garbage":          {standin.Garbage(), engine.Protocol, "cannot read"},
-		"no token":         {standin.Answer(200, "{}"), engine.Protocol, "cannot read"},
-		"bad token":        {standin.Answer(200, `{"access_token":"a\nb"}`), engine.Protocol, "cannot read"},
-		"lost":             {standin.Lost(), engine.Unavailable, "does not answer"},
-		"cut":              {standin.Cut(), engine.Unavailable, "does not answer"},
-		"redirect":         {standin.Answer(302, "", "Location", "/token2"), engine.Protocol, "cannot read"},
+		"404 page":         {standin.Answer(404, "<html>"), engine.Protocol, "invalid response"},
+		"garbage":          {standin.Garbage(), engine.Protocol, "invalid response"},
+		"no token":         {standin.Answer(200, "{}"), engine.Protocol, "invalid response"},
+		"bad token":        {standin.Answer(200, `{"access_token":"a\nb"}`), engine.Protocol, "invalid response"},
+		"lost":             {standin.Lost(), engine.Unavailable, "did not respond"},
+		"cut":              {standin.Cut(), engine.Unavailable, "did not respond"},
+		"redirect":         {standin.Answer(302, "", "Location", "/token2"), engine.Protocol, "invalid response"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, s := newClient(t)
@@ -157,14 +156,14 @@ func TestTokenFailures(t *testing.T) {
 				t.Errorf("%d token requests", s.Count(standin.Token))
 			}
 			if err := c.Authorize(t.Context()); err != nil {
-				t.Errorf("the next one: %v", err)
+				t.Errorf("next call: %v", err)
 			}
 		})
 	}
 	t.Run("unreachable", func(t *testing.T) {
 		c, s := newClient(t)
 		s.Close()
-		if e := failure(t, s, c.Authorize(t.Context())); e.Kind != engine.Unavailable || !strings.Contains(e.Text, "cannot be reached") {
+		if e := failure(t, s, c.Authorize(t.Context())); e.Kind != engine.Unavailable || !strings.Contains(e.Text, "could not be reached") {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -177,7 +176,7 @@ func TestTokenFailures(t *testing.T) {
 	})
 }
 
-// Keys and accounts that the stand-in does not know.
+// Keys and accounts that Google does not know.
 func TestWrongAccount(t *testing.T) {
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -186,7 +185,7 @@ func TestWrongAccount(t *testing.T) {
 	key := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(other)}))
 	s := standin.New(t)
 	c := clientOf(t, s, standin.CredentialsWith(standin.ClientEmail, key))
-	if e := failure(t, s, c.Authorize(t.Context())); e.Kind != engine.Credentials || !strings.Contains(e.Text, "does not know the key") {
+	if e := failure(t, s, c.Authorize(t.Context())); e.Kind != engine.Credentials || !strings.Contains(e.Text, "does not exist any more") {
 		t.Errorf("%+v", e)
 	}
 }

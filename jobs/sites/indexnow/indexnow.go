@@ -1,5 +1,5 @@
-// Package indexnow submits pages to search engines by IndexNow, and checks the key file
-// by which a website shows that it agrees. Every error is an *engine.Error.
+// Package indexnow submits pages through IndexNow, and checks the key file that proves ownership of a website. Errors are of
+// the type *engine.Error.
 package indexnow
 
 import (
@@ -16,28 +16,28 @@ import (
 	"linkwatch/jobs/sites/engine"
 )
 
-// MaxURLs is how many pages a batch may have.
+// MaxURLs is the maximum number of pages in a batch (indexnow.org).
 const MaxURLs = 10_000
 
 const (
-	timeout = 60 * time.Second // of a batch, which may have 20 MB
+	timeout = 60 * time.Second // per batch of up to 20 MB
 	service = "IndexNow"
 )
 
-// Options say where IndexNow is. A zero timeout is replaced by the default.
+// Options are the endpoint and timeout. A zero timeout is the default.
 type Options struct {
 	Endpoint  string        // INDEXNOW_ENDPOINT
-	UserAgent string        // "" = that of Go
-	Timeout   time.Duration // of a batch; 0 = 60 s
+	UserAgent string        // "" = Go's default
+	Timeout   time.Duration // per batch; 0 = 60 s
 }
 
-// Client submits pages, for all websites. It is safe for concurrent use.
+// Client submits pages of any website. It is safe for concurrent use.
 type Client struct {
 	opts   Options
 	client *engine.Client
 }
 
-// NewClient makes the client. It fails if the endpoint is not a URL.
+// NewClient returns a client. The error is about an invalid endpoint URL.
 func NewClient(o Options) (*Client, error) {
 	o.Timeout = cmp.Or(o.Timeout, timeout)
 	c, err := engine.NewClient(o.Endpoint, o.Timeout)
@@ -47,10 +47,10 @@ func NewClient(o Options) (*Client, error) {
 	return &Client{o, c}, nil
 }
 
-// Close drops the idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.client.Close() }
 
-// Batch is pages of one host.
+// Batch is a batch of pages of one host.
 type Batch struct {
 	Host        string   `json:"host"`
 	Key         string   `json:"key"`
@@ -58,8 +58,8 @@ type Batch struct {
 	URLs        []string `json:"urlList"`     // 1 to MaxURLs
 }
 
-// Submit sends a batch in one request. It returns the status of the response, 0 if there
-// was none: 200 is accepted, 202 is accepted and the key is checked later.
+// Submit sends a batch in one request. It returns the status code of the response, 0 = none. 200 means accepted; 202 means
+// accepted, with the key still to be validated.
 func (c *Client) Submit(ctx context.Context, b Batch) (status int, err error) {
 	if len(b.URLs) == 0 || len(b.URLs) > MaxURLs {
 		return 0, &engine.Error{Kind: engine.Refused, Cause: "Batch too large", Text: "A batch must have 1 to 10,000 pages.", Fix: "Submit the pages in several batches."}
@@ -70,7 +70,7 @@ func (c *Client) Submit(ctx context.Context, b Batch) (status int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
-	asking, attempt := engine.Begin(ctx)
+	asking, attempt := engine.NewAttempt(ctx)
 	r, err := http.NewRequestWithContext(asking, http.MethodPost, c.opts.Endpoint, bytes.NewReader(body))
 	if err != nil {
 		return 0, attempt.Failure(ctx, service, err)
@@ -84,14 +84,14 @@ func (c *Client) Submit(ctx context.Context, b Batch) (status int, err error) {
 		return 0, attempt.Failure(ctx, service, err)
 	}
 	defer res.Body.Close()
-	answer, _ := io.ReadAll(res.Body) // the status is the answer
+	answer, _ := io.ReadAll(res.Body) // only the status matters
 	if e := b.classify(ctx, attempt, res.StatusCode, answer); e != nil {
 		return res.StatusCode, e
 	}
 	return res.StatusCode, nil
 }
 
-// classify is the error of a response; nil if it accepts the batch.
+// classify returns the error of a response; nil = accepted.
 func (b Batch) classify(ctx context.Context, attempt *engine.Attempt, status int, answer []byte) *engine.Error {
 	var body struct {
 		Code    string `json:"errorCode"`
@@ -100,8 +100,8 @@ func (b Batch) classify(ctx context.Context, attempt *engine.Attempt, status int
 	if err := json.Unmarshal(answer, &body); err != nil {
 		body.Code, body.Message = "", "" // most engines send no body
 	}
-	said := engine.Said(body.Message)
-	if e := attempt.Status(service, status, said); e != nil {
+	said := engine.SafeMessage(body.Message)
+	if e := attempt.StatusError(service, status, said); e != nil {
 		return e
 	}
 	e := &engine.Error{Status: status, RetryAfter: attempt.RetryAfter()}
@@ -110,23 +110,23 @@ func (b Batch) classify(ctx context.Context, attempt *engine.Attempt, status int
 		return nil
 	case http.StatusBadRequest:
 		e.Kind, e.Cause = engine.Refused, "Refused by IndexNow"
-		e.Text, e.Fix = engine.With("IndexNow refused the batch: its format is invalid.", said), "Check the IndexNow key and the URLs of the pages."
+		e.Text, e.Fix = engine.WithMessage("IndexNow refused the batch: its format is invalid.", said), "Check the IndexNow key and the URLs of the pages."
 	case http.StatusForbidden:
 		if body.Code == "SiteVerificationNotCompleted" {
 			e.Kind, e.Cause = engine.Unavailable, "IndexNow key not verified yet"
-			e.Text, e.Fix = "IndexNow has not verified the key yet.", "Linkwatch tries again later."
+			e.Text, e.Fix = "IndexNow has not verified the key yet.", "Linkwatch retries later."
 			break
 		}
 		e.Kind, e.Cause = engine.Credentials, "IndexNow key refused"
-		e.Text = engine.With("IndexNow did not find the key on the website, or another one.", said)
-		e.Fix = "Put the key file at " + b.KeyLocation + " and check it."
+		e.Text = engine.WithMessage("IndexNow did not find the key on the website.", said)
+		e.Fix = "Upload the key file to " + b.KeyLocation + ", then check it."
 	case http.StatusUnprocessableEntity:
 		e.Kind, e.Cause = engine.Refused, "Refused by IndexNow"
-		e.Text = engine.With("IndexNow refused the batch: a page is not of "+b.Host+", or the key is another one.", said)
-		e.Fix = "Check that all pages are of " + b.Host + " and that the key file has the key."
+		e.Text = engine.WithMessage("IndexNow refused the batch: a page is not on "+b.Host+", or the key does not match.", said)
+		e.Fix = "Check that all pages are on " + b.Host + " and that the key file has the key."
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		e.Kind, e.Cause = engine.NotFound, "Not found"
-		e.Text = "There is no IndexNow at the endpoint (status " + strconv.Itoa(status) + ")."
+		e.Text = "The endpoint is not an IndexNow endpoint (status " + strconv.Itoa(status) + ")."
 		e.Fix = "Check INDEXNOW_ENDPOINT in the settings."
 	default:
 		return attempt.Failure(ctx, service, errors.New("unexpected status"))

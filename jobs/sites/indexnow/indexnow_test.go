@@ -39,7 +39,7 @@ func failure(t *testing.T, err error) *engine.Error {
 	t.Helper()
 	e, ok := errors.AsType[*engine.Error](err)
 	if !ok || e.Text == "" || e.Cause == "" {
-		t.Fatalf("the error is %#v", err)
+		t.Fatalf("got error %#v", err)
 	}
 	return e
 }
@@ -62,7 +62,7 @@ func TestSubmit(t *testing.T) {
 		many[i] = page
 	}
 	if status, err := c.Submit(t.Context(), batch(many...)); status != 200 || err != nil {
-		t.Errorf("the largest batch: status %d, %v", status, err)
+		t.Errorf("largest batch: status %d, %v", status, err)
 	}
 	for _, urls := range [][]string{nil, make([]string, indexnow.MaxURLs+1)} {
 		if _, err := c.Submit(t.Context(), batch(urls...)); failure(t, err).Kind != engine.Refused {
@@ -91,15 +91,15 @@ func TestResponses(t *testing.T) {
 		"key":           {fault: standin.Answer(403, ""), status: 403, kind: engine.Credentials, text: "https://example.com/0123456789abcdef.txt", sitewide: true},
 		"key of Bing":   {fault: standin.Answer(403, `{"errorCode":"UserForbiddedToAccessSite","message":"User is unauthorized to access the site."}`), status: 403, kind: engine.Credentials, text: "User is unauthorized", sitewide: true},
 		"not verified":  {fault: standin.Answer(403, `{"errorCode":"SiteVerificationNotCompleted","message":"Please wait."}`), status: 403, kind: engine.Unavailable, text: "not verified the key yet", sitewide: true},
-		"another host":  {fault: standin.Answer(422, ""), status: 422, kind: engine.Refused, text: "not of example.com"},
-		"too many":      {fault: standin.Answer(429, ""), status: 429, kind: engine.RateLimited, text: "no more requests", sitewide: true},
+		"another host":  {fault: standin.Answer(422, ""), status: 422, kind: engine.Refused, text: "not on example.com"},
+		"too many":      {fault: standin.Answer(429, ""), status: 429, kind: engine.RateLimited, text: "too many requests", sitewide: true},
 		"Retry-After":   {fault: standin.Answer(429, "", "Retry-After", "60"), status: 429, kind: engine.RateLimited, retry: time.Minute, sitewide: true},
 		"500":           {fault: standin.Answer(500, "<html>"), status: 500, kind: engine.Unavailable, text: "status 500", sitewide: true},
 		"503":           {fault: standin.Answer(503, "", "Retry-After", "9"), status: 503, kind: engine.Unavailable, retry: 9 * time.Second, sitewide: true},
 		"404":           {fault: standin.Answer(404, ""), status: 404, kind: engine.NotFound, text: "INDEXNOW_ENDPOINT", sitewide: true},
 		"redirect":      {fault: standin.Answer(301, "", "Location", "/x"), status: 301, kind: engine.Protocol, text: "status 301", sitewide: true},
 		"teapot":        {fault: standin.Answer(418, ""), status: 418, kind: engine.Protocol, sitewide: true},
-		"lost":          {fault: standin.Lost(), kind: engine.NoAnswer, text: "may have arrived", sitewide: true},
+		"lost":          {fault: standin.Lost(), kind: engine.NoAnswer, text: "may have been processed", sitewide: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, s := newClient(t)
@@ -122,7 +122,7 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-func TestNoAnswer(t *testing.T) {
+func TestNoResponse(t *testing.T) {
 	c, s := newClient(t)
 	s.Fail(standin.IndexNow, standin.Slow(nil))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -134,14 +134,14 @@ func TestNoAnswer(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	if _, err := c.Submit(ctx, batch(page)); failure(t, err).Kind != engine.Canceled {
-		t.Errorf("cancelled before: %v", err)
+		t.Errorf("canceled before: %v", err)
 	}
 	s.Close()
 	if _, err := c.Submit(t.Context(), batch(page)); failure(t, err).Kind != engine.Unavailable {
 		t.Errorf("unreachable: %v", err)
 	}
 	if _, err := indexnow.NewClient(indexnow.Options{Endpoint: "x"}); err == nil {
-		t.Error("an endpoint that is no URL is taken")
+		t.Error("invalid endpoint URL: no error")
 	}
 }
 
@@ -157,22 +157,22 @@ func TestCheckKeyFile(t *testing.T) {
 	for name, f := range map[string]struct {
 		content string
 		fault   standin.Fault
-		kind    engine.Kind // "" = it is there
+		kind    engine.Kind // "" = key file is valid
 		text    string
 	}{
 		"there":       {content: key},
 		"line end":    {content: "\ufeff" + key + "\r\n"},
 		"not there":   {fault: standin.Answer(404, ""), kind: engine.NotFound, text: "status 404"},
 		"gone":        {fault: standin.Answer(410, ""), kind: engine.NotFound, text: "status 410"},
-		"forbidden":   {fault: standin.Answer(403, ""), kind: engine.Credentials, text: "open to everyone"},
+		"forbidden":   {fault: standin.Answer(403, ""), kind: engine.Credentials, text: "public access"},
 		"unavailable": {fault: standin.Answer(503, "", "Retry-After", "9"), kind: engine.Unavailable, text: "status 503"},
-		"another key": {content: key + "0", kind: engine.Credentials, text: "another content"},
-		"other case":  {content: strings.ToUpper(key), kind: engine.Credentials, text: "another content"},
-		"too long":    {content: key + strings.Repeat(" ", 5000), kind: engine.Credentials, text: "another content"},
+		"another key": {content: key + "0", kind: engine.Credentials, text: "does not contain the key"},
+		"other case":  {content: strings.ToUpper(key), kind: engine.Credentials, text: "does not contain the key"},
+		"too long":    {content: key + strings.Repeat(" ", 5000), kind: engine.Credentials, text: "does not contain the key"},
 		"empty":       {content: " ", kind: engine.Credentials, text: "is empty"},
-		"page":        {fault: standin.Answer(200, "hello", "Content-Type", "text/html; charset=utf-8"), kind: engine.Credentials, text: "a page in place of the key file"},
+		"page":        {fault: standin.Answer(200, "hello", "Content-Type", "text/html; charset=utf-8"), kind: engine.Credentials, text: "a page instead of the key file"},
 		"page as text": {content: "<!doctype html><p>" + key, kind: engine.Credentials,
-			text: "a page in place of the key file"},
+			text: "a page instead of the key file"},
 		"loop": {fault: standin.Answer(302, "", "Location", "/no-text"), kind: engine.NotFound, text: "status 404"},
 		"lost": {fault: standin.Lost(), kind: engine.Unavailable, text: "connection closed early"},
 	} {
@@ -182,7 +182,7 @@ func TestCheckKeyFile(t *testing.T) {
 			t.Cleanup(client.Close)
 			s.File("/"+key+".txt", f.content)
 			if f.fault != nil {
-				s.Fail(standin.KeyFile, standin.Times(2, f.fault)...) // a lost GET is asked for again
+				s.Fail(standin.KeyFile, standin.Times(2, f.fault)...) // a lost GET is retried
 			}
 			err := indexnow.CheckKeyFile(t.Context(), client, s.URL+"/"+key+".txt", key)
 			if f.kind == "" {

@@ -12,15 +12,15 @@ import (
 
 const maxReasons = 5
 
-var tooLong = "the URL is longer than " + strconv.Itoa(models.MaxURL) + " bytes"
+var urlTooLong = "the URL is longer than " + strconv.Itoa(models.MaxURL) + " bytes"
 
-// collector checks entries, passes them on, and counts what it skips.
+// collector validates entries, passes them on, and counts skipped ones.
 type collector struct {
 	Result
-	each    func(sites.Kind, sites.Entry) error
-	no      int // of the entry under way, or of the line of a text file; counted from 1
-	over    bool
-	reasons []reason
+	each        func(sites.Kind, sites.Entry) error
+	entryNumber int // number of the current entry or line, from 1
+	tooMany     bool
+	reasons     []reason
 }
 
 type reason struct {
@@ -29,14 +29,14 @@ type reason struct {
 	first int // the number of the first entry
 }
 
-// full reports whether no more entries are passed on.
+// full reports whether the limit of entries is reached.
 func (c *collector) full() bool { return c.Entries >= sites.MaxSitemapURLs }
 
-// add checks an entry and passes it on.
+// add validates an entry and passes it on.
 func (c *collector) add(address []byte, lastmod models.Time) error {
 	switch {
 	case c.full():
-		c.over = true
+		c.tooMany = true
 		c.skip("the file has more than " + humanize.Comma(sites.MaxSitemapURLs) + " URLs")
 		return nil
 	case len(address) == 0:
@@ -58,7 +58,7 @@ func (c *collector) add(address []byte, lastmod models.Time) error {
 	return nil
 }
 
-// message is what ParseURL says of the URL.
+// message returns the message of ParseURL about the URL.
 func message(err error) string {
 	if e, ok := errors.AsType[*models.Error](err); ok && len(e.Fields) > 0 {
 		return e.Fields[0].Message
@@ -66,7 +66,7 @@ func message(err error) string {
 	return "is not valid"
 }
 
-// hasControl reports control characters other than those that ParseURL removes.
+// hasControl reports whether b has control characters other than those that ParseURL removes.
 func hasControl(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
@@ -76,13 +76,13 @@ func hasControl(b []byte) bool {
 	return false
 }
 
-// skip counts the entry under way as left out.
+// skip counts the current entry as skipped.
 func (c *collector) skip(why string) {
 	c.Skipped++
 	c.note(why)
 }
 
-// note adds the entry under way to those of a reason.
+// note adds the current entry to a reason.
 func (c *collector) note(why string) {
 	for i := range c.reasons {
 		if c.reasons[i].text == why {
@@ -91,12 +91,12 @@ func (c *collector) note(why string) {
 		}
 	}
 	if len(c.reasons) < maxReasons {
-		c.reasons = append(c.reasons, reason{why, 1, c.no})
+		c.reasons = append(c.reasons, reason{why, 1, c.entryNumber})
 	}
 }
 
-// lines are the reasons, such as "3 entries, the first is entry 12: the URL is missing".
-func (c *collector) lines() []string {
+// reasonLines returns the reasons, such as "3 entries, first at entry 12: the URL is missing".
+func (c *collector) reasonLines() []string {
 	one, many := "entry", "entries"
 	if c.Kind == sites.KindText {
 		one, many = "line", "lines"
@@ -105,7 +105,7 @@ func (c *collector) lines() []string {
 	for _, r := range c.reasons {
 		at := one + " " + humanize.Comma(int64(r.first))
 		if r.count > 1 {
-			at = humanize.Comma(int64(r.count)) + " " + many + ", the first is " + at
+			at = humanize.Comma(int64(r.count)) + " " + many + ", first at " + at
 		} else {
 			at = string(at[0]-'a'+'A') + at[1:]
 		}

@@ -14,7 +14,7 @@ import (
 
 const (
 	bufferSize = 32 << 10
-	inputSlack = 64 << 10 // bytes that a compressed file may be longer than what it holds
+	inputSlack = 64 << 10 // bytes by which a compressed file may exceed its content
 )
 
 var (
@@ -26,16 +26,16 @@ var (
 	declared  = regexp.MustCompile(`^\s*<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"'>\s]+)`)
 )
 
-// content is a file decompressed and ended by errTooLarge.
+// content is the decompressed content of a file, up to a limit.
 type content struct {
-	input  *input
-	r      io.Reader
-	packed bool
-	left   int64 // bytes until the limit
-	err    error // of every further Read
+	input   *input
+	r       io.Reader
+	gzipped bool
+	left    int64 // bytes left until the limit
+	err     error // of every further Read
 }
 
-// input is the file as it arrives. It remembers its error, by which broken compression is told from a broken connection.
+// input is the file as received. It keeps its error, to tell a broken connection from broken gzip data.
 type input struct {
 	r   io.Reader
 	err error
@@ -51,23 +51,23 @@ func (i *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func open(r io.Reader, limit int64) *content {
+func newContent(r io.Reader, limit int64) *content {
 	in := &input{r: r}
-	b := bufio.NewReader(io.LimitReader(in, limit+inputSlack)) // members without content would never end
+	b := bufio.NewReader(io.LimitReader(in, limit+inputSlack)) // limits endless empty gzip members
 	c := &content{input: in, r: b, left: limit}
 	if head, _ := b.Peek(len(gzipMagic)); bytes.Equal(head, gzipMagic) {
-		c.packed = true
+		c.gzipped = true
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			c.err = c.cause()
+			c.err = c.gzipError()
 		}
 		c.r = z
 	}
 	return c
 }
 
-// cause is why decompression failed.
-func (c *content) cause() error {
+// gzipError returns the reason why decompression failed.
+func (c *content) gzipError() error {
 	if err := c.input.err; err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -80,36 +80,36 @@ func (c *content) Read(p []byte) (int, error) {
 		return 0, c.err
 	}
 	if int64(len(p)) > c.left+1 {
-		p = p[:c.left+1] // one more than is allowed shows whether there is more
+		p = p[:c.left+1] // one byte over the limit shows that the file is too large
 	}
 	n, err := c.r.Read(p)
 	switch {
 	case int64(n) > c.left:
 		n, err = int(c.left), errTooLarge
-	case err != nil && !errors.Is(err, io.EOF) && c.packed:
-		err = c.cause()
+	case err != nil && !errors.Is(err, io.EOF) && c.gzipped:
+		err = c.gzipError()
 	}
 	c.left -= int64(n)
 	c.err = err
 	return n, err
 }
 
-// decode returns the content in UTF-8. Text that is said to be UTF-8 is not checked.
+// decode returns the content as UTF-8. Content declared as UTF-8 is not validated.
 func (c *content) decode() (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(c, bufferSize)
-	head, _ := b.Peek(1024) // what is wrong shows when it is read
+	head, _ := b.Peek(1024) // errors show up when reading
 	label := encoding(head)
 	if label == "" {
 		return b, nil
 	}
 	r, err := charset.NewReaderLabel(label, b)
 	if err != nil {
-		return nil, &Error{"The XML declaration names an unknown encoding; use UTF-8"}
+		return nil, &Error{"The XML declaration has an unknown encoding; use UTF-8"}
 	}
 	return bufio.NewReaderSize(r, bufferSize), nil
 }
 
-// encoding is the one in which a file with this beginning is written; "" = UTF-8.
+// encoding returns the encoding of a file that starts with head; "" = UTF-8.
 func encoding(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, utf8BOM):
@@ -124,7 +124,7 @@ func encoding(head []byte) string {
 		return ""
 	}
 	switch label := strings.ToLower(string(m[1])); label {
-	case "utf-8", "utf8", "utf-16", "utf-16le", "utf-16be", "ucs-2", "iso-10646-ucs-2": // the declaration itself shows that it is not UTF-16
+	case "utf-8", "utf8", "utf-16", "utf-16le", "utf-16be", "ucs-2", "iso-10646-ucs-2": // a readable declaration cannot be UTF-16
 		return ""
 	default:
 		return label

@@ -9,23 +9,23 @@ import (
 
 const maxDate = 64 // bytes
 
-// The forms of W3C Datetime, without and with a time. Fractions of a second are accepted after all seconds.
+// Formats of W3C Datetime, and common variants. time.Parse accepts fractional seconds after all of them.
 var (
-	dayForms  = [...]string{"2006-01-02", "2006-01", "2006"}
-	timeForms = [...]string{
+	dateLayouts = [...]string{"2006-01-02", "2006-01", "2006"}
+	timeLayouts = [...]string{
 		time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
 		"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04Z07",
 	}
 )
 
-// zones are the names of RFC 822 that are not UTC.
+// zones are the zone names of RFC 822 other than UTC.
 var zones = map[string]string{
 	"EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// parseDate reads a date in any form of W3C Datetime, which sitemaps and Atom use, or of RFC 822, which RSS uses. Without a
-// zone it is in UTC. ok is false for anything else, and for years before 1970 or after 2100.
+// parseDate parses a date in W3C Datetime format (sitemaps, Atom) or RFC 822 format (RSS). The default zone is UTC. ok is false
+// for invalid dates and for years before 1970 or after 2100.
 func parseDate(s string) (t models.Time, ok bool) {
 	if len(s) > maxDate {
 		return models.Time{}, false
@@ -41,23 +41,23 @@ func parseDate(s string) (t models.Time, ok bool) {
 }
 
 func parseW3C(s string) (time.Time, bool) {
-	forms := dayForms[:]
+	layouts := dateLayouts[:]
 	if len(s) > len(time.DateOnly) {
-		forms = timeForms[:]
-		if read, err := time.Parse(forms[0], s); err == nil {
+		layouts = timeLayouts[:]
+		if read, err := time.Parse(layouts[0], s); err == nil {
 			return read, true
 		}
 		s = plainTime(s)
 	}
-	for _, form := range forms {
-		if read, err := time.Parse(form, s); err == nil {
+	for _, layout := range layouts {
+		if read, err := time.Parse(layout, s); err == nil {
 			return read, true
 		}
 	}
 	return time.Time{}, false
 }
 
-// plainTime writes "2026-03-01 10:20:30 UTC" as W3C Datetime does.
+// plainTime converts "2026-03-01 10:20:30 UTC" to W3C Datetime.
 func plainTime(s string) string {
 	day, clock := s[:len(time.DateOnly)], strings.ToUpper(strings.ReplaceAll(s[len(time.DateOnly):], " ", ""))
 	for _, utc := range [...]string{"UTC", "GMT"} {
@@ -68,8 +68,8 @@ func plainTime(s string) string {
 	return day + "T" + strings.TrimPrefix(clock, "T")
 }
 
-// parse822 reads "Mon, 2 Mar 2026 10:20:30 +0100" and what is written in its place: no weekday, seconds, zone or time, two
-// digits of the year, names of months and zones.
+// parse822 parses "Mon, 2 Mar 2026 10:20:30 +0100" and common variants: without weekday, seconds, zone or time, with two-digit
+// years, and with full month names.
 func parse822(s string) (time.Time, bool) {
 	if _, rest, found := strings.Cut(s, ","); found {
 		s = rest
@@ -78,9 +78,9 @@ func parse822(s string) (time.Time, bool) {
 	if len(f) < 3 || len(f[1]) < 3 {
 		return time.Time{}, false
 	}
-	form := "2 Jan 2006"
+	layout := "2 Jan 2006"
 	if len(f[2]) == 2 {
-		form = "2 Jan 06"
+		layout = "2 Jan 06"
 	}
 	clock, zone := "00:00:00", "+0000"
 	if len(f) > 3 {
@@ -91,11 +91,11 @@ func parse822(s string) (time.Time, bool) {
 	if len(f) > 4 {
 		zone = offset(f[4])
 	}
-	read, err := time.Parse(form+" 15:04:05 -0700", f[0]+" "+f[1][:3]+" "+f[2]+" "+clock+" "+zone)
+	read, err := time.Parse(layout+" 15:04:05 -0700", f[0]+" "+f[1][:3]+" "+f[2]+" "+clock+" "+zone)
 	return read, err == nil
 }
 
-// offset is a zone in digits. A name that RFC 822 does not have counts as UTC.
+// offset returns a zone as digits. Unknown names count as UTC.
 func offset(zone string) string {
 	if strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-") {
 		return strings.Replace(zone, ":", "", 1)

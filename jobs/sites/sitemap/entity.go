@@ -11,8 +11,8 @@ const maxEntity = 64 // bytes of a name or number
 
 var entities = map[string]byte{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
 
-// unescape appends text to b, with the five entities of XML and characters by number. A & that begins no entity stays,
-// since many sitemaps do not escape it. ok is false if there is another entity: only a DOCTYPE could tell what it is.
+// unescape appends text to b and resolves the five XML entities and numeric references. An & without an entity is kept, since
+// many sitemaps do not escape it. ok is false for other entities.
 func unescape(b, text []byte) (out []byte, ok bool) {
 	ok = true
 	for {
@@ -39,8 +39,8 @@ func unescape(b, text []byte) (out []byte, ok bool) {
 	}
 }
 
-// entityName returns the entity with which text begins, without its semicolon; nil = none. r is the character that it gives by
-// number; -1 = none.
+// entityName returns the entity at the start of text, without its semicolon; nil = none. r is the character of a numeric
+// reference; -1 = none.
 func entityName(text []byte) (name []byte, r rune) {
 	end := bytes.IndexByte(text[:min(len(text), maxEntity+1)], ';')
 	if end <= 0 {
@@ -64,7 +64,7 @@ func entityName(text []byte) (name []byte, r rune) {
 	return name, rune(n)
 }
 
-// isNameRune reports whether the name of an entity may have r. XML allows more; a query with such a character is more likely.
+// isNameRune reports whether the name of an entity may contain r. XML allows more, but those are more likely part of a URL.
 func isNameRune(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/sites"
 )
 
-// endless is a file that begins with head and goes on with part for ever.
+// endless is a file that starts with head and repeats part forever.
 type endless struct {
 	head, part string
 	sent       int64
@@ -35,7 +35,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// allocated is how many bytes f allocates, all in all.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -44,23 +44,23 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-const few = 4 << 20 // bytes: 50 MB take minutes under the race detector
+const smallLimit = 4 << 20 // bytes: 50 MB take minutes under the race detector
 
-// A file without end is left at the limit at the latest, and little of it is kept.
+// Reading of an endless file stops at the limit with little memory.
 func TestEndlessFiles(t *testing.T) {
-	const large, long = "The file is larger than 50 MB; it was read up to 0 entries", "The XML is broken after 0 entries: a tag or text is too long"
+	const large, long = "The file is larger than 50 MB. Reading stopped after 0 entries", "The XML is broken after 0 entries: a tag or text is too long"
 	for name, tc := range map[string]struct {
 		head, part string
 		want       string
-		mb         uint64 // allocated at most
+		mb         uint64 // maximum allocation
 	}{
 		"white space":         {"", " \n", large, 2},
 		"NULs":                {"", "\x00", "This is a binary file, not a sitemap", 2},
 		"NULs in XML":         {"<urlset><url><loc>" + strings.Repeat("x", 1000), "\x00", long, 8},
-		"NULs in text":        {"http://a.de/\n" + strings.Repeat("x", 1000), "\x00", "The file is larger than 50 MB; it was read up to 1 entry", 2},
+		"NULs in text":        {"http://a.de/\n" + strings.Repeat("x", 1000), "\x00", "The file is larger than 50 MB. Reading stopped after 1 entry", 2},
 		"a line":              {"http://", "x", large, 2},
 		"blank lines":         {"http://", "\r\n", large, 2},
-		"bad lines":           {"", "x\n", notAsText, 2},
+		"bad lines":           {"", "x\n", noURLs, 2},
 		"comments":            {"<urlset>", "<!-- x -->", large, 2},
 		"a comment":           {"<urlset><!--", "x", long, 8},
 		"a DOCTYPE":           {"<!DOCTYPE urlset [", "<!ENTITY a 'b'>", large, 2},
@@ -76,40 +76,40 @@ func TestEndlessFiles(t *testing.T) {
 		"tags in an entry":    {"<urlset><url>", "<x></x>", large, 16},
 		"loc in an entry":     {"<urlset><url>", "<loc>x</loc>", large, 16},
 		"entries without URL": {"<urlset>", "<url></url>", large, 16},
-		"nesting":             {"", "<urlset>", "The XML is broken after 0 entries: its elements are nested too deeply", 2},
+		"nesting":             {"", "<urlset>", "The XML is broken after 0 entries: elements are nested too deeply", 2},
 		"end tags":            {"<urlset>", "</x>", "The XML is broken after 0 entries: an element is not closed", 2},
 		"after the root":      {"<urlset/>", " ", large, 2},
-		"unknown encoding":    {`<?xml version="1.0" encoding="x"?>`, "x", "The XML declaration names an unknown encoding; use UTF-8", 2},
+		"unknown encoding":    {`<?xml version="1.0" encoding="x"?>`, "x", "The XML declaration has an unknown encoding; use UTF-8", 2},
 		"UTF-16":              {"\xff\xfe", " \x00", large, 2},
 	} {
 		e := &endless{head: tc.head, part: tc.part}
 		used := allocated(func() {
-			_, got, err := readSome(t, few, e)
+			_, got, err := readSome(t, smallLimit, e)
 			if shown, ok := errors.AsType[*Error](err); !ok || shown.Error() != tc.want || got.Complete {
 				t.Errorf("%s: got %+v, %v", name, got, err)
 			}
 		})
-		if used > tc.mb<<20 || e.sent > few+inputSlack {
-			t.Errorf("%s: %d bytes were read and %d KiB allocated", name, e.sent, used>>10)
+		if used > tc.mb<<20 || e.sent > smallLimit+inputSlack {
+			t.Errorf("%s: %d bytes read, %d KiB allocated", name, e.sent, used>>10)
 		}
 	}
 }
 
 func TestEndlessGzip(t *testing.T) {
-	stored := "\x00\x04\x00\xfb\xff    " // a block of four spaces
+	stored := "\x00\x04\x00\xfb\xff    " // deflate block of four spaces
 	for name, e := range map[string]*endless{
 		"members of nothing": {part: gzipped(t, "")},
 		"spaces":             {head: gzipped(t, "")[:10], part: stored},
-		"header":             {head: "\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xff", part: "x"}, // a file name without end
+		"header":             {head: "\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xff", part: "x"}, // an endless file name
 	} {
 		used := allocated(func() {
-			_, _, err := readSome(t, few, e)
+			_, _, err := readSome(t, smallLimit, e)
 			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Errorf("%s: got %v", name, err)
 			}
 		})
-		if used > 2<<20 || e.sent > 2*(few+inputSlack) {
-			t.Errorf("%s: %d bytes were read and %d KiB allocated", name, e.sent, used>>10)
+		if used > 2<<20 || e.sent > 2*(smallLimit+inputSlack) {
+			t.Errorf("%s: %d bytes read, %d KiB allocated", name, e.sent, used>>10)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestGzipBombs(t *testing.T) {
 	}
 }
 
-// Exactly 50 MB are allowed, whether they arrive compressed or not.
+// Exactly 50 MB are allowed, compressed or not.
 func TestLargestFile(t *testing.T) {
 	file := pages(page("http://a.de/"))
 	file += strings.Repeat(" ", sites.MaxSitemapBytes-len(file))
@@ -147,13 +147,13 @@ func TestLargestFile(t *testing.T) {
 	}
 	for _, sent := range []string{file + " ", gzipped(t, file+" "), file + strings.Repeat(" ", 1<<20)} {
 		got, result, err := readAll(t, strings.NewReader(sent))
-		if err == nil || err.Error() != "The file is larger than 50 MB; it was read up to 1 entry" || len(got) != 1 || result.Complete {
+		if err == nil || err.Error() != "The file is larger than 50 MB. Reading stopped after 1 entry" || len(got) != 1 || result.Complete {
 			t.Errorf("got %+v, %v", result, err)
 		}
 	}
 }
 
-// A DOCTYPE defines nothing, and nothing outside of the file is read.
+// DOCTYPE entities are not resolved, and no external file is read.
 func TestEntitiesOfADoctype(t *testing.T) {
 	laughs := `<!DOCTYPE urlset [<!ENTITY lol0 "http://lol/">`
 	for i := range 9 {
@@ -182,7 +182,7 @@ func TestEntitiesOfADoctype(t *testing.T) {
 	}
 }
 
-// One tag with very many attributes must not make each tag after it slow: the tokenizer's table of them only grows.
+// A tag with too many attributes ends the reading: it would make the tokenizer slow for all later tags.
 func TestManyAttributesEndTheFile(t *testing.T) {
 	file := "<urlset><url " + manyAttributes(50_000) + "/>" + strings.Repeat("<a b></a>", 1_000_000) + "</urlset>"
 	if _, _, err := readAll(t, strings.NewReader(file)); err == nil || err.Error() != "The XML is broken after 0 entries: a tag has too many attributes" {
@@ -190,7 +190,7 @@ func TestManyAttributesEndTheFile(t *testing.T) {
 	}
 }
 
-// What is kept of a large sitemap does not grow with it: entries are passed on, and only their URLs are allocated.
+// Memory use does not grow with the size of a sitemap.
 func TestMemoryOfALargeSitemap(t *testing.T) {
 	file := urlset(sites.MaxSitemapURLs, "")
 	var live, before runtime.MemStats
@@ -208,6 +208,6 @@ func TestMemoryOfALargeSitemap(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if used := int64(live.HeapAlloc) - int64(before.HeapAlloc); used > 1<<20 {
-		t.Errorf("%d KiB are kept", used>>10)
+		t.Errorf("%d KiB in use", used>>10)
 	}
 }

@@ -1,5 +1,5 @@
-// Package sitemap reads sitemaps as they arrive: XML sitemaps and sitemap indexes (sitemaps.org), text files with a URL on
-// each line, and RSS and Atom feeds. It sends no requests and knows no database.
+// Package sitemap parses sitemaps as streams: XML sitemaps and sitemap indexes (sitemaps.org), text files with one URL per line,
+// and RSS and Atom feeds. It does not access the network or the database.
 package sitemap
 
 import (
@@ -15,54 +15,53 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Result is what a file holds. After an error it tells what was read until then.
+// Result summarizes a file. After an error it covers what was read before.
 type Result struct {
-	Kind    sites.Kind // KindUnread if the file is no sitemap
-	Entries int        // that were passed on: pages, or sitemaps of an index
-	Skipped int        // entries that were left out
-	// Reasons are short lines that say why entries were skipped or lost their lastmod: the first five that differ.
+	Kind    sites.Kind // KindUnread if the file is not a sitemap
+	Entries int        // pages, or sitemaps of an index
+	Skipped int        // entries
+	// Reasons are up to five different reasons for skipped entries or ignored dates.
 	Reasons []string
-	// Complete tells that all entries were seen. If it is false, a page that is missing here is not gone: the file
-	// broke off, or it has more than sites.MaxSitemapURLs.
+	// Complete reports whether all entries were read. If not, a page that is missing in the result may still be in the file.
 	Complete bool
 }
 
-// Error says what is wrong with a file. Its text is a short sentence for users and repeats nothing of the file.
+// Error is a problem of a file. Its text is a short sentence for users without content of the file.
 type Error struct{ text string }
 
 // Error implements error.
 func (e *Error) Error() string { return e.text }
 
-// Read reads a sitemap and calls each with every valid entry, in order, at most sites.MaxSitemapURLs times. For an index the
-// entries are sitemaps. A bad entry is skipped and counted.
+// Read parses a sitemap and calls each for up to sites.MaxSitemapURLs valid entries, in order. The entries of an index are
+// sitemaps. Invalid entries are skipped and counted.
 //
-// The format is detected from the content, and so are gzip, UTF-16 and the encoding that an XML declaration names. At most
-// sites.MaxSitemapBytes are read, decompressed, and memory is bounded by a few MB whatever the file holds.
+// Read detects the format, gzip, UTF-16 and the encoding of an XML declaration from the content. It reads at most
+// sites.MaxSitemapBytes after decompression, and needs only a few MB of memory.
 //
-// The error is an *Error if the file is no sitemap, is broken or is too large. What was passed on before remains valid. An error
-// of each or of r is returned as it is.
+// The error is an *Error if the file is not a sitemap, is damaged or too large; entries passed on before remain valid. Errors of
+// each and r are returned unchanged.
 func Read(r io.Reader, each func(sites.Kind, sites.Entry) error) (Result, error) {
 	return readUpTo(sites.MaxSitemapBytes, r, each)
 }
 
 func readUpTo(limit int64, r io.Reader, each func(sites.Kind, sites.Entry) error) (Result, error) {
-	file := open(r, limit)
+	file := newContent(r, limit)
 	c := &collector{each: each}
 	err := c.read(file)
-	c.Reasons = c.lines()
+	c.Reasons = c.reasonLines()
 	switch {
 	case err == nil:
-		c.Complete = !c.over
+		c.Complete = !c.tooMany
 	case errors.Is(err, errTooLarge):
-		err = c.brokenOff("The file is larger than 50 MB; it was read up to %s")
+		err = c.partialError("The file is larger than 50 MB. Reading stopped after %s")
 	case errors.Is(err, errGzip):
-		err = c.brokenOff("The gzip data is broken after %s")
+		err = c.partialError("The gzip data is damaged after %s")
 	}
 	return c.Result, err
 }
 
-// brokenOff is an error about a file of which only the first entries were read.
-func (c *collector) brokenOff(format string, args ...any) error {
+// partialError returns an error about a file that was read in part.
+func (c *collector) partialError(format string, args ...any) error {
 	read := "1 entry"
 	if c.Entries != 1 {
 		read = humanize.Comma(int64(c.Entries)) + " entries"
@@ -70,7 +69,7 @@ func (c *collector) brokenOff(format string, args ...any) error {
 	return &Error{fmt.Sprintf(format, append([]any{read}, args...)...)}
 }
 
-// read detects the format and reads the file to its end.
+// read detects the format and reads the whole file.
 func (c *collector) read(file *content) error {
 	text, err := file.decode()
 	if err != nil {
@@ -83,7 +82,7 @@ func (c *collector) read(file *content) error {
 	if err != nil {
 		return err
 	}
-	head, _ := text.Peek(512) // what is wrong shows when it is read
+	head, _ := text.Peek(512) // errors show up when reading
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		return &Error{"This is a gzip file inside a gzip file, not a sitemap"}
@@ -92,21 +91,21 @@ func (c *collector) read(file *content) error {
 	case first == '{' || first == '[':
 		return &Error{"This is JSON, not a sitemap"}
 	case first == '<':
-		err = newMarkup(c, text).read()
+		err = newXMLReader(c, text).read()
 	default:
 		err = c.readText(text)
 	}
 	if err != nil {
 		return err
 	}
-	// A file can be too large or break off behind its entries, too. Garbage behind the gzip data is common and harmless.
+	// The file may be too large or damaged after its last entry too. Garbage after the gzip data is common and harmless.
 	if _, err = io.Copy(io.Discard, file); errors.Is(err, errGzip) {
 		return nil
 	}
 	return err
 }
 
-// firstRune skips white space and a byte order mark, and returns what follows without reading it.
+// firstRune skips white space and byte order marks, and returns the next rune without consuming it.
 func firstRune(text *bufio.Reader) (rune, error) {
 	for {
 		r, _, err := text.ReadRune()

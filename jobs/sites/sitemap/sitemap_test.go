@@ -24,13 +24,13 @@ func readAll(t testing.TB, r io.Reader) ([]string, Result, error) {
 	return readSome(t, sites.MaxSitemapBytes, r)
 }
 
-// readSome is readAll with another limit.
+// readSome is readAll with a size limit.
 func readSome(t testing.TB, limit int64, r io.Reader) ([]string, Result, error) {
 	t.Helper()
 	var entries []string
 	got, err := readUpTo(limit, r, func(kind sites.Kind, e sites.Entry) error {
 		if kind == sites.KindUnread {
-			t.Error("an entry of no kind")
+			t.Error("entry without a kind")
 		}
 		s := e.URL.Given
 		if !e.Lastmod.IsZero() {
@@ -40,7 +40,7 @@ func readSome(t testing.TB, limit int64, r io.Reader) ([]string, Result, error) 
 		return nil
 	})
 	if got.Entries != len(entries) {
-		t.Errorf("%d entries are counted, %d were passed on", got.Entries, len(entries))
+		t.Errorf("%d entries counted, %d passed on", got.Entries, len(entries))
 	}
 	if got.Complete && err != nil || got.Kind == sites.KindUnread && err == nil {
 		t.Errorf("got %+v, %v", got, err)
@@ -85,7 +85,7 @@ const (
 	ns      = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
 )
 
-// pages is a sitemap with these entries.
+// pages returns a sitemap with the entries.
 func pages(entries ...string) string {
 	return xmlHead + "<urlset " + ns + ">\n" + strings.Join(entries, "\n") + "\n</urlset>\n"
 }
@@ -209,7 +209,7 @@ func TestBadEntries(t *testing.T) {
 		page("http://a.de/" + strings.Repeat("x", 2037)):    "the URL is longer than 2048 bytes",
 		page("http://a.de/" + strings.Repeat("x", 100_000)): "the URL is longer than 2048 bytes",
 		page("http://a.de/" + strings.Repeat("ü", 1000)):    "the URL is longer than 2048 bytes once its special characters are escaped",
-		"<sitemap><loc>http://a.de/s.xml</loc></sitemap>":   "<sitemap> does not belong into this kind of sitemap",
+		"<sitemap><loc>http://a.de/s.xml</loc></sitemap>":   "<sitemap> is not allowed in this kind of sitemap",
 	} {
 		got, result, err := readAll(t, strings.NewReader(pages(page("http://a.de/1"), entry, page("http://a.de/3"))))
 		if err != nil || !slices.Equal(got, []string{"http://a.de/1", "http://a.de/3"}) || result.Skipped != 1 || !result.Complete ||
@@ -224,8 +224,8 @@ func TestReasons(t *testing.T) {
 	got, result, err := readAll(t, strings.NewReader(pages(page("x"), date("soon"), page(""), page("y"), date("2026-13-01"), page("http://"),
 		page("http://a:b@c/"), page("http://a.de:x/"), page("http://a.de:y/"))))
 	want := []string{
-		"2 entries, the first is entry 1: the URL must start with http:// or https://",
-		"2 entries, the first is entry 2: lastmod is not a valid date; the URL was kept without it",
+		"2 entries, first at entry 1: the URL must start with http:// or https://",
+		"2 entries, first at entry 2: lastmod is not a valid date; the URL was kept without it",
 		"Entry 3: the URL is missing",
 		"Entry 6: the URL has no host",
 		"Entry 7: the URL must not hold a user name or password",
@@ -235,7 +235,7 @@ func TestReasons(t *testing.T) {
 	}
 	got, result, err = readAll(t, strings.NewReader("http://a.de/1\r\n\r\nmy site\r\nhttp://a.de/2\nhttp://a.de/"+strings.Repeat("x", 200_000)+"\nhttp:\n"))
 	want = []string{
-		"2 lines, the first is line 3: the URL must start with http:// or https://",
+		"2 lines, first at line 3: the URL must start with http:// or https://",
 		"Line 5: the URL is longer than 2048 bytes",
 	}
 	if err != nil || len(got) != 2 || result.Skipped != 3 || !slices.Equal(result.Reasons, want) {
@@ -267,15 +267,15 @@ func TestNoSitemaps(t *testing.T) {
 		"<?xml version='1.0'?>":                 other,
 		"<":                                     other,
 		"<opml><body/></opml>":                  other,
-		"Not found":                             notAsText,
-		"a\nb\nc\n":                             notAsText,
-		strings.Repeat("User-agent: *\n", 5000): notAsText,
-		`<?xml version="1.0" encoding="klingon"?><urlset/>`: "The XML declaration names an unknown encoding; use UTF-8",
+		"Not found":                             noURLs,
+		"a\nb\nc\n":                             noURLs,
+		strings.Repeat("User-agent: *\n", 5000): noURLs,
+		`<?xml version="1.0" encoding="klingon"?><urlset/>`: "The XML declaration has an unknown encoding; use UTF-8",
 		gzipped(t, ""):                        empty,
 		gzipped(t, gzipped(t, pages())):       "This is a gzip file inside a gzip file, not a sitemap",
-		gzipped(t, pages())[:20]:              "The gzip data is broken after 0 entries",
-		"\x1f\x8b":                            "The gzip data is broken after 0 entries",
-		"\x1f\x8b" + strings.Repeat("x", 100): "The gzip data is broken after 0 entries",
+		gzipped(t, pages())[:20]:              "The gzip data is damaged after 0 entries",
+		"\x1f\x8b":                            "The gzip data is damaged after 0 entries",
+		"\x1f\x8b" + strings.Repeat("x", 100): "The gzip data is damaged after 0 entries",
 	} {
 		got, result, err := readAll(t, strings.NewReader(file))
 		if e, ok := errors.AsType[*Error](err); !ok || e.Error() != want || len(got) > 0 || result.Skipped > 0 || len(result.Reasons) > 0 {
@@ -286,7 +286,7 @@ func TestNoSitemaps(t *testing.T) {
 
 func TestBrokenFiles(t *testing.T) {
 	const two = "<urlset><url><loc>http://a.de/1</loc></url><url><loc>http://a.de/2</loc></url>"
-	const early, open = "The XML is broken after 2 entries: it ends too early", "The XML is broken after 2 entries: an element is not closed"
+	const early, open = "The XML is broken after 2 entries: unexpected end of file", "The XML is broken after 2 entries: an element is not closed"
 	for rest, want := range map[string]string{
 		"":                                   early,
 		"<url><loc>http://a.de/3":            early,
@@ -303,7 +303,7 @@ func TestBrokenFiles(t *testing.T) {
 		"<url x='" + strings.Repeat("x", 2<<20) + "'/></urlset>":            "The XML is broken after 2 entries: a tag or text is too long",
 		"<" + strings.Repeat("x", 2<<20):                                    "The XML is broken after 2 entries: a tag or text is too long",
 		"<url><loc>" + strings.Repeat("x", 2<<20) + "</loc></url></urlset>": "The XML is broken after 2 entries: a tag or text is too long",
-		strings.Repeat("<a>", 1_000_000):                                    "The XML is broken after 2 entries: its elements are nested too deeply",
+		strings.Repeat("<a>", 1_000_000):                                    "The XML is broken after 2 entries: elements are nested too deeply",
 		"<url " + manyAttributes(300) + "/></urlset>":                       "The XML is broken after 2 entries: a tag has too many attributes",
 	} {
 		got, result, err := readAll(t, strings.NewReader(two+rest))
@@ -312,13 +312,13 @@ func TestBrokenFiles(t *testing.T) {
 		}
 	}
 	_, _, err := readAll(t, strings.NewReader("<urlset>"+page("http://a.de/")))
-	if err == nil || err.Error() != "The XML is broken after 1 entry: it ends too early" {
+	if err == nil || err.Error() != "The XML is broken after 1 entry: unexpected end of file" {
 		t.Errorf("got %v", err)
 	}
-	// A wrong checksum shows at the end.
+	// A wrong checksum is detected at the end.
 	packed := []byte(gzipped(t, "http://a.de/1\n"))
 	packed[len(packed)-5] ^= 1
-	if got, result, err := readAll(t, bytes.NewReader(packed)); err == nil || err.Error() != "The gzip data is broken after 1 entry" || result.Complete {
+	if got, result, err := readAll(t, bytes.NewReader(packed)); err == nil || err.Error() != "The gzip data is damaged after 1 entry" || result.Complete {
 		t.Errorf("got %q, %+v, %v", got, result, err)
 	}
 }
@@ -331,7 +331,7 @@ func manyAttributes(n int) string {
 	return b.String()
 }
 
-// Text with many spaces is not many attributes.
+// A long attribute with many spaces counts as one attribute.
 func TestLongAttribute(t *testing.T) {
 	file := `<rss><channel><item><media:content description="` + strings.Repeat("so many words ", 1000) + `"/><link>http://a.de/</link></item></channel></rss>`
 	if got, _, err := readAll(t, strings.NewReader(file)); err != nil || len(got) != 1 {
@@ -339,12 +339,12 @@ func TestLongAttribute(t *testing.T) {
 	}
 }
 
-// What the reader or the callback fails with comes back as it is.
-func TestErrorsOfOthers(t *testing.T) {
+// Errors of the reader and the callback are returned unchanged.
+func TestReaderAndCallbackErrors(t *testing.T) {
 	lost := errors.New("connection lost")
 	for _, file := range []string{"", "<urlset>", "<urlset>" + page("http://a.de/"), "http://a.de/\nhttp", pages(), gzipped(t, pages())[:30], "\x1f\x8b", "\x1f"} {
 		got, result, err := readAll(t, io.MultiReader(strings.NewReader(file), iotest.ErrReader(lost)))
-		if err != lost || result.Complete { //nolint:errorlint // it is not wrapped
+		if err != lost || result.Complete { //nolint:errorlint // must not be wrapped
 			t.Errorf("%q: got %q, %+v, %v", file, got, result, err)
 		}
 	}
@@ -355,7 +355,7 @@ func TestErrorsOfOthers(t *testing.T) {
 			calls++
 			return full
 		})
-		if err != full || got.Complete || got.Entries != 0 || calls != 1 { //nolint:errorlint // it is not wrapped
+		if err != full || got.Complete || got.Entries != 0 || calls != 1 { //nolint:errorlint // must not be wrapped
 			t.Errorf("got %+v, %v after %d calls", got, err, calls)
 		}
 	}
@@ -373,7 +373,7 @@ func TestTooManyURLs(t *testing.T) {
 		"urlset": pages(strings.Repeat(page("http://a.de/x"), sites.MaxSitemapURLs+1), "<url/>"),
 		"text":   strings.Repeat("http://a.de/x\n", sites.MaxSitemapURLs+2),
 	} {
-		unit := map[string]string{"urlset": "entries, the first is entry", "text": "lines, the first is line"}[name]
+		unit := map[string]string{"urlset": "entries, first at entry", "text": "lines, first at line"}[name]
 		n := 0
 		got, err := Read(strings.NewReader(file), func(sites.Kind, sites.Entry) error { n++; return nil })
 		want := "2 " + unit + " 50,001: the file has more than 50,000 URLs"
@@ -419,7 +419,7 @@ func TestDates(t *testing.T) {
 		"2 Mar 2026 10:20:30 -01:00":       "2026-03-02T11:20:30Z",
 		"2 Mar 2026 10:20:30":              "2026-03-02T10:20:30Z",
 		"2 Mar 2026":                       "2026-03-02T00:00:00Z",
-		"Mon,  02  Mar 2026 10:20:30 CEST": "2026-03-02T10:20:30Z", // no zone of RFC 822
+		"Mon,  02  Mar 2026 10:20:30 CEST": "2026-03-02T10:20:30Z", // not an RFC 822 zone
 		"Mon, 02 Mar 2026 10:20:30 UT":     "2026-03-02T10:20:30Z",
 	} {
 		if got, ok := parseDate(s); !ok || got.Format(time.RFC3339Nano) != want {

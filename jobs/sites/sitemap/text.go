@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	maxLine   = 3 * models.MaxURL // bytes that are kept of a line: a longer one is no URL
-	patience  = 1000              // lines without any URL
-	notAsText = "No line of this file is a URL, so it is not a sitemap"
+	maxLine            = 3 * models.MaxURL // stored bytes of a line; longer lines are not URLs
+	maxLinesWithoutURL = 1000              // before a file is rejected
+	noURLs             = "This text file has no URLs, so it is not a sitemap"
 )
 
-// readText reads a text file with a URL on each line. Blank lines are ignored.
+// readText reads a text file with one URL per line. Blank lines are ignored.
 func (c *collector) readText(text *bufio.Reader) error {
-	c.Kind, c.no = sites.KindText, 1
+	c.Kind, c.entryNumber = sites.KindText, 1
 	var line []byte
 	for {
 		part, err := text.ReadSlice('\n')
@@ -26,20 +26,20 @@ func (c *collector) readText(text *bufio.Reader) error {
 		if err != nil && !last && !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
-		for len(part) > 0 { // a carriage return alone ends a line, too
+		for len(part) > 0 { // a single carriage return ends a line too
 			end := bytes.IndexAny(part, "\r\n")
 			if end < 0 {
-				line = keep(line, part)
+				line = appendLimited(line, part)
 				break
 			}
-			if err := c.addLine(keep(line, part[:end])); err != nil {
+			if err := c.addLine(appendLimited(line, part[:end])); err != nil {
 				return err
 			}
 			line = line[:0]
 			if part[end] == '\r' && end+1 < len(part) && part[end+1] == '\n' {
 				end++
 			}
-			c.no++
+			c.entryNumber++
 			part = part[end+1:]
 		}
 		if last {
@@ -55,8 +55,8 @@ func (c *collector) readText(text *bufio.Reader) error {
 	return nil
 }
 
-// keep adds to a line what may still be part of a URL.
-func keep(line, part []byte) []byte {
+// appendLimited appends to a line up to maxLine bytes.
+func appendLimited(line, part []byte) []byte {
 	return append(line, part[:min(len(part), maxLine-len(line))]...)
 }
 
@@ -67,14 +67,14 @@ func (c *collector) addLine(line []byte) error {
 	if err := c.add(line, models.Time{}); err != nil {
 		return err
 	}
-	if c.Entries == 0 && c.Skipped >= patience {
+	if c.Entries == 0 && c.Skipped >= maxLinesWithoutURL {
 		return c.notText()
 	}
 	return nil
 }
 
-// notText is the error of a file that has text, and no URLs.
+// notText returns the error of a text file without URLs.
 func (c *collector) notText() error {
 	c.Result, c.reasons = Result{}, nil
-	return &Error{notAsText}
+	return &Error{noURLs}
 }

@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// The service account of the stand-in.
+// The service account of the fake services.
 const (
 	ClientEmail = "robot@linkwatch-test.iam.gserviceaccount.com"
 	ProjectID   = "linkwatch-test"
 )
 
-// key is made once, since it takes a while.
+// key is generated once, since that is slow.
 var key = sync.OnceValue(func() *rsa.PrivateKey {
 	k, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -24,8 +24,7 @@ var key = sync.OnceValue(func() *rsa.PrivateKey {
 	return k
 })
 
-// Credentials is the JSON key file of the stand-in's service account. What it names as
-// token_uri does not exist.
+// Credentials returns the JSON key file of the service account. Its token_uri does not exist.
 func Credentials() []byte {
 	der, err := x509.MarshalPKCS8PrivateKey(key())
 	if err != nil {
@@ -34,7 +33,7 @@ func Credentials() []byte {
 	return CredentialsWith(ClientEmail, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
 }
 
-// CredentialsWith is a key file with another account or key.
+// CredentialsWith returns a key file with another account or key.
 func CredentialsWith(email, privateKey string) []byte {
 	b, err := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": ProjectID, "private_key_id": "0123456789abcdef", "private_key": privateKey,

@@ -7,18 +7,17 @@ import (
 	"strconv"
 )
 
-// Fault answers a request in place of the service. serve is the service's own answer.
+// Fault responds to a request instead of the service. serve is the normal response.
 type Fault func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter))
 
-// Fail sets faults for the next requests of a service, one for each, after those that
-// are set already. nil leaves a request to the service.
+// Fail queues faults for the next requests of a service, one per request. nil is a normal response.
 func (s *Server) Fail(service string, faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[service] = append(s.faults[service], faults...)
 }
 
-// Times is a fault so many times.
+// Times repeats a fault.
 func Times(n int, f Fault) []Fault {
 	out := make([]Fault, n)
 	for i := range out {
@@ -27,7 +26,7 @@ func Times(n int, f Fault) []Fault {
 	return out
 }
 
-// Answer is a response with a body and headers, name and value by turns.
+// Answer is a response with a body and headers, given as names and values.
 func Answer(status int, body string, headers ...string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) {
 		for i := 0; i+1 < len(headers); i += 2 {
@@ -38,8 +37,7 @@ func Answer(status int, body string, headers ...string) Fault {
 	}
 }
 
-// APIError is an error in the format of Google's APIs. reason is that of the older part
-// of the format, details are of the newer one.
+// APIError is an error in the format of Google's APIs. reason is for the older part of the format, details for the newer.
 func APIError(status int, message, reason string, details ...map[string]any) Fault {
 	e := map[string]any{"code": status, "message": message, "status": statusNames[status]}
 	if reason != "" {
@@ -64,30 +62,29 @@ func info(reason string, metadata map[string]string) map[string]any {
 	return map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com", "metadata": metadata}
 }
 
-// NotOwner is the Indexing API's answer for a page of another's property.
+// NotOwner is the response of the Indexing API for a page of another owner.
 func NotOwner() Fault {
 	return APIError(403, "Permission denied. Failed to verify the URL ownership.", "")
 }
 
-// NoPermission is the Search Console's answer for a property of another.
+// NoPermission is the response of Search Console for a property of another owner.
 func NoPermission(property string) Fault {
 	return APIError(403, "User does not have sufficient permission for site '"+property+"'. See also: https://support.google.com/webmasters/answer/2451999.", "forbidden")
 }
 
-// Disabled is the answer of an API, such as "indexing.googleapis.com", that is not enabled.
+// Disabled is the response of an API that is not enabled, such as "indexing.googleapis.com".
 func Disabled(host string) Fault {
 	return APIError(403, "The API has not been used in project 123456789 before or it is disabled.", "accessNotConfigured",
 		info("SERVICE_DISABLED", map[string]string{"service": host, "consumer": "projects/123456789"}))
 }
 
-// DailyLimit is the answer when the quota of the day is used up.
+// DailyLimit is the response when the daily quota is used up.
 func DailyLimit() Fault {
 	return APIError(429, "Quota exceeded for quota metric 'Publish requests' and limit 'Publish requests per day' of service 'indexing.googleapis.com' for consumer 'project_number:123456789'.",
 		"rateLimitExceeded", info("RATE_LIMIT_EXCEEDED", map[string]string{"quota_limit": "PublishRequestsPerDayPerProject", "quota_unit": "1/d/{project}"}))
 }
 
-// MinuteLimit is the answer when the quota of the minute is used up. With seconds, a
-// Retry-After header says how long to wait.
+// MinuteLimit is the response when the quota per minute is used up. seconds > 0 sets Retry-After.
 func MinuteLimit(seconds int) Fault {
 	f := APIError(429, "Quota exceeded for quota metric 'All requests' and limit 'All requests per minute'.",
 		"rateLimitExceeded", info("RATE_LIMIT_EXCEEDED", map[string]string{"quota_limit": "RequestsPerMinutePerProject", "quota_unit": "1/min/{project}"}))
@@ -99,20 +96,20 @@ func MinuteLimit(seconds int) Fault {
 	}
 }
 
-// OldLimit is the older answer when a quota is used up: a 403.
+// OldLimit is the older response for a used-up quota, a 403.
 func OldLimit() Fault {
 	return APIError(403, "Quota Exceeded", "quotaExceeded")
 }
 
-// Internal is a 500.
+// Internal is a 500 response.
 func Internal() Fault { return APIError(500, "Internal error encountered.", "backendError") }
 
-// Garbage is a 200 that is not JSON.
+// Garbage is a 200 response that is not JSON.
 func Garbage() Fault {
 	return Answer(200, "<html>Welcome to the Wi-Fi</html>", "Content-Type", "text/html")
 }
 
-// TokenError is an error of the token endpoint.
+// TokenError is an error response of the token endpoint.
 func TokenError(status int, code, description string) Fault {
 	b, err := json.Marshal(map[string]string{"error": code, "error_description": description})
 	if err != nil {
@@ -121,13 +118,12 @@ func TokenError(status int, code, description string) Fault {
 	return Answer(status, string(b), "Content-Type", "application/json; charset=utf-8")
 }
 
-// Slow answers only once release is closed, and then as the service does. Without an
-// answer it ends when the client does. nil is never closed.
+// Slow responds normally once release is closed, or never if the client disconnects first. nil is never closed.
 func Slow(release <-chan struct{}) Fault {
 	return After(release, func(w http.ResponseWriter, _ *http.Request, serve func(http.ResponseWriter)) { serve(w) })
 }
 
-// After is a fault that waits until release is closed. It ends when the client does.
+// After is a fault that waits until release is closed or the client disconnects.
 func After(release <-chan struct{}, f Fault) Fault {
 	return func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) {
 		select {
@@ -139,7 +135,7 @@ func After(release <-chan struct{}, f Fault) Fault {
 	}
 }
 
-// Lost does what the request asks for, and closes the connection without an answer.
+// Lost processes the request and closes the connection without a response.
 func Lost() Fault {
 	return func(_ http.ResponseWriter, _ *http.Request, serve func(http.ResponseWriter)) {
 		serve(httptest.NewRecorder())
@@ -147,7 +143,7 @@ func Lost() Fault {
 	}
 }
 
-// Cut is a 200 whose body breaks off.
+// Cut is a 200 response with an incomplete body.
 func Cut() Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) {
 		w.Header().Set("Content-Length", "1000")

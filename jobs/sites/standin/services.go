@@ -12,13 +12,13 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// scopes are what an access token must be for.
+// scopes are the required scopes of an access token.
 var scopes = []string{"https://www.googleapis.com/auth/indexing", "https://www.googleapis.com/auth/webmasters"}
 
-// service answers a request.
+// service handles a request.
 type service func(w http.ResponseWriter, in Request)
 
-// route finds the service of a request, and what the request is about.
+// route returns the service of a request and sets the fields of in.
 func (s *Server) route(r *http.Request, in *Request) service {
 	path := r.URL.EscapedPath()
 	property, isSite := strings.CutPrefix(path, "/webmasters/v3/sites/")
@@ -65,7 +65,7 @@ func unescape(s string) string {
 	return out
 }
 
-// member is a string of a JSON object; "" = it has none.
+// member returns a string member of a JSON object; "" = none.
 func member(body []byte, name string) string {
 	var o map[string]any
 	if json.Unmarshal(body, &o) != nil {
@@ -85,7 +85,7 @@ func write(w http.ResponseWriter, v any) {
 
 func fail(w http.ResponseWriter, f Fault) { f(w, nil, nil) }
 
-// token checks the signed assertion of a service account and issues an access token.
+// token validates the signed assertion of a service account and issues an access token.
 func (s *Server) token(w http.ResponseWriter, in Request) {
 	form, err := url.ParseQuery(string(in.Body))
 	if err != nil || form.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
@@ -118,7 +118,7 @@ func (s *Server) token(w http.ResponseWriter, in Request) {
 	write(w, map[string]any{"access_token": token, "expires_in": lifetime, "token_type": "Bearer"})
 }
 
-// bearer answers only requests with a token that was issued.
+// bearer requires an issued access token.
 func (s *Server) bearer(next service) service {
 	return func(w http.ResponseWriter, in Request) {
 		token, ok := strings.CutPrefix(in.Header.Get("Authorization"), "Bearer ")
@@ -133,7 +133,7 @@ func (s *Server) bearer(next service) service {
 	}
 }
 
-// notification is the format of the Indexing API.
+// notification is a notification in the format of the Indexing API.
 type notification struct {
 	URL        string `json:"url"`
 	Type       string `json:"type"`
@@ -155,7 +155,7 @@ func (s *Server) publish(w http.ResponseWriter, in Request) {
 	write(w, map[string]any{"urlNotificationMetadata": s.notifications(in.URL)})
 }
 
-// notifications is what the Indexing API has received for a page; nil = nothing.
+// notifications returns the notifications received for a page; nil = none.
 func (s *Server) notifications(page string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +180,7 @@ func (s *Server) metadata(w http.ResponseWriter, in Request) {
 	write(w, found)
 }
 
-// permitted reports whether the service account sees a property, and answers if not.
+// permitted reports whether the service account has access to a property. If not, it sends the error response.
 func (s *Server) permitted(w http.ResponseWriter, property string) bool {
 	s.mu.Lock()
 	ok := s.sites == nil || s.sites[property] != ""
@@ -226,7 +226,7 @@ func (s *Server) site(w http.ResponseWriter, in Request) {
 	write(w, map[string]string{"siteUrl": in.URL, "permissionLevel": level})
 }
 
-// indexNow checks a batch of pages against the key file of the stand-in's website.
+// indexNow validates a batch of pages.
 func (s *Server) indexNow(in *Request) service {
 	var batch struct {
 		Host        string   `json:"host"`

@@ -1,5 +1,5 @@
-// Package standin is a stand-in for Google's and IndexNow's services, for tests alone. It
-// checks what they check, answers as they do, records each request and fails as it is told.
+// Package standin fakes Google's and IndexNow's services for tests. It validates requests like the real services, records them,
+// and fails on demand.
 package standin
 
 import (
@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// The paths of the stand-in's services, by which requests are recorded and faults are set.
+// The services, which identify recorded requests and faults.
 const (
 	Token    = "/token"
 	Publish  = "/v3/urlNotifications:publish"
@@ -25,24 +25,24 @@ const (
 	KeyFile  = "/keyfile" // GET of any path that ends with .txt
 )
 
-// Request is one request that came in.
+// Request is one request received.
 type Request struct {
 	Service string // one of the paths above; "" = none of them
 	Method  string
-	URL     string // of the page, sitemap or property; of IndexNow the host
+	URL     string // of the page, sitemap or property; the host for IndexNow
 	URLs    []string
 	Time    time.Time
 	Header  http.Header
 	Body    []byte
 }
 
-// Coverage is what the index has of a page, in the words of Google's API.
+// Coverage is the index status of a page in the format of Google's API.
 type Coverage struct {
 	Verdict, CoverageState, RobotsTxtState, IndexingState, PageFetchState string
 	GoogleCanonical, UserCanonical, LastCrawlTime                         string
 }
 
-// Server is the stand-in. It is safe for concurrent use.
+// Server is the fake server. It is safe for concurrent use.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -50,13 +50,13 @@ type Server struct {
 	faults   map[string][]Fault
 	coverage map[string]Coverage
 	notified map[string]map[string]time.Time // page → type → when
-	sites    map[string]string               // property → permission level; nil = siteOwner of all
+	sites    map[string]string               // property → permission level; nil = siteOwner for all
 	files    map[string]string               // path → content
-	tokens   map[string]bool                 // that were issued
-	lifetime int                             // of a token in seconds
+	tokens   map[string]bool                 // issued
+	lifetime int                             // of tokens, in seconds
 }
 
-// New starts a stand-in that ends with the test.
+// New starts a server that stops at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
@@ -65,13 +65,13 @@ func New(t testing.TB) *Server {
 	}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {
-		s.CloseClientConnections() // ends those who wait in Slow
+		s.CloseClientConnections() // ends requests that wait in Slow
 		s.Close()
 	})
 	return s
 }
 
-// Settings are the settings of Linkwatch that lead to the stand-in.
+// Settings are the settings that point Linkwatch to the server.
 func (s *Server) Settings() map[string]string {
 	return map[string]string{
 		"GOOGLE_INDEXING_ENDPOINT": s.URL + "/", "GOOGLE_SEARCHCONSOLE_ENDPOINT": s.URL + "/",
@@ -79,15 +79,14 @@ func (s *Server) Settings() map[string]string {
 	}
 }
 
-// Cover sets what the index has of a page. Pages that were not set are unknown to Google.
+// Cover sets the index status of a page. Other pages are unknown to Google.
 func (s *Server) Cover(url string, c Coverage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.coverage[url] = c
 }
 
-// Permit sets the permission level on a property, such as "siteFullUser". From the first
-// call on, properties that were not set are unknown.
+// Permit sets the permission level on a property, such as "siteFullUser". After the first call, other properties are unknown.
 func (s *Server) Permit(property, level string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,21 +103,21 @@ func (s *Server) File(path, content string) {
 	s.files[path] = content
 }
 
-// TokenLifetime sets how long the next access tokens are valid, in seconds.
+// TokenLifetime sets the lifetime of new access tokens in seconds.
 func (s *Server) TokenLifetime(seconds int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lifetime = seconds
 }
 
-// RevokeTokens makes the access tokens so far invalid.
+// RevokeTokens revokes all issued access tokens.
 func (s *Server) RevokeTokens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.tokens)
 }
 
-// Requests are those of a service so far, in order; of all services if it is "".
+// Requests returns the requests of a service in order; "" = all services.
 func (s *Server) Requests(service string) []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,10 +130,10 @@ func (s *Server) Requests(service string) []Request {
 	return out
 }
 
-// Count is the number of requests of a service so far.
+// Count returns the number of requests of a service.
 func (s *Server) Count(service string) int { return len(s.Requests(service)) }
 
-// Reset forgets the requests and faults so far.
+// Reset removes the recorded requests and queued faults.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,16 +141,16 @@ func (s *Server) Reset() {
 	clear(s.faults)
 }
 
-// Await waits until a service has got so many requests.
+// Await waits until a service has received n requests.
 func (s *Server) Await(t testing.TB, service string, n int) {
 	t.Helper()
-	modelstest.Eventually(t, "the requests of "+service+" have come", func() bool { return s.Count(service) >= n })
+	modelstest.Eventually(t, "requests of "+service+" received", func() bool { return s.Count(service) >= n })
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone
+		return // the client disconnected
 	}
 	in := Request{Method: r.Method, Time: time.Now(), Header: r.Header.Clone(), Body: body}
 	answer := s.route(r, &in)
@@ -163,7 +162,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	fault(w, r, func(w http.ResponseWriter) { answer(w, in) })
 }
 
-// record notes a request and takes the fault that is set for it.
+// record records a request and returns the fault queued for it.
 func (s *Server) record(in Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

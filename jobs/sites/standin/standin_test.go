@@ -14,7 +14,7 @@ import (
 	"linkwatch/jobs/sites/standin"
 )
 
-// The token endpoint takes only what the service account has signed for it.
+// The token endpoint accepts only assertions signed by the service account.
 func TestAssertions(t *testing.T) {
 	s := standin.New(t)
 	good := jwt.MapClaims{
@@ -50,7 +50,7 @@ func TestAssertions(t *testing.T) {
 	}
 }
 
-// The services take only tokens that were issued, and what is not theirs is not found.
+// The services accept only issued tokens. Unknown paths are not found.
 func TestServices(t *testing.T) {
 	s := standin.New(t)
 	for _, path := range []string{standin.Metadata + "?url=x", "/webmasters/v3/sites/x"} {

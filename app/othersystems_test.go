@@ -29,7 +29,7 @@ func pagesAt(site string, n int) (urls []string) {
 // Pages of a website become links and targets without a request to them. Existing ones stay unchanged.
 func TestSaveAndWatchPagesOfAWebsite(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		e := s.Systems.Sites.Deps.Elsewhere
+		e := s.Systems.Sites.Deps.OtherSystems
 		known, watched := s.Save("https://site.test/1", "tagged"), s.Watch("https://site.test/1/", "Mine")
 		urls := append(pagesAt("https://site.test", 3), "https://site.test/2#again", "mailto:a@site.test")
 		for what, keep := range map[string]func(context.Context, []string, bool) (sitehandlers.Outcome, error){"save": e.Save, "watch": e.Watch} {
@@ -37,15 +37,15 @@ func TestSaveAndWatchPagesOfAWebsite(t *testing.T) {
 			if want := (sitehandlers.Outcome{Added: 2, Known: 1, Refused: 1}); err != nil || o != want {
 				s.Errorf("%s: %+v %v, want %+v", what, o, err, want)
 			}
-			o, err = keep(s.Context(), pagesAt("https://site.test", sitehandlers.MaxFinds+1), false)
+			o, err = keep(s.Context(), pagesAt("https://site.test", sitehandlers.MaxBulkAdd+1), false)
 			if models.CodeOf(err) != models.CodeInvalid || o != (sitehandlers.Outcome{}) {
 				s.Errorf("%s too many: %+v %v", what, o, err)
 			}
 		}
-		kept, err := e.Kept(s.Context(), append(urls, "https://site.test/unknown"))
+		related, err := e.Related(s.Context(), append(urls, "https://site.test/unknown"))
 		s.Must(err)
-		if want := (siteviews.Kept{Link: "/links/" + known.ID, Target: "/watch/" + watched.ID}); kept["https://site.test/1"] != want || len(kept) != 4 {
-			s.Errorf("got %+v", kept)
+		if want := (siteviews.Related{Link: "/links/" + known.ID, Target: "/watch/" + watched.ID}); related["https://site.test/1"] != want || len(related) != 4 {
+			s.Errorf("got %+v", related)
 		}
 	})
 }
@@ -53,7 +53,7 @@ func TestSaveAndWatchPagesOfAWebsite(t *testing.T) {
 // Facts from crawls, checks and rechecks of a page are found for every form of its URL.
 func TestFactsOfAPage(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		e := s.Systems.Sites.Deps.Elsewhere
+		e := s.Systems.Sites.Deps.OtherSystems
 		job := s.AddJob("https://site.test/")
 		run := s.BeginCrawl(job)
 		s.Fetch(func(e crawl.Entry) crawl.Result {
@@ -70,7 +70,7 @@ func TestFactsOfAPage(t *testing.T) {
 		s.Web.Set("https://site.test/1", links.Page{Status: http.StatusOK, URL: "https://site.test/new", Permanent: true, Title: "T"})
 		link := s.Save("https://site.test/1")
 
-		facts, err := e.Facts(s.Context(), []string{"https://site.test/1", "https://other.test/", "no URL"})
+		facts, err := e.Evidence(s.Context(), []string{"https://site.test/1", "https://other.test/", "no URL"})
 		s.Must(err)
 		k := facts["https://site.test/1"]
 		if k.Crawled == nil || k.Checked == nil || k.Saved == nil || len(facts) != 1 {
@@ -92,10 +92,10 @@ func TestFactsOfAPage(t *testing.T) {
 		if *k.Saved != saved || k.Saved.CheckedAt.IsZero() {
 			s.Errorf("saved: got %+v, want %+v", *k.Saved, saved)
 		}
-		kept, err := e.Kept(s.Context(), []string{"https://site.test/2/", "https://site.test/1"})
+		related, err := e.Related(s.Context(), []string{"https://site.test/2/", "https://site.test/1"})
 		s.Must(err)
-		if kept["https://site.test/1"].Crawled != k.Crawled.Link || kept["https://site.test/2/"].Crawled == "" || kept["https://site.test/2/"].Link != "" {
-			s.Errorf("got %+v", kept)
+		if related["https://site.test/1"].Crawled != k.Crawled.Link || related["https://site.test/2/"].Crawled == "" || related["https://site.test/2/"].Link != "" {
+			s.Errorf("got %+v", related)
 		}
 	})
 }
@@ -103,12 +103,12 @@ func TestFactsOfAPage(t *testing.T) {
 // The number of queries does not depend on the number of pages. Errors of each system are returned.
 func TestFactsOfManyPages(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		e := s.Systems.Sites.Deps.Elsewhere
+		e := s.Systems.Sites.Deps.OtherSystems
 		crawlSite(s, "https://site.test")
 		many := pagesAt("https://site.test", crawl.MaxFacts)
 		for what, load := range map[string]func(context.Context, []string) error{
-			"facts": func(ctx context.Context, urls []string) error { _, err := e.Facts(ctx, urls); return err },
-			"kept":  func(ctx context.Context, urls []string) error { _, err := e.Kept(ctx, urls); return err },
+			"facts":   func(ctx context.Context, urls []string) error { _, err := e.Evidence(ctx, urls); return err },
+			"related": func(ctx context.Context, urls []string) error { _, err := e.Related(ctx, urls); return err },
 		} {
 			s.Queries.Store(0)
 			s.Must(load(s.Context(), many[:1]))
@@ -132,7 +132,7 @@ func TestFactsOfManyPages(t *testing.T) {
 // The crawl of a website starts at its root, with the pages of its sitemaps. The crawl of a domain includes all its hosts.
 func TestCrawlOfAWebsite(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		e, store := s.Systems.Sites.Deps.Elsewhere, s.Systems.Crawl.Store
+		e, store := s.Systems.Sites.Deps.OtherSystems, s.Systems.Crawl.Store
 		for _, test := range []struct {
 			siteURL, start string
 			urls           []string
@@ -170,7 +170,7 @@ func TestCrawlOfAWebsite(t *testing.T) {
 // The diagnosis uses the crawl results of pages that only a sitemap lists, even if no page of them was stored.
 func TestDiagnosisOfCrawledSitemapPages(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		store, e := s.Systems.Sites.Store, s.Systems.Sites.Deps.Elsewhere
+		store, e := s.Systems.Sites.Store, s.Systems.Sites.Deps.OtherSystems
 		w, err := store.Add(s.Context(), sites.NewWebsite{SiteURL: "https://site.test/"})
 		s.Must(err)
 		m, _, err := store.AddSitemap(s.Context(), w.ID, "https://site.test/sitemap.xml")
@@ -190,7 +190,7 @@ func TestDiagnosisOfCrawledSitemapPages(t *testing.T) {
 		s.Must(err)
 		for _, p := range list.Items {
 			if p.URL == urls[0] {
-				s.Must(store.RecordVerified(s.Context(), sites.Verified{
+				s.Must(store.RecordVerification(s.Context(), sites.Verification{
 					Page: p, Cause: sites.CauseRobots, Inspection: sites.Inspection{Verdict: "FAIL", CoverageState: "Blocked by robots.txt", RobotsState: "DISALLOWED"},
 				}))
 			}
@@ -217,7 +217,7 @@ func TestDiagnosisOfCrawledSitemapPages(t *testing.T) {
 		a := s.Get("/sites/" + w.ID + "/not-indexed")
 		apptest.WantStatus(s.TB.(*testing.T), a, http.StatusOK)
 		apptest.WantText(s.TB.(*testing.T), a, "tbody [data-label=Crawl]", "robots.txt disallows it")
-		facts, err := e.Facts(s.Context(), urls)
+		facts, err := e.Evidence(s.Context(), urls)
 		s.Must(err)
 		list, err = store.Pages(s.Context(), w.ID, sites.Filter{}, models.Cursor{}, 10)
 		s.Must(err)
@@ -237,7 +237,7 @@ func TestDiagnosisOfCrawledSitemapPages(t *testing.T) {
 // visible to their owner only.
 func TestCrawlOfAPrivateWebsite(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		e, bob, alice := s.Systems.Sites.Deps.Elsewhere, s.As("bob"), s.As("alice")
+		e, bob, alice := s.Systems.Sites.Deps.OtherSystems, s.As("bob"), s.As("alice")
 		shared := s.AddJob("https://site.test/")
 		w, err := s.Systems.Sites.Store.Add(bob.Context(), sites.NewWebsite{SiteURL: "https://site.test/", Private: true})
 		s.Must(err)
@@ -257,12 +257,12 @@ func TestCrawlOfAPrivateWebsite(t *testing.T) {
 			*apptest.App
 			visible int
 		}{{bob, 1}, {alice, 0}, {s, 0}} { // without an actor: the scope of the system
-			facts, err := e.Facts(who.Context(), []string{"https://site.test/1"})
+			facts, err := e.Evidence(who.Context(), []string{"https://site.test/1"})
 			s.Must(err)
-			kept, err := e.Kept(who.Context(), []string{"https://site.test/1"})
+			related, err := e.Related(who.Context(), []string{"https://site.test/1"})
 			s.Must(err)
-			if len(facts) != who.visible || len(kept) != who.visible {
-				s.Errorf("facts %v, kept %v, want %d", facts, kept, who.visible)
+			if len(facts) != who.visible || len(related) != who.visible {
+				s.Errorf("facts %v, related %v, want %d", facts, related, who.visible)
 			}
 		}
 	})

@@ -12,20 +12,20 @@ import (
 	siteviews "linkwatch/views/sites"
 )
 
-// elsewhere gives websites the data and actions of links, targets and crawls for their pages.
-type elsewhere struct {
+// otherSystems implements sitehandlers.OtherSystems with links, targets and crawls.
+type otherSystems struct {
 	finds
 	crawl *crawl.Store
 }
 
-// Save implements sitehandlers.Elsewhere.
-func (e elsewhere) Save(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
+// Save implements sitehandlers.OtherSystems.
+func (e otherSystems) Save(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
 	o, err := e.finds.Save(ctx, findsOf(urls, private))
 	return sitehandlers.Outcome(o), err
 }
 
-// Watch implements sitehandlers.Elsewhere.
-func (e elsewhere) Watch(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
+// Watch implements sitehandlers.OtherSystems.
+func (e otherSystems) Watch(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
 	o, err := e.finds.Watch(ctx, findsOf(urls, private))
 	return sitehandlers.Outcome(o), err
 }
@@ -38,8 +38,8 @@ func findsOf(urls []string, private bool) []crawlhandlers.Find {
 	return all
 }
 
-// Kept implements sitehandlers.Elsewhere.
-func (e elsewhere) Kept(ctx context.Context, urls []string) (map[string]siteviews.Kept, error) {
+// Related implements sitehandlers.OtherSystems.
+func (e otherSystems) Related(ctx context.Context, urls []string) (map[string]siteviews.Related, error) {
 	found, err := e.finds.Kept(ctx, urls)
 	if err != nil {
 		return nil, err
@@ -48,21 +48,21 @@ func (e elsewhere) Kept(ctx context.Context, urls []string) (map[string]siteview
 	if err != nil {
 		return nil, err
 	}
-	kept := make(map[string]siteviews.Kept, len(found))
+	related := make(map[string]siteviews.Related, len(found))
 	for url, k := range found {
-		kept[url] = siteviews.Kept{Link: k.Link, Target: k.Target}
+		related[url] = siteviews.Related{Link: k.Link, Target: k.Target}
 	}
 	for url, f := range facts {
 		if f.PageID != "" {
-			k := kept[url]
+			k := related[url]
 			k.Crawled = crawledPath(f)
-			kept[url] = k
+			related[url] = k
 		}
 	}
-	return kept, nil
+	return related, nil
 }
 
-// crawledPath returns the path of the page of a crawled document, "" if there is none.
+// crawledPath is the path of the crawled page; "" = none.
 func crawledPath(f crawl.PageFacts) string {
 	if f.PageID == "" {
 		return ""
@@ -70,15 +70,15 @@ func crawledPath(f crawl.PageFacts) string {
 	return "/crawl/pages/" + f.PageID
 }
 
-// Facts implements sitehandlers.Elsewhere.
-func (e elsewhere) Facts(ctx context.Context, urls []string) (map[string]sites.Known, error) {
+// Evidence implements sitehandlers.OtherSystems.
+func (e otherSystems) Evidence(ctx context.Context, urls []string) (map[string]sites.Evidence, error) {
 	crawled, err := e.crawl.FactsOf(ctx, urls)
 	if err != nil {
 		return nil, err
 	}
-	of := canonical(urls)
-	addresses := make([]string, 0, len(of))
-	for _, address := range of {
+	urlsByGiven := canonical(urls)
+	addresses := make([]string, 0, len(urlsByGiven))
+	for _, address := range urlsByGiven {
 		addresses = append(addresses, address)
 	}
 	checked, err := e.targets.StatusOf(ctx, addresses)
@@ -89,9 +89,9 @@ func (e elsewhere) Facts(ctx context.Context, urls []string) (map[string]sites.K
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[string]sites.Known)
-	for given, address := range of {
-		var k sites.Known
+	all := make(map[string]sites.Evidence)
+	for given, address := range urlsByGiven {
+		var k sites.Evidence
 		if f, ok := crawled[given]; ok {
 			k.Crawled = crawledOf(f)
 		}
@@ -101,7 +101,7 @@ func (e elsewhere) Facts(ctx context.Context, urls []string) (map[string]sites.K
 		if l, ok := saved[address]; ok {
 			k.Saved = savedOf(l)
 		}
-		if k != (sites.Known{}) {
+		if k != (sites.Evidence{}) {
 			all[given] = k
 		}
 	}
@@ -127,9 +127,9 @@ func savedOf(l links.Link) *sites.Saved {
 	}
 }
 
-// Crawl implements sitehandlers.Elsewhere. The crawl starts at the URL prefix of the website, or at the root of its domain. A private
-// website gets a private source.
-func (e elsewhere) Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error) {
+// Crawl implements sitehandlers.OtherSystems. The crawl starts at the URL prefix of the website, or at the root of its domain.
+// A private website gets a private source.
+func (e otherSystems) Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error) {
 	property := w.Property()
 	n := crawl.NewJob{URL: property.SiteURL, Source: crawl.NewSource{Name: w.Name, Private: w.Private()}}
 	if property.Domain() {

@@ -12,41 +12,40 @@ import (
 )
 
 const (
-	maxToken      = 1 << 20 // bytes of a tag, a comment, or text between two tags
-	maxDepth      = 256     // elements inside each other
-	maxAttributes = 256     // of a tag
+	maxToken      = 1 << 20 // bytes of a tag, comment or text node
+	maxDepth      = 256     // nested elements
+	maxAttributes = 256     // per tag
 	maxText       = 3 * models.MaxURL
 )
 
-// field is an element of an entry that is read.
+// field is a field of an entry.
 type field int
 
 const (
 	noField field = iota
 	address
-	permalink // RSS: the address of an entry without a link
+	permalink // RSS: URL of an entry without a link
 	date
 )
 
-// markup reads XML with the tokenizer of HTML, whose input may be endless at any place: it holds one token of a limited size.
-// encoding/xml does not limit tokens, and is four times slower. The tokenizer checks no nesting, so that is done here. It
-// knows no DOCTYPE beyond its first >, so entities are never defined; nothing before the root element counts.
-type markup struct {
+// xmlReader reads XML with the HTML tokenizer, which holds only one token of limited size in memory. encoding/xml does not limit
+// tokens and is four times slower. The tokenizer does not check nesting, so xmlReader does. DOCTYPE entities are not supported.
+type xmlReader struct {
 	c *collector
 	z *html.Tokenizer
 
-	names []byte // of the open elements, one after the other
-	ends  []int  // where each ends in names
+	names []byte // of the open elements, concatenated
+	ends  []int  // end of each name in names
 
-	item      string // the name of the element that is an entry
-	itemDepth int    // at most
-	foreign   string // the element that is an entry of the other kind of sitemap
+	item      string // element name of an entry
+	itemDepth int    // maximum depth of an entry
+	foreign   string // element name of an entry in the other kind of sitemap
 
-	entry   int    // the depth of the open entry; 0 = none
-	prefix  []byte // of its name
+	entry   int    // depth of the open entry; 0 = none
+	prefix  []byte // namespace prefix of the entry
 	field   field
-	text    []byte // of the open field
-	long    bool   // text was cut
+	text    []byte // text of the open field
+	tooLong bool   // text was truncated
 	unknown bool   // text had an unknown entity
 
 	url     []byte
@@ -56,26 +55,26 @@ type markup struct {
 	badDate bool
 }
 
-func newMarkup(c *collector, r io.Reader) *markup {
-	m := &markup{c: c, z: html.NewTokenizer(r)}
+func newXMLReader(c *collector, r io.Reader) *xmlReader {
+	m := &xmlReader{c: c, z: html.NewTokenizer(r)}
 	m.z.SetMaxBuf(maxToken)
 	m.z.AllowCDATA(true)
 	return m
 }
 
-// read reads until the end of the root element.
-func (m *markup) read() error {
+// read reads up to the end of the root element.
+func (m *xmlReader) read() error {
 	for {
 		var err error
 		switch m.z.Next() {
 		case html.ErrorToken:
-			return m.failed(m.z.Err())
+			return m.endError(m.z.Err())
 		case html.DoctypeToken:
 			if kind := bytes.TrimSpace(m.z.Text()); len(kind) >= 4 && bytes.EqualFold(kind[:4], []byte("html")) {
 				return errHTML
 			}
 		case html.StartTagToken:
-			m.z.NextIsNotRawText() // or a <title/> would hide what follows
+			m.z.NextIsNotRawText() // else <title/> would hide the rest
 			err = m.start()
 		case html.SelfClosingTagToken:
 			m.z.NextIsNotRawText()
@@ -94,31 +93,31 @@ func (m *markup) read() error {
 }
 
 var (
-	errHTML  = &Error{"This is an HTML page, not a sitemap"}
-	errOther = &Error{"This XML file is neither a sitemap nor a feed"}
+	errHTML       = &Error{"This is an HTML page, not a sitemap"}
+	errNotSitemap = &Error{"This XML file is neither a sitemap nor a feed"}
 )
 
-// failed is what the end of the tokens means.
-func (m *markup) failed(err error) error {
+// endError returns the error of the end of the tokens.
+func (m *xmlReader) endError(err error) error {
 	switch {
 	case errors.Is(err, io.EOF) && m.c.Kind == sites.KindUnread:
-		return errOther
+		return errNotSitemap
 	case errors.Is(err, io.EOF):
-		return m.broken("it ends too early")
+		return m.broken("unexpected end of file")
 	case errors.Is(err, html.ErrBufferExceeded):
 		return m.broken("a tag or text is too long")
 	}
 	return err
 }
 
-func (m *markup) broken(why string) error {
-	return m.c.brokenOff("The XML is broken after %s: %s", why)
+func (m *xmlReader) broken(why string) error {
+	return m.c.partialError("The XML is broken after %s: %s", why)
 }
 
-// start opens the element whose tag was read.
-func (m *markup) start() error {
+// start handles the start tag of an element.
+func (m *xmlReader) start() error {
 	raw := m.z.Raw()
-	// The tokenizer clears its table of attributes for each tag, which is slow for ever if a tag has had very many.
+	// A tag with very many attributes makes the tokenizer slow for all later tags.
 	if len(raw) > 2*maxAttributes && m.attributes() > maxAttributes {
 		return m.broken("a tag has too many attributes")
 	}
@@ -131,22 +130,22 @@ func (m *markup) start() error {
 	case depth == 1:
 		return m.root(string(local))
 	case depth > maxDepth:
-		return m.broken("its elements are nested too deeply")
+		return m.broken("elements are nested too deeply")
 	case m.entry == 0 && depth <= m.itemDepth && string(local) == m.item:
 		m.entry, m.prefix = depth, append(m.prefix[:0], prefix...)
 		m.url, m.problem, m.guid, m.lastmod, m.badDate = m.url[:0], "", m.guid[:0], models.Time{}, false
-		m.c.no++
+		m.c.entryNumber++
 	case m.entry == 0 && depth == 2 && string(local) == m.foreign:
-		m.c.no++
-		m.c.skip("<" + m.foreign + "> does not belong into this kind of sitemap")
+		m.c.entryNumber++
+		m.c.skip("<" + m.foreign + "> is not allowed in this kind of sitemap")
 	case m.entry > 0 && depth == m.entry+1:
 		m.open(prefix, local)
 	}
 	return nil
 }
 
-// root tells by the first element what the file is.
-func (m *markup) root(name string) error {
+// root determines the kind of the file by its root element.
+func (m *xmlReader) root(name string) error {
 	switch name {
 	case "urlset":
 		m.c.Kind, m.item, m.itemDepth, m.foreign = sites.KindSitemap, "url", 2, "sitemap"
@@ -159,16 +158,16 @@ func (m *markup) root(name string) error {
 	case "html", "HTML", "head", "body":
 		return errHTML
 	default:
-		return errOther
+		return errNotSitemap
 	}
 	return nil
 }
 
-// open begins a field of the entry. Namespaces are often wrong or missing, so an element counts if it has the prefix of its
-// entry: <image:loc> in <url> does not.
-func (m *markup) open(prefix, local []byte) {
+// open opens a field of the entry. Namespaces are often wrong or missing, so only the prefix is compared with that of the entry:
+// <image:loc> in <url> is ignored.
+func (m *xmlReader) open(prefix, local []byte) {
 	own := bytes.Equal(prefix, m.prefix)
-	m.field, m.text, m.long, m.unknown = noField, m.text[:0], false, false
+	m.field, m.text, m.tooLong, m.unknown = noField, m.text[:0], false, false
 	if m.c.Kind != sites.KindFeed {
 		if own && string(local) == "loc" {
 			m.field = address
@@ -194,8 +193,8 @@ func (m *markup) open(prefix, local []byte) {
 	}
 }
 
-// link reads <link>: the page of an entry is its text in RSS, and in Atom the attribute of the first one that leads there.
-func (m *markup) link() {
+// link reads <link>. In RSS the URL is its text, in Atom the href attribute of the first alternate link.
+func (m *xmlReader) link() {
 	var href, rel string
 	for more := true; more; {
 		var key, value []byte
@@ -216,8 +215,8 @@ func (m *markup) link() {
 	}
 }
 
-// attribute is an attribute of the tag that was read. name is in lower case.
-func (m *markup) attribute(name string) string {
+// attribute returns an attribute of the current tag. name is in lower case.
+func (m *xmlReader) attribute(name string) string {
 	for {
 		key, value, more := m.z.TagAttr()
 		if string(key) == name {
@@ -229,8 +228,8 @@ func (m *markup) attribute(name string) string {
 	}
 }
 
-// attributes counts those of the tag that was read, which cannot be asked for after that.
-func (m *markup) attributes() int {
+// attributes counts and consumes the attributes of the current tag.
+func (m *xmlReader) attributes() int {
 	for n := 0; ; n++ {
 		if key, _, _ := m.z.TagAttr(); key == nil {
 			return n
@@ -243,14 +242,14 @@ var (
 	cdataEnd = []byte("]]>")
 )
 
-// characters adds to the open field.
-func (m *markup) characters(raw []byte) {
+// characters appends to the open field.
+func (m *xmlReader) characters(raw []byte) {
 	if m.field == noField || len(m.ends) != m.entry+1 {
 		return
 	}
-	if len(m.text)+len(raw) > maxText { // most of it may be white space
+	if len(m.text)+len(raw) > maxText { // it may be mostly white space
 		if raw = bytes.TrimSpace(raw); len(m.text)+len(raw) > maxText {
-			m.long = true
+			m.tooLong = true
 			return
 		}
 	}
@@ -262,11 +261,11 @@ func (m *markup) characters(raw []byte) {
 	m.text, m.unknown = text, m.unknown || !ok
 }
 
-// end closes the element whose tag was read.
-func (m *markup) end() error {
+// end handles the end tag of an element.
+func (m *xmlReader) end() error {
 	depth := len(m.ends)
 	if depth == 0 {
-		return errOther
+		return errNotSitemap
 	}
 	begin := 0
 	if depth > 1 {
@@ -287,37 +286,37 @@ func (m *markup) end() error {
 	return nil
 }
 
-// close ends the open field.
-func (m *markup) close() {
+// close closes the open field.
+func (m *xmlReader) close() {
 	text := bytes.TrimSpace(m.text)
 	switch m.field {
 	case address:
-		if len(m.url) > 0 || m.problem != "" || len(text) == 0 && !m.long && !m.unknown {
+		if len(m.url) > 0 || m.problem != "" || len(text) == 0 && !m.tooLong && !m.unknown {
 			break
 		}
-		if m.url = append(m.url, text...); m.long {
-			m.problem = tooLong
+		if m.url = append(m.url, text...); m.tooLong {
+			m.problem = urlTooLong
 		} else if m.unknown {
 			m.problem = "the URL has an entity that XML does not define"
 		}
 	case permalink:
-		if !m.long && !m.unknown && len(m.guid) == 0 {
+		if !m.tooLong && !m.unknown && len(m.guid) == 0 {
 			m.guid = append(m.guid, text...)
 		}
-	case date: // of the several that feeds have, the last change counts
-		if len(text) == 0 && !m.long {
+	case date: // feeds have several dates; the latest counts
+		if len(text) == 0 && !m.tooLong {
 			break
 		}
 		t, ok := parseDate(string(text))
-		if m.badDate = m.badDate || !ok || m.long; ok && t.After(m.lastmod.Time) {
+		if m.badDate = m.badDate || !ok || m.tooLong; ok && t.After(m.lastmod.Time) {
 			m.lastmod = t
 		}
 	}
 	m.field = noField
 }
 
-// add hands over the entry that was closed.
-func (m *markup) add() error {
+// add passes on the entry that was closed.
+func (m *xmlReader) add() error {
 	if len(m.url) == 0 && m.problem == "" {
 		m.url = append(m.url, m.guid...)
 	}
@@ -335,7 +334,7 @@ func (m *markup) add() error {
 	return nil
 }
 
-// tagName is the name in a tag, with its prefix.
+// tagName returns the name of a tag with its prefix.
 func tagName(raw []byte) []byte {
 	raw = raw[1:]
 	if raw[0] == '/' {
@@ -349,7 +348,7 @@ func tagName(raw []byte) []byte {
 	return raw
 }
 
-// split returns the two parts of a name.
+// split splits a name into prefix and local name.
 func split(name []byte) (prefix, local []byte) {
 	if i := bytes.IndexByte(name, ':'); i >= 0 {
 		return name[:i], name[i+1:]

@@ -13,8 +13,8 @@ import (
 	"linkwatch/models"
 )
 
-// Whatever Google answers, a call is one request, and its error is fit to store and show.
-func FuzzAnswers(f *testing.F) {
+// For any response, a call is one request, and its error can be stored and shown.
+func FuzzResponses(f *testing.F) {
 	const (
 		denied   = `{"error":{"code":403,"message":"Permission denied. Failed to verify the URL ownership.","status":"PERMISSION_DENIED"}}`
 		disabled = `{"error":{"code":403,"message":"m","errors":[{"reason":"accessNotConfigured"}],"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SERVICE_DISABLED","metadata":{"service":"x"}}]}}`
@@ -27,7 +27,7 @@ func FuzzAnswers(f *testing.F) {
 			f.Add(service, uint16(403), "Wed, 21 Oct 2099 07:28:00 GMT", body)
 		}
 	}
-	f.Add(uint8(3), uint16(200), "12\x15", denied) // no HTTP
+	f.Add(uint8(3), uint16(200), "12\x15", denied) // invalid HTTP
 	s := standin.New(f)
 	account, err := google.ParseCredentials(standin.Credentials())
 	if err != nil {
@@ -49,7 +49,7 @@ func FuzzAnswers(f *testing.F) {
 			m, c = methods[which], authorized
 		}
 		s.Reset()
-		if err := authorized.Authorize(t.Context()); err != nil { // a 401 has dropped its token
+		if err := authorized.Authorize(t.Context()); err != nil { // a 401 invalidates the token
 			t.Fatal(err)
 		}
 		s.Reset()
@@ -60,7 +60,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		if err == nil {
 			if status >= 300 && !(status == 404 && m.name == "metadata") {
-				t.Errorf("status %d is taken", status)
+				t.Errorf("status %d: no error", status)
 			}
 			return
 		}

@@ -17,11 +17,11 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Three instances with 16 workers each on one database get exactly the limit.
+// Three instances with 16 goroutines each on one database get exactly the limit.
 func TestRacingInstances(t *testing.T) {
 	t.Parallel()
 	url := modelstest.NewPostgres(t)
-	var instances []*books
+	var instances []*ledger
 	for i := range 3 {
 		db, err := models.Open(t.Context(), models.Postgres, url, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -37,7 +37,7 @@ func TestRacingInstances(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b := newBooks(t, db, many)
+		b := newLedger(t, db, many)
 		b.me = modelstest.Lease(t, db, fmt.Sprintf("i_%d", i))
 		instances = append(instances, b)
 	}
@@ -51,31 +51,30 @@ type arrival struct {
 	at    time.Time
 }
 
-// Two instances whose clocks differ by 5 s take permits at random over a day, in bursts
-// and around the reset, and their requests arrive within 5 s. Google never sees more
-// than a limit within 60 s, or within a day in California.
+// Two instances whose clocks differ by 5 s acquire permits at random over a day, with bursts and around the reset. Requests arrive
+// within 5 s. Google never sees more than a limit within 60 s or within a quota day.
 func TestRandomDay(t *testing.T) {
 	for name, start := range map[string]string{"23 hours": "2026-03-08T07:58:00Z", "24 hours": "2026-06-10T06:58:00Z", "25 hours": "2026-11-01T06:58:00Z"} {
 		t.Run(name, func(t *testing.T) {
 			limits := sites.Limits{PublishPerDay: 60, MetadataPerMinute: 5, RequestsPerMinute: 8, InspectionsPerDay: 70, InspectionsPerMinute: 6, Concurrency: 100}
-			limited(t, limits, func(b *books) { randomDay(b, start, limits) })
+			eachLedger(t, limits, func(b *ledger) { randomDay(b, start, limits) })
 		})
 	}
 }
 
-func randomDay(b *books, start string, limits sites.Limits) {
+func randomDay(b *ledger, start string, limits sites.Limits) {
 	const slow = 5 * time.Second
 	r := rand.New(rand.NewPCG(1, 2))
 	b.to(start)
 	behind := sites.NewStore(b.db, func() time.Time { return b.clock.Now().Add(-slow) }, sites.Options{Limits: limits})
-	var seen []arrival
+	var arrivals []arrival
 	end := b.clock.Now().Add(27 * time.Hour)
 	reset := sites.DayEnd(b.Now())
 	for b.clock.Now().Before(end) {
 		switch until := reset.Sub(b.clock.Now()); {
 		case until < -time.Minute:
 			reset = sites.DayEnd(b.Now())
-		case until < 2*time.Minute: // most around the reset
+		case until < 2*time.Minute: // more often around the reset
 			b.clock.Advance(time.Duration(r.Int64N(int64(2 * time.Second))))
 		default:
 			wait := time.Duration(r.Int64N(int64(4 * time.Second)))
@@ -95,19 +94,19 @@ func randomDay(b *books, start string, limits sites.Limits) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.done(p)
+			b.release(p)
 			a := arrival{w.ProjectID, call, b.clock.Now().Add(time.Duration(r.Int64N(int64(slow))))}
 			if call == sites.CallInspect {
 				a.scope = w.SiteURL
 			}
-			seen = append(seen, a)
+			arrivals = append(arrivals, a)
 		}
 	}
 	check := func(what string, limit int, is func(arrival) bool, within func(first, later time.Time) bool) {
 		b.Helper()
 		for _, scope := range []string{"p", "q", one.SiteURL, two.SiteURL, three.SiteURL} {
 			var at []time.Time
-			for _, a := range seen {
+			for _, a := range arrivals {
 				if a.scope == scope && is(a) {
 					at = append(at, a.at)
 				}
@@ -124,7 +123,7 @@ func randomDay(b *books, start string, limits sites.Limits) {
 				most = max(most, n)
 			}
 			if most > limit || most < limit/2 && len(at) > 0 {
-				b.Errorf("%s of %s: %d at most, the limit is %d", what, scope, most, limit)
+				b.Errorf("%s of %s: maximum %d, limit %d", what, scope, most, limit)
 			}
 		}
 	}
@@ -138,15 +137,15 @@ func randomDay(b *books, start string, limits sites.Limits) {
 	check("metadata per minute", limits.MetadataPerMinute, kind(sites.CallMetadata), minute)
 	check("inspections per minute", limits.InspectionsPerMinute, kind(sites.CallInspect), minute)
 	check("requests per minute", limits.RequestsPerMinute, func(a arrival) bool { return a.call != sites.CallInspect }, minute)
-	if len(seen) < 500 {
-		b.Errorf("only %d requests", len(seen))
+	if len(arrivals) < 500 {
+		b.Errorf("only %d requests", len(arrivals))
 	}
 }
 
-// Nothing that is done for each request reads a whole table, or sorts one.
+// Frequent operations read and sort no whole table.
 func TestQuotaPlans(t *testing.T) {
 	db := modelstest.New(t)
-	b := newBooks(t, db, many)
+	b := newLedger(t, db, many)
 	now := b.Now().UnixMicro()
 	for _, scope := range []string{"project:p", "project:x", "property:x", "property:" + one.SiteURL} {
 		kind := sites.CallPublish
@@ -168,7 +167,7 @@ func TestQuotaPlans(t *testing.T) {
 		do   func() error
 	}{
 		{"publish", acquire(sites.CallPublish)}, {"metadata", acquire(sites.CallMetadata)}, {"inspect", acquire(sites.CallInspect)},
-		{"done", func() error { return b.Done(t.Context(), b.granted(1, two, sites.CallPublish)[0]) }},
+		{"done", func() error { return b.ReleasePermit(t.Context(), b.acquire(1, two, sites.CallPublish)[0]) }},
 		{"quotas", func() error { _, err := b.Quotas(t.Context(), []sites.Website{one, two, three}); return err }},
 		{"end of a lease", func() error {
 			modelstest.Exec(t, db, "DELETE FROM instances WHERE id = 'i_other'")
@@ -185,8 +184,8 @@ func TestQuotaPlans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, db, c.do) {
 				for _, step := range modelstest.Plan(t, db, s) {
-					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN latest" || step == "SCAN p" // what was just found
-					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) {
+					joined := step == "SCAN due" || step == "SCAN r" || step == "SCAN latest" || step == "SCAN p" // rows found before
+					if modelstest.ReadsAll(step) && !joined || modelstest.Sorts(step) {
 						t.Errorf("%s\n  %s", s.SQL, step)
 					}
 				}

@@ -12,35 +12,32 @@ import (
 	"linkwatch/models/sites"
 )
 
-// Check is one part of a test of credentials.
+// Check is one step of a credentials test.
 type Check struct {
-	Name string // what was asked
+	Name string // what was tested
 	OK   bool
 	Text string // what happened
 	Fix  string // what to do; "" = nothing
 }
 
-// ErrNoLease is the error while this instance may not begin requests to Google, since it
-// could not count them.
-var ErrNoLease = &models.Error{Code: models.CodeUnavailable, Detail: "The database is not available now. Try again in some seconds."}
+// ErrNoLease is the error while this instance has no lease and so cannot count requests to Google.
+var ErrNoLease = &models.Error{Code: models.CodeUnavailable, Detail: "The database is unavailable. Try again in a few seconds."}
 
-// Account reads the JSON key of a service account. The error is CodeInvalid
-// ("credentials").
+// Account parses the JSON key of a service account. The error is CodeInvalid ("credentials").
 func Account(key []byte) (sites.Account, error) {
 	c, err := google.ParseCredentials(key)
 	return sites.Account{ClientEmail: c.ClientEmail, ProjectID: c.ProjectID}, err
 }
 
-// Test asks Google whether the credentials of a website work: whether there is an access
-// token, what the account may do with the property, and whether the Indexing API is open
-// to it, if the website uses that. A service that works is called again at once. Errors
-// are those of the store and of ctx; CodeConflict without credentials.
+// Test tests the Google credentials of a website: the access token, the permission on the property, and the access to the
+// Indexing API if the website uses it. It resumes paused services that work. Errors are those of the store and ctx, and
+// CodeConflict without credentials.
 func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, err error) {
 	holder, _, ok := w.Lease.Current()
 	if !ok {
 		return nil, ErrNoLease
 	}
-	client, err := w.accounts.of(site)
+	client, err := w.accounts.clientFor(site)
 	if err != nil {
 		return nil, err
 	}
@@ -65,30 +62,30 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 	}
 	works := err == nil && (p == google.Owner || p == google.FullUser)
 	if works && p != google.Owner && !site.IndexingEnabled {
-		add("Search Console", "The service account has full access to the property. It must be an owner only for Google's Indexing API.", nil)
+		add("Search Console", "The service account has full access to the property. Only the Indexing API needs an owner.", nil)
 	} else if err == nil && p != google.Owner {
 		checks = append(checks, Check{
 			Name: "Search Console", Text: "The service account is not an owner of the property.",
-			Fix: "In Search Console, open Settings > Users and permissions, and add " + site.ClientEmail + " as an owner.",
+			Fix: "In Search Console, add " + site.ClientEmail + " as an owner: Settings > Users and permissions.",
 		})
 	} else {
 		add("Search Console", "The service account is an owner of the property.", err)
 	}
 	if works {
-		if err := w.Store.Note(ctx, site, sites.SearchConsole, answer(nil)); err != nil {
+		if err := w.Store.RecordServiceOutcome(ctx, site, sites.SearchConsole, outcome(nil)); err != nil {
 			return nil, err
 		}
 	}
 	if !site.IndexingEnabled {
 		return checks, nil
 	}
-	t := &task{Worker: w, more: ctx, ctx: ctx, holder: holder, site: site, did: &did{}}
-	send, done, err := t.permit(sites.CallMetadata)
+	t := &task{Worker: w, intake: ctx, ctx: ctx, holder: holder, site: site, summary: &summary{}}
+	send, done, err := t.acquire(sites.CallMetadata)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, errStop):
-		return append(checks, Check{Name: "Indexing API", Text: "It was not asked: the quota of this minute is used up.", Fix: "Try again in a minute."}), nil
+		return append(checks, Check{Name: "Indexing API", Text: "Not tested: the quota per minute is used up.", Fix: "Try again in a minute."}), nil
 	case errors.Is(err, lease.ErrLost):
 		return nil, ErrNoLease
 	case err != nil:
@@ -99,16 +96,15 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if add("Indexing API", "The Indexing API is open to the service account.", err) {
-		return checks, w.Store.Note(ctx, site, sites.Indexing, answer(nil))
+	if add("Indexing API", "The service account can use the Indexing API.", err) {
+		return checks, w.Store.RecordServiceOutcome(ctx, site, sites.Indexing, outcome(nil))
 	}
 	return checks, nil
 }
 
-// CheckKey looks for the IndexNow key of a website. problem is what is wrong and what to
-// do; "" = nothing.
+// CheckKey checks the IndexNow key file of a website. problem says what is wrong and how to fix it; "" = nothing.
 func (w *Worker) CheckKey(ctx context.Context, site sites.Website) (problem string, err error) {
-	err = indexnow.CheckKeyFile(ctx, w.Client, site.KeyFile(), site.IndexNowKey)
+	err = indexnow.CheckKeyFile(ctx, w.Client, site.KeyFileURL(), site.IndexNowKey)
 	if e, ok := errors.AsType[*engine.Error](err); ok {
 		problem = e.Advice()
 	} else if err != nil {

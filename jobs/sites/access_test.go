@@ -17,9 +17,9 @@ import (
 	"linkwatch/outbound"
 )
 
-// A test of credentials says of each service whether it works, and what to do if not.
-func TestTest(t *testing.T) {
-	each(t, func(w *world) {
+// A credentials test reports for each service whether it works and how to fix it.
+func TestTestCredentials(t *testing.T) {
+	each(t, func(w *fixture) {
 		s, plain := w.google(w.site(property, indexing)), w.google(w.site("https://plain.example/"))
 		for name, c := range map[string]struct {
 			of     sites.Website
@@ -28,28 +28,28 @@ func TestTest(t *testing.T) {
 			part   string // of the last check
 			paused bool
 		}{
-			"all is well":      {of: s, set: func() {}, want: []bool{true, true, true}, part: "The Indexing API is open to the service account."},
+			"all is well":      {of: s, set: func() {}, want: []bool{true, true, true}, part: "The service account can use the Indexing API."},
 			"without indexing": {of: plain, set: func() {}, want: []bool{true, true}, part: "The service account is an owner of the property."},
 			"token refused": {of: s, set: func() {
 				w.engine.Fail(standin.Token, standin.TokenError(400, "invalid_grant", "Invalid grant: account not found"))
 			}, want: []bool{false}, part: "account not found", paused: true},
-			"no permission":     {of: s, set: func() { w.engine.Fail(standin.Sites, standin.NoPermission(property)) }, want: []bool{true, false, true}, part: "The Indexing API is open"},
+			"no permission":     {of: s, set: func() { w.engine.Fail(standin.Sites, standin.NoPermission(property)) }, want: []bool{true, false, true}, part: "can use the Indexing API"},
 			"API not enabled":   {of: s, set: func() { w.engine.Fail(standin.Metadata, standin.Disabled("indexing.googleapis.com")) }, want: []bool{true, true, false}, part: "Enable it", paused: true},
 			"not the page's":    {of: s, set: func() { w.engine.Fail(standin.Metadata, standin.NotOwner()) }, want: []bool{true, true, false}, part: "as an owner", paused: true},
-			"a user":            {of: s, set: func() { w.engine.Permit(property, "siteFullUser") }, want: []bool{true, false, true}, part: "The Indexing API is open"},
-			"a user, plain":     {of: plain, set: func() { w.engine.Permit(plain.SiteURL, "siteFullUser") }, want: []bool{true, true}, part: "must be an owner only for"},
+			"a user":            {of: s, set: func() { w.engine.Permit(property, "siteFullUser") }, want: []bool{true, false, true}, part: "can use the Indexing API"},
+			"a user, plain":     {of: plain, set: func() { w.engine.Permit(plain.SiteURL, "siteFullUser") }, want: []bool{true, true}, part: "Only the Indexing API needs an owner"},
 			"a restricted user": {of: plain, set: func() { w.engine.Permit(plain.SiteURL, "siteRestrictedUser") }, want: []bool{true, false}, part: "as an owner"},
 		} {
-			refused := sites.Answer{Status: sites.Refused, Error: "No.", Sitewide: true}
+			refused := sites.Outcome{Status: sites.Refused, Error: "No.", Sitewide: true}
 			for _, service := range []sites.Service{sites.Indexing, sites.SearchConsole} {
-				w.ok(w.Note(w.Context(), c.of, service, refused))
+				w.must(w.RecordServiceOutcome(w.Context(), c.of, service, refused))
 			}
 			w.engine.Reset()
 			w.engine.Permit(property, "siteOwner")
 			w.engine.Permit(plain.SiteURL, "siteOwner")
 			c.set()
 			checks, err := w.instance().Test(w.Context(), c.of)
-			w.ok(err)
+			w.must(err)
 			var got []bool
 			for _, check := range checks {
 				got = append(got, check.OK)
@@ -73,14 +73,14 @@ func TestTest(t *testing.T) {
 	})
 }
 
-// A test obeys the quota, and needs credentials and a lease.
-func TestTestRefused(t *testing.T) {
-	each(t, func(w *world) {
+// A credentials test uses the quota, and needs credentials and a lease.
+func TestTestCredentialsRefused(t *testing.T) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		i := w.instance()
 		for n, want := range []bool{true, false} {
 			checks, err := i.Test(w.Context(), s)
-			w.ok(err)
+			w.must(err)
 			if last := checks[len(checks)-1]; last.OK != want {
 				w.Errorf("test %d: %+v", n, checks)
 			}
@@ -106,23 +106,23 @@ func TestTestRefused(t *testing.T) {
 	}, func(l *sites.Limits) { l.MetadataPerMinute = 1 })
 }
 
-// The check of a key file says what is wrong with it.
+// Checking a key file reports what is wrong with it.
 func TestCheckKey(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		h := newHost(w)
 		s := w.indexNow(w.site(h.URL))
 		i := w.instance()
 		for _, c := range []struct{ file, part string }{
-			{"", "The key file is not on the website (status 404). Put a text file at " + h.URL + "/" + indexNowKey + ".txt"},
-			{"<html>", "answers with a page"},
-			{"other", "another content"},
+			{"", "The key file is not on the website (status 404). Upload a text file to " + h.URL + "/" + indexNowKey + ".txt"},
+			{"<html>", "serves a page"},
+			{"other", "does not contain the key"},
 			{indexNowKey + "\n", ""},
 		} {
 			if c.file != "" {
 				h.put("/"+indexNowKey+".txt", c.file)
 			}
 			problem, err := i.CheckKey(w.Context(), s)
-			w.ok(err)
+			w.must(err)
 			w.has("the problem", problem, c.part)
 			if (c.part == "") != (problem == "") {
 				w.Errorf("%q: %q", c.file, problem)
@@ -131,7 +131,7 @@ func TestCheckKey(t *testing.T) {
 		client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{}})
 		defer client.Close()
 		problem, err := w.instance(func(o *sitejobs.Options) { o.Client = client }).CheckKey(w.Context(), s)
-		w.ok(err)
+		w.must(err)
 		w.has("the problem", problem, "address not allowed")
 	})
 }
@@ -146,10 +146,9 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// The jobs bring priorities up to date and keep the coverage of the day, whatever a
-// website makes of the run.
+// Every job updates priorities and stores the coverage of the day.
 func TestJobs(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		i := w.instance()
 		for n, want := range []jobs.Job{{ID: "sitemaps", Schedule: "@every 1h0m0s"}, {ID: "submission", Schedule: "@every 5m0s"}, {ID: "verification", Schedule: "@every 1h0m0s"}} {
 			if got := i.Jobs()[n]; got.ID != want.ID || got.Schedule != want.Schedule {
@@ -158,13 +157,13 @@ func TestJobs(t *testing.T) {
 		}
 		s := w.site(property)
 		u, err := models.ParseURL("url", property+"1")
-		w.ok(err)
+		w.must(err)
 		m := w.sitemap(s, property+"s.xml")
-		w.ok(w.BeginReading(w.Context(), m))
+		w.must(w.BeginReading(w.Context(), m))
 		_, err = w.StoreEntries(w.Context(), s, m, []sites.Entry{{URL: u, Lastmod: w.Now()}})
-		w.ok(err)
+		w.must(err)
 		if p := w.pages(s, sites.Filter{})["/1"]; p.AutoPriority != 100 {
-			w.Errorf("the priority is %d", p.AutoPriority)
+			w.Errorf("got priority %d", p.AutoPriority)
 		}
 		for _, a := range []sites.Activity{sites.Submitting, sites.Verifying} {
 			w.clock.Advance(models.Day)
@@ -172,38 +171,38 @@ func TestJobs(t *testing.T) {
 				w.Errorf("%s: %q", a, got)
 			}
 			days, err := w.Coverage(w.Context(), s, models.Time{})
-			w.ok(err)
+			w.must(err)
 			if last := days[len(days)-1]; last.ByStatus[sites.Pending] != 1 {
-				w.Errorf("the coverage is %+v", days)
+				w.Errorf("got coverage %+v", days)
 			}
 		}
 		if p := w.pages(s, sites.Filter{})["/1"]; p.AutoPriority != 85 {
-			w.Errorf("the priority is %d", p.AutoPriority)
+			w.Errorf("got priority %d", p.AutoPriority)
 		}
 		w.clock.Advance(models.Day)
 		days, err := w.Coverage(w.Context(), s, w.Now().Add(-5*models.Day))
-		w.ok(err)
+		w.must(err)
 		if len(days) != 3 {
-			w.Errorf("the days are %+v", days)
+			w.Errorf("got days %+v", days)
 		}
 	})
 }
 
-// Without a lease nothing is claimed.
+// Nothing is claimed without a lease.
 func TestWithoutLease(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.site(property)
 		i := w.instance(func(o *sitejobs.Options) { o.Lease = lease.New(w.db, time.Now) })
-		if got := i.run(sites.Reading); got != "0 websites" || w.again(s).SitemapsWantedAt.IsZero() {
-			w.Errorf("the summary is %q", got)
+		if got := i.run(sites.Reading); got != "0 websites" || w.again(s).SitemapsRequestedAt.IsZero() {
+			w.Errorf("got summary %q", got)
 		}
 	})
 }
 
-// An error of one website leaves the others alone, and the run fails with its name.
+// An error of one website does not affect others. The run fails and names the website.
 func TestJobFails(t *testing.T) {
 	modelstest.NoLeaks(t)
-	w := newWorld(t, modelstest.New(t))
+	w := newFixture(t, modelstest.New(t))
 	bad, good := w.google(w.site(property, indexing)), w.google(w.site("https://good.example/", indexing))
 	w.have(bad, property+"1")
 	w.have(good, "https://good.example/1")
@@ -214,15 +213,14 @@ func TestJobFails(t *testing.T) {
 	} else {
 		w.has("the error", err.Error(), "website "+bad.ID)
 	}
-	if bad = w.again(bad); bad.SubmissionBy != "" {
+	if bad = w.again(bad); bad.SubmissionClaimedBy != "" {
 		t.Errorf("still claimed: %+v", bad)
 	}
 }
 
-// A request whose permit is too old is not sent. The unit is spent, and nothing else has
-// happened.
+// A request is not sent if its permit is too old. The unit is spent, and nothing else changes.
 func TestPermitTooOld(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *fixture) {
 		s := w.google(w.site(property, indexing))
 		w.have(s, numbered(property, 2)...)
 		i := w.instance(one)
@@ -233,17 +231,17 @@ func TestPermitTooOld(t *testing.T) {
 			w.Errorf("%d requests were sent", n)
 		}
 		q, err := w.Quota(w.Context(), s)
-		w.ok(err)
+		w.must(err)
 		if q.Publish.Used != 2 || q.Inspections.Used != 2 {
-			w.Errorf("the quota is %+v", q)
+			w.Errorf("got quota %+v", q)
 		}
 		for path, p := range w.pages(s, sites.Filter{}) {
-			if p.Status != sites.Pending || !p.ForGoogle || p.LastError != "" || p.Attempts != 0 || !p.AskedAt.IsZero() {
+			if p.Status != sites.Pending || !p.QueuedForGoogle || p.LastError != "" || p.Attempts != 0 || !p.VerifyAttemptedAt.IsZero() {
 				w.Errorf("%s is %+v", path, p)
 			}
 		}
 		if subs := w.submissions(s); len(subs) != 0 {
-			w.Errorf("the submissions are %+v", subs)
+			w.Errorf("got submissions %+v", subs)
 		}
 	})
 }

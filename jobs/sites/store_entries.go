@@ -11,25 +11,25 @@ import (
 	"linkwatch/models/sites"
 )
 
-// What a sitemap keeps in memory while it is read.
+// Memory limits while a sitemap is read.
 const (
-	batchBytes = 1 << 20 // of the URLs of pages that are stored together
-	indexBytes = 2 << 20 // of the URLs that an index names, which MaxSitemaps of MaxURL do not exceed
+	batchBytes = 1 << 20 // of page URLs stored in one transaction
+	indexBytes = 2 << 20 // of sitemap URLs of an index; enough for MaxSitemaps of MaxURL bytes
 )
 
-// readOne reads a sitemap and stores what it has. Whatever is wrong with it is stored as
-// its error; an error is one of the store.
-func (t *task) readOne(m sites.Sitemap) error {
-	r := t.receive(m)
+// readSitemap reads a sitemap and stores its entries. Problems of the sitemap are stored as its error; the returned error is
+// one of the store.
+func (t *task) readSitemap(m sites.Sitemap) error {
+	r := t.download(m)
 	defer r.close()
 	if t.ctx.Err() != nil {
 		return t.ctx.Err()
 	}
-	read := sites.Read{Unchanged: r.unchanged, Error: r.failed}
+	read := sites.ReadResult{Unchanged: r.unchanged, Error: r.failed}
 	if !r.unchanged && r.file != nil {
 		s := &storer{task: t, sitemap: m, read: &read}
-		if err := s.store(r); errors.Is(err, errEnding) {
-			return nil // the rest is stored the next time
+		if err := s.store(r); errors.Is(err, errStopping) {
+			return nil // the next run stores the rest
 		} else if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (t *task) readOne(m sites.Sitemap) error {
 	if err := t.Store.RecordRead(t.ctx, m, read); err != nil {
 		return err
 	}
-	t.did.add(func(d *did) {
+	t.summary.add(func(d *summary) {
 		switch {
 		case read.Unchanged:
 			d.unchanged++
@@ -53,25 +53,25 @@ func (t *task) readOne(m sites.Sitemap) error {
 	return nil
 }
 
-// storer stores what a sitemap has while it is parsed.
+// storer stores the entries of a sitemap while it is parsed.
 type storer struct {
 	*task
-	sitemap sites.Sitemap
-	read    *sites.Read
-	batch   []sites.Entry   // pages that are not stored yet
-	urls    []string        // that an index names, each once
-	named   map[string]bool // the same
-	bytes   int             // of the URLs in both
-	begun   bool            // something was stored
-	outside int             // entries that do not belong to the website
-	beyond  int             // entries of an index that do not fit into indexBytes
+	sitemap  sites.Sitemap
+	read     *sites.ReadResult
+	batch    []sites.Entry   // pages not stored yet
+	urls     []string        // distinct sitemap URLs of an index
+	seen     map[string]bool // the same URLs
+	bytes    int             // of the URLs in batch and urls
+	started  bool            // something was stored
+	outside  int             // entries outside the website
+	overflow int             // index entries that exceed indexBytes
 }
 
-// errEnding ends a sitemap when nothing further is to be begun.
-var errEnding = errors.New("sites: ending")
+// errStopping ends a reading when no new work may start.
+var errStopping = errors.New("stopping")
 
-// store parses what was received and stores it.
-func (s *storer) store(r received) error {
+// store parses a download and stores its entries.
+func (s *storer) store(r download) error {
 	result, err := sitemap.Read(r.file, s.add)
 	if bad, ok := errors.AsType[*sitemap.Error](err); ok {
 		if r.failed == "" {
@@ -82,7 +82,7 @@ func (s *storer) store(r received) error {
 	}
 	s.read.Kind, s.read.Skipped, s.read.Reasons = result.Kind, result.Skipped, result.Reasons
 	if s.read.Error == "" && result.Kind != sites.KindUnread && !result.Complete {
-		s.read.Error = fmt.Sprintf("It has more than %s URLs. The rest was not read.", humanize.Comma(sites.MaxSitemapURLs))
+		s.read.Error = fmt.Sprintf("The sitemap has more than %s URLs. The rest was not read.", humanize.Comma(sites.MaxSitemapURLs))
 	}
 	switch result.Kind {
 	case sites.KindUnread:
@@ -91,32 +91,32 @@ func (s *storer) store(r received) error {
 		err = s.finishIndex()
 	default:
 		err = s.flush()
-		skip(s.read, s.outside, "outside the website")
+		addSkipped(s.read, s.outside, "outside the website")
 	}
 	if err != nil {
 		return err
 	}
 	s.read.Stored, s.read.ContentHash = true, r.hash
-	if s.read.Error != "" { // a page that is missing may be in the part that was not read
+	if s.read.Error != "" { // missing pages may be in the unread part
 		return nil
 	}
-	if s.sitemap.Kind == sites.KindIndex && result.Kind != sites.KindIndex { // it names no sitemaps any more
+	if s.sitemap.Kind == sites.KindIndex && result.Kind != sites.KindIndex { // no longer an index
 		if _, _, err := s.Store.AddFound(s.ctx, s.site, &s.sitemap, nil); err != nil {
 			return err
 		}
 	}
-	// The pages of an index are those of a time when it was none.
+	// An index has no pages. It may still have those of a time when it was a sitemap.
 	if err := s.detach(s.sitemap, result.Kind == sites.KindIndex); err != nil {
 		return err
 	}
-	if s.ending() {
-		return errEnding
+	if s.stopping() {
+		return errStopping
 	}
 	s.read.Complete, s.read.ETag, s.read.LastModified = true, r.etag, r.lastModified
 	return nil
 }
 
-// add takes an entry of the sitemap.
+// add adds an entry of the sitemap.
 func (s *storer) add(kind sites.Kind, e sites.Entry) error {
 	property := s.site.Property()
 	switch {
@@ -126,16 +126,16 @@ func (s *storer) add(kind sites.Kind, e sites.Entry) error {
 		return nil
 	case kind != sites.KindIndex:
 		s.batch = append(s.batch, e)
-	case s.named[e.URL.Requested]:
+	case s.seen[e.URL.Requested]:
 		return nil
 	case s.bytes < indexBytes:
-		if s.named == nil {
-			s.named = map[string]bool{}
+		if s.seen == nil {
+			s.seen = map[string]bool{}
 		}
-		s.named[e.URL.Requested] = true
+		s.seen[e.URL.Requested] = true
 		s.urls = append(s.urls, e.URL.Requested)
 	default:
-		s.beyond++
+		s.overflow++
 		return nil
 	}
 	s.bytes += len(e.URL.Requested)
@@ -145,21 +145,21 @@ func (s *storer) add(kind sites.Kind, e sites.Entry) error {
 	return nil
 }
 
-// begin is called before anything is stored.
-func (s *storer) begin() error {
-	if s.ending() {
-		return errEnding
+// start starts a new generation before the first entry is stored.
+func (s *storer) start() error {
+	if s.stopping() {
+		return errStopping
 	}
-	if s.begun {
+	if s.started {
 		return nil
 	}
-	s.begun = true
+	s.started = true
 	return s.Store.BeginReading(s.ctx, s.sitemap)
 }
 
 // flush stores the pages of the batch.
 func (s *storer) flush() error {
-	if err := s.begin(); err != nil || len(s.batch) == 0 {
+	if err := s.start(); err != nil || len(s.batch) == 0 {
 		return err
 	}
 	n, err := s.Store.StoreEntries(s.ctx, s.site, s.sitemap, s.batch)
@@ -172,31 +172,31 @@ func (s *storer) flush() error {
 	return nil
 }
 
-// finishIndex stores the sitemaps that an index names.
+// finishIndex stores the sitemaps that an index lists.
 func (s *storer) finishIndex() error {
-	skip(s.read, s.outside, "on another host than the website")
+	addSkipped(s.read, s.outside, "on another host than the website")
 	if s.sitemap.Depth >= sites.MaxDepth {
-		skip(s.read, len(s.urls)+s.beyond, fmt.Sprintf("more than %d indexes deep", sites.MaxDepth))
-		s.urls, s.beyond = nil, 0
+		addSkipped(s.read, len(s.urls)+s.overflow, fmt.Sprintf("nested more than %d indexes deep", sites.MaxDepth))
+		s.urls, s.overflow = nil, 0
 	}
-	if err := s.begin(); err != nil {
+	if err := s.start(); err != nil {
 		return err
 	}
 	add := s.Store.AddFound
-	if s.read.Error != "" || s.beyond > 0 { // one that is missing may be in the part that was not read
-		add = s.Store.AddSome
+	if s.read.Error != "" || s.overflow > 0 { // missing sitemaps may be in the unread part
+		add = s.Store.AddFoundPart
 	}
 	_, refused, err := add(s.ctx, s.site, &s.sitemap, s.urls)
 	if err != nil {
 		return err
 	}
-	skip(s.read, refused+s.beyond, fmt.Sprintf("beyond the limit of %s sitemaps for a website", humanize.Comma(sites.MaxSitemaps)))
+	addSkipped(s.read, refused+s.overflow, fmt.Sprintf("over the limit of %s sitemaps per website", humanize.Comma(sites.MaxSitemaps)))
 	s.read.Pages = len(s.urls) - refused
 	return nil
 }
 
-// skip notes entries that are passed over.
-func skip(read *sites.Read, n int, why string) {
+// addSkipped adds n skipped entries with a reason.
+func addSkipped(read *sites.ReadResult, n int, why string) {
 	if n == 0 {
 		return
 	}

@@ -1,0 +1,16 @@
+ALTER TABLE pages RENAME COLUMN verify_attempted_at TO asked_at;
+ALTER TABLE pages RENAME COLUMN verify_requested_at TO verify_wanted_at;
+ALTER TABLE pages RENAME COLUMN submit_requested_at TO submit_wanted_at;
+ALTER TABLE pages RENAME COLUMN queued_for_indexnow TO for_indexnow;
+ALTER TABLE pages RENAME COLUMN queued_for_google TO for_google;
+ALTER TABLE pages RENAME COLUMN previous_manual_priority TO manual_before;
+ALTER TABLE pages RENAME COLUMN path_start TO path_at;
+ALTER TABLE sitemap_pages RENAME COLUMN generation TO reading;
+ALTER TABLE sitemaps RENAME COLUMN generation TO reading;
+ALTER TABLE sitemaps RENAME COLUMN skipped_reasons TO skipped_why;
+ALTER TABLE websites RENAME COLUMN verification_claimed_by TO verification_by;
+ALTER TABLE websites RENAME COLUMN submission_claimed_by TO submission_by;
+ALTER TABLE websites RENAME COLUMN sitemaps_claimed_by TO sitemaps_by;
+ALTER TABLE websites RENAME COLUMN verify_requested_at TO verify_wanted_at;
+ALTER TABLE websites RENAME COLUMN submit_requested_at TO submit_wanted_at;
+ALTER TABLE websites RENAME COLUMN sitemaps_requested_at TO sitemaps_wanted_at;

@@ -1,0 +1,16 @@
+ALTER TABLE websites RENAME COLUMN sitemaps_wanted_at TO sitemaps_requested_at;
+ALTER TABLE websites RENAME COLUMN submit_wanted_at TO submit_requested_at;
+ALTER TABLE websites RENAME COLUMN verify_wanted_at TO verify_requested_at;
+ALTER TABLE websites RENAME COLUMN sitemaps_by TO sitemaps_claimed_by;
+ALTER TABLE websites RENAME COLUMN submission_by TO submission_claimed_by;
+ALTER TABLE websites RENAME COLUMN verification_by TO verification_claimed_by;
+ALTER TABLE sitemaps RENAME COLUMN skipped_why TO skipped_reasons;
+ALTER TABLE sitemaps RENAME COLUMN reading TO generation;
+ALTER TABLE sitemap_pages RENAME COLUMN reading TO generation;
+ALTER TABLE pages RENAME COLUMN path_at TO path_start;
+ALTER TABLE pages RENAME COLUMN manual_before TO previous_manual_priority;
+ALTER TABLE pages RENAME COLUMN for_google TO queued_for_google;
+ALTER TABLE pages RENAME COLUMN for_indexnow TO queued_for_indexnow;
+ALTER TABLE pages RENAME COLUMN submit_wanted_at TO submit_requested_at;
+ALTER TABLE pages RENAME COLUMN verify_wanted_at TO verify_requested_at;
+ALTER TABLE pages RENAME COLUMN asked_at TO verify_attempted_at;
