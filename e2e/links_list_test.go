@@ -203,7 +203,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 		b.see("of 2 links refreshed")
 		b.wait(`document.querySelector("progress").value === 1 && document.querySelector("progress").max === 2`)
 		release <- struct{}{}
-		b.see("2 links refreshed.")
+		b.see("Done: 2 links refreshed.")
 		b.wait(`document.querySelector("progress").value === 2`)
 		b.click("main a.button")
 		b.shows("Three, renewed", "Two")

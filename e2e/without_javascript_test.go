@@ -75,7 +75,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		b.click("#bulk button[value=refresh]")
 		b.see("0 of 1 link refreshed")
 		close(release)
-		b.see("1 link refreshed.")
+		b.see("Done: 1 link refreshed.")
 		b.click("main a.button")
 		b.shows("Sqlite, renewed", "Go memory")
 

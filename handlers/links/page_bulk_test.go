@@ -80,7 +80,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 	}
 	path := page.Find("#progress").AttrOr("hx-get", "")
 	part := s.Part(path)
-	apptest.WantText(t, part, "#progress", "2 links refreshed.")
+	apptest.WantText(t, part, "#progress", "Done: 2 links refreshed.")
 	apptest.WantCount(t, part, "[hx-trigger]", 0)
 	page = s.Get(path + "?back=" + url.QueryEscape("/links?tag=go"))
 	apptest.WantCount(t, page, `main a[href="/links?tag=go"]`, 1)
