@@ -14,7 +14,7 @@ import (
 func TestProblemTypes(t *testing.T) {
 	r := apptest.New(t, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "go.example"), apptest.Set("ADMIN_PASSWORD", "correct horse")).Router
 	for _, c := range []struct{ host, path, heading string }{
-		{"links.example", "/v1/links", "<h1>Login needed</h1>"},
+		{"links.example", "/v1/links", "<h1>Login required</h1>"},
 		{"links.example", "/nothing", "<h1>Not found</h1>"},
 		{"links.example", "/s/nothing", "<h1>Not found</h1>"},
 		{"go.example", "/nothing", "<h1>Not found</h1>"},

@@ -1,6 +1,5 @@
-// Package handlers is the HTTP face of the program: it builds a server from what
-// each system gives, and says what every request passes on its way. It names no
-// system.
+// Package handlers builds the HTTP server from the routes, pages and API operations of
+// all systems, and puts the same middleware in front of them. It names no system.
 package handlers
 
 import (
@@ -24,7 +23,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Deps are what the server is built from.
+// Deps are the dependencies of New.
 type Deps struct {
 	Systems  []System
 	Frame    *pages.Frame
@@ -35,11 +34,11 @@ type Deps struct {
 	TrustedProxies []netip.Prefix // TRUSTED_PROXIES
 
 	Host      string // HTTP_HOST
-	PublicURL string // PUBLIC_URL, without a slash at its end; "" = whatever host a request came to
+	PublicURL string // PUBLIC_URL, without a trailing slash; "" = the Host of each request
 	Access    middleware.AccessOptions
 }
 
-// Router answers every request.
+// Router is the handler of all requests.
 type Router struct {
 	http.Handler
 	engine *gin.Engine
@@ -47,11 +46,10 @@ type Router struct {
 	hosts  map[string][]middleware.Route
 }
 
-// Routes returns all routes of the server, with the role that each needs, except
-// those of hosts of their own.
+// Routes returns all routes of the main host, with the role that each needs.
 func (r *Router) Routes() []middleware.Route { return r.routes }
 
-// HostRoutes returns the routes of hosts of their own, by host.
+// HostRoutes returns the routes of dedicated hosts, by host.
 func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 
 // New builds the router.
@@ -75,7 +73,7 @@ func New(d Deps) *Router {
 
 	operations := register(engine, errs, d.Health, d.Systems)
 	docs := middleware.NewDocs(errs, operations)
-	shared := []middleware.Route{ // what hosts of their own serve as well
+	shared := []middleware.Route{ // on dedicated hosts too
 		{Method: "GET", Path: "/healthz", Needs: middleware.Public, Handler: d.Health.Alive},
 		{Method: "GET", Path: static.Prefix + "*file", Needs: middleware.Public, Handler: files(errs)},
 		d.Frame.ProblemTypeRoute(),
@@ -125,7 +123,7 @@ func New(d Deps) *Router {
 	}
 }
 
-// navigation is that of all systems, after the overview.
+// navigation returns the overview, followed by the navigation of all systems.
 func navigation(systems []System) *ui.Nav {
 	nav := &ui.Nav{Sections: []ui.Section{{ID: "overview", Label: "Overview", Path: "/", Key: "o"}}}
 	for _, s := range systems {
@@ -159,8 +157,8 @@ func finders(systems []System) []pages.Finder {
 	return all
 }
 
-// problemPage shows a problem to a person: as the route that was asked for does
-// it, or a quick route that the path looks like, or the host; else as the frame does.
+// problemPage returns a function that writes a problem as HTML. The first of these that has a
+// problem page is used: the route, the host, a quick route with the same path prefix, the frame.
 func problemPage(d Deps, table *middleware.Table) func(*gin.Context, *middleware.Problem) {
 	return func(c *gin.Context, p *middleware.Problem) {
 		show := table.Of(c).Problem
@@ -179,14 +177,14 @@ func problemPage(d Deps, table *middleware.Table) func(*gin.Context, *middleware
 	}
 }
 
-// Operations returns the description of the API. It needs no store.
+// Operations returns the description of the API, without a database.
 func Operations(health *middleware.Health, systems []System) *api.API {
 	gin.SetMode(gin.ReleaseMode)
 	return register(gin.New(), &middleware.Errors{}, health, systems)
 }
 
-// register adds the operations of the systems to an engine, and to the document
-// of the API with the routes beside it that it describes.
+// register adds the operations of the systems to the engine and to the OpenAPI document. The
+// document also gets the described routes outside of /v1.
 func register(engine *gin.Engine, errs *middleware.Errors, health *middleware.Health, systems []System) *api.API {
 	var groups []*huma.Tag
 	for _, s := range systems {
@@ -211,16 +209,16 @@ func register(engine *gin.Engine, errs *middleware.Errors, health *middleware.He
 	return a
 }
 
-// newEngine is an engine without routes that answers problems of our own.
-func newEngine(errs *middleware.Errors, passes ...gin.HandlerFunc) *gin.Engine {
+// newEngine returns an engine without routes that answers 404 and 405 with our problems.
+func newEngine(errs *middleware.Errors, chain ...gin.HandlerFunc) *gin.Engine {
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
 	engine.ForwardedByClientIP = false
-	engine.Use(passes...)
+	engine.Use(chain...)
 	engine.NoRoute(func(c *gin.Context) { errs.Write(c, models.NotFound("page")) })
 	engine.NoMethod(func(c *gin.Context) {
-		errs.Write(c, middleware.NewProblem(middleware.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
+		errs.Write(c, middleware.NewProblem(middleware.CodeMethodNotAllowed, "This path does not support the method. The Allow header lists the methods that it supports."))
 	})
 	return engine
 }
@@ -236,7 +234,7 @@ func serve(engine *gin.Engine, routes []middleware.Route) {
 			engine.Handle(r.Method, r.Path, handler)
 		}
 	}
-	// Who may GET may ask for the head alone: net/http leaves the body out.
+	// HEAD is served like GET: net/http drops the body.
 	for _, r := range engine.Routes() {
 		if r.Method == http.MethodGet {
 			engine.HEAD(r.Path, r.HandlerFunc)
@@ -244,7 +242,7 @@ func serve(engine *gin.Engine, routes []middleware.Route) {
 	}
 }
 
-// plain keeps gzhttp from holding back what a handler writes in order to compress it.
+// plain disables compression for a handler, because gzhttp buffers what it compresses.
 func plain(handler gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Header(gzhttp.HeaderNoCompression, "stream")
@@ -252,9 +250,9 @@ func plain(handler gin.HandlerFunc) gin.HandlerFunc {
 	}
 }
 
-// byHost sends a request for a system's own host to that host's handler. Quick
-// routes go straight to engine: they have no aliases, and responses too short to
-// compress. whole answers all other requests.
+// byHost dispatches requests for dedicated hosts to their handlers. Quick routes go straight
+// to engine, because they have no aliases and responses too short to compress. All other
+// requests go to whole.
 func byHost(hosts map[string]http.Handler, quick []string, engine, whole http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, alone := range hosts {
@@ -273,7 +271,7 @@ func byHost(hosts map[string]http.Handler, quick []string, engine, whole http.Ha
 	})
 }
 
-// aliases serves /api/v1 as /v1, and the systems' own aliases.
+// aliases rewrites /api/v1 to /v1, and the aliases of the systems.
 func aliases(next http.Handler, systems []System) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := strings.CutPrefix(r.URL.Path, "/api")
@@ -293,7 +291,7 @@ func aliases(next http.Handler, systems []System) http.Handler {
 	})
 }
 
-// files serves what pages load; another name is answered like any unknown page.
+// files serves the static files; other names get our 404.
 func files(errs *middleware.Errors) gin.HandlerFunc {
 	serve := gin.WrapH(static.Handler())
 	return func(c *gin.Context) {

@@ -13,12 +13,11 @@ import (
 	"linkwatch/models"
 )
 
-// notFound answers requests that no route is for. GET and HEAD of a page with a
-// slash at its end are redirected to the page, with the query; all else is 404.
-// The API and other methods do not get this: a client that sends them has the
-// wrong address and should learn so.
+// notFound answers requests that match no route. GET and HEAD of a page with a trailing
+// slash redirect to the page and keep the query; everything else is 404. API paths and other
+// methods are not redirected, so that a client notices its wrong URL.
 func notFound(errs *middleware.Errors, routes []middleware.Route) gin.HandlerFunc {
-	var templates [][]string // their segments
+	var templates [][]string // segments of the paths
 	for _, r := range routes {
 		if r.Method == http.MethodGet && !middleware.IsAPI(r.Path) && r.Path != "/" {
 			templates = append(templates, strings.Split(r.Path, "/"))
@@ -36,8 +35,8 @@ func notFound(errs *middleware.Errors, routes []middleware.Route) gin.HandlerFun
 	}
 }
 
-// matches says whether a path is at a route, given by its segments. An empty
-// segment is at none, so that no path that begins with two slashes is.
+// matches reports whether a path matches a route, given by its segments. An empty segment
+// matches nothing, so a path that starts with "//" matches no route.
 func matches(path string) func(template []string) bool {
 	segments := strings.Split(path, "/")
 	return func(template []string) bool {

@@ -10,29 +10,28 @@ import (
 	"linkwatch/views/ui"
 )
 
-// System is what one system gives to the server. All parts may be left out. The
-// order of the systems is that of the navigation, of the overview and of the
-// groups in the OpenAPI document.
+// System is the part of the server that one system provides. All fields are optional. The
+// order of the systems is the order in the navigation, on the overview and in the OpenAPI document.
 type System struct {
-	Name     string         // as scopes of API tokens name it: "links"
-	Nav      ui.Nav         // its entries of the navigation, the admin pages and the keyboard help
-	Overview pages.Overview // what it shows on the overview
-	Finders  []pages.Finder // its kinds of things in the search over everything
-	Flash    pages.Flash    // what its pages say after its actions
+	Name     string         // as in scopes of API tokens: "links"
+	Nav      ui.Nav         // entries of the navigation, the admin pages and the keyboard help
+	Overview pages.Overview // its section of the overview; nil = none
+	Finders  []pages.Finder // its parts of the global search
+	Flash    pages.Flash    // messages after its actions
 
-	Routes     []middleware.Route       // its pages, and what else is outside of /v1
-	Described  []middleware.Operation   // those of them that the OpenAPI document describes
+	Routes     []middleware.Route       // pages and other routes outside of /v1
+	Described  []middleware.Operation   // routes outside of /v1 that the OpenAPI document describes
 	Operations func(*api.API)           // registers its operations under /v1
-	Groups     []*huma.Tag              // the groups of these operations
-	Health     []middleware.HealthCheck // what /health reports of it
-	// Alias returns the path that another path stands for; ok is false if it has none.
+	Groups     []*huma.Tag              // tags of these operations
+	Health     []middleware.HealthCheck // its members of the /health report
+	// Alias returns the path that an alias refers to; ok is false if the path is not an alias.
 	Alias func(path string) (to string, ok bool)
-	Host  Host // a host of its own
+	Host  Host // dedicated host of the system
 }
 
-// Host is a host that serves routes of one system and nothing else.
+// Host is a host name that serves routes of one system only.
 type Host struct {
-	Name    string // "" = there is none
+	Name    string // "" = no dedicated host
 	Routes  []middleware.Route
-	Problem func(*gin.Context, *middleware.Problem) // shows a problem to a person
+	Problem func(*gin.Context, *middleware.Problem) // writes a problem as HTML
 }

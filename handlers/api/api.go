@@ -1,6 +1,5 @@
-// Package api is the frame of the JSON API under /v1: it registers the systems'
-// operations, reads their input, writes their answers and problems, and describes
-// all of it in OpenAPI. It knows no system.
+// Package api contains the shared parts of the JSON API under /v1: registration of operations,
+// input, responses, problems and the OpenAPI document. It names no system.
 package api
 
 import (
@@ -14,16 +13,16 @@ import (
 	"linkwatch/handlers/middleware"
 )
 
-// version is the API's, not the program's: it changes when /v1 does.
+// version is the version of the API, not of the program.
 const version = "1.0.0"
 
-const description = `Linkwatch looks after links. The groups of operations say what it does for them.
+const description = `Linkwatch saves links, monitors URLs, shortens links, crawls sites and checks their sitemaps.
 
 Errors are application/problem+json (RFC 9457). The type of a problem is the path of a page that explains it.
-Times are RFC 3339 in UTC. Every member of a response is always present, and null if it is not known.
-The same operations answer under /api/v1. HEAD is answered wherever GET is. An empty query parameter counts as left out.`
+Times are RFC 3339 in UTC. All members of a response are always present. Unknown values are null.
+The operations are also available under /api/v1. HEAD works wherever GET does. An empty query parameter is ignored.`
 
-// API is the registered operations with their description.
+// API holds the registered operations and their OpenAPI description.
 type API struct {
 	huma   huma.API
 	errs   *middleware.Errors
@@ -31,8 +30,8 @@ type API struct {
 	system string // of the operations that are being registered
 }
 
-// New makes an API without operations on a router. tags are the groups of
-// operations in the order in which the document lists them.
+// New returns an API without operations on a router. tags are the groups of operations, in
+// the order of the document.
 func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 	a := &API{errs: errs, huma: humagin.New(r, huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -45,15 +44,15 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 			Components: &huma.Components{
 				Headers: headers(), Responses: map[string]*huma.Response{},
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"basic": {Type: "http", Scheme: "basic", Description: "Any user name, and the admin password (ADMIN_PASSWORD), if the server has one"},
+					"basic": {Type: "http", Scheme: "basic", Description: "Any user name with the admin password (ADMIN_PASSWORD), if the server has one"},
 					"bearer": {
 						Type: "http", Scheme: "bearer",
-						Description: "A personal API token; or a JWT, signed with HS256 and the key of the server (AUTH_JWT_SECRET), if the server has one; or the admin password. " +
-							"A JWT needs exp. Its role is admin, editor or viewer, and admin if left out",
+						Description: "A personal API token, the admin password, or a JWT signed with HS256 and the key of the server (AUTH_JWT_SECRET). " +
+							"A JWT needs the claim exp. Its claim role is admin, editor or viewer (default: admin)",
 					},
 				},
 			},
-			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: open while there is no account, no password and no key; browsers send the cookie of their session
+			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: no credentials are needed without accounts, password and key; browsers send a session cookie
 			Tags:     tags,
 		},
 		Formats:       formats,
@@ -63,30 +62,30 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 	return a
 }
 
-// Of says of which system the operations are that are registered next.
+// Of sets the system of the operations that are registered next.
 func (a *API) Of(system string) { a.system = system }
 
-// Routes are those of the operations registered so far, for the table of routes.
-// The router has their handlers already.
+// Routes returns the routes of all registered operations, without handlers: the router
+// already has them.
 func (a *API) Routes() []middleware.Route { return a.routes }
 
-// OpenAPI is the description of the API in OpenAPI 3.1, as indented JSON.
+// OpenAPI returns the OpenAPI 3.1 document as indented JSON.
 func (a *API) OpenAPI() ([]byte, error) {
 	b, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("writing OpenAPI: %w", err)
+		return nil, fmt.Errorf("write OpenAPI: %w", err)
 	}
 	return append(b, '\n'), nil
 }
 
-// OpenAPI30 is the description in OpenAPI 3.0.3, for tools that do not read 3.1.
+// OpenAPI30 returns the OpenAPI 3.0.3 document, for tools that do not support 3.1.
 func (a *API) OpenAPI30() ([]byte, error) {
 	b, err := a.huma.OpenAPI().Downgrade()
 	if err == nil {
 		b, err = strict30(b)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("writing OpenAPI 3.0: %w", err)
+		return nil, fmt.Errorf("write OpenAPI 3.0: %w", err)
 	}
 	return append(b, '\n'), nil
 }

@@ -10,7 +10,7 @@ import (
 	"linkwatch/handlers/middleware"
 )
 
-// Describe adds a route outside of /v1 to the document. The router serves it.
+// Describe adds a route outside of /v1 to the OpenAPI document. It does not register a handler.
 func (a *API) Describe(o middleware.Operation) {
 	for i, method := range o.Methods {
 		op := huma.Operation{
@@ -36,7 +36,7 @@ func (a *API) Describe(o middleware.Operation) {
 	}
 }
 
-// template is a path of the router as OpenAPI writes it.
+// template converts a router path to an OpenAPI path template.
 func template(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -78,7 +78,8 @@ func (a *API) response(r middleware.Response) *huma.Response {
 	return out
 }
 
-// schema refers to the schema of a body's type, with its members beside the fields.
+// schema returns a reference to the schema of a body's type, including the extra members of
+// its method Members.
 func (a *API) schema(body any) *huma.Schema {
 	all := a.huma.OpenAPI().Components.Schemas
 	ref := all.Schema(reflect.TypeOf(body), true, "")
@@ -88,7 +89,7 @@ func (a *API) schema(body any) *huma.Schema {
 	}
 	object := all.SchemaFromRef(ref.Ref)
 	for _, m := range more.Members() {
-		if object.Properties[m.Name] != nil { // described before
+		if object.Properties[m.Name] != nil { // already described
 			continue
 		}
 		member := *all.Schema(reflect.TypeOf(m.Value), true, "")
@@ -99,8 +100,7 @@ func (a *API) schema(body any) *huma.Schema {
 	return ref
 }
 
-// Enum says which values a member of a registered schema can have, where only
-// the running program knows.
+// Enum sets the values of a member of a registered schema, if they are known only at run time.
 func (a *API) Enum(schema, member string, values ...any) {
 	a.huma.OpenAPI().Components.Schemas.Map()[schema].Properties[member].Enum = values
 }

@@ -2,7 +2,7 @@ package api
 
 import "encoding/json"
 
-// strict30 turns what huma's Downgrade leaves of OpenAPI 3.1 into OpenAPI 3.0.
+// strict30 removes what huma's Downgrade leaves of OpenAPI 3.1 and 3.0 does not allow.
 func strict30(doc []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -17,7 +17,7 @@ func strict30(doc []byte) ([]byte, error) {
 	return json.Marshal(root)
 }
 
-// schemaWords31 are what a schema of OpenAPI 3.1 may hold and one of 3.0 may not.
+// schemaWords31 are schema keywords that OpenAPI 3.0 does not have.
 var schemaWords31 = []string{"contentMediaType", "contentEncoding", "dependentRequired"}
 
 func tidy30(v any) {
@@ -31,7 +31,7 @@ func tidy30(v any) {
 				}
 			}
 		}
-		// What stands beside a reference is ignored.
+		// OpenAPI 3.0 ignores all other members of an object with $ref.
 		if ref, ok := v["$ref"].(string); ok && len(v) > 1 {
 			delete(v, "$ref")
 			v["allOf"] = []any{map[string]any{"$ref": ref}}

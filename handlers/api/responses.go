@@ -12,8 +12,8 @@ import (
 	"linkwatch/models"
 )
 
-// The problems that operations have in common: every route of the program, those
-// that need a login, every operation of /v1, and those of them with a body.
+// Problems that operations share: all routes, routes that need a login, all operations of /v1,
+// and operations with a body.
 var (
 	problemsOfAll    = []models.Code{models.CodeForbidden, middleware.CodeInternal}
 	problemsOfLogin  = []models.Code{middleware.CodeUnauthorized, middleware.CodeRateLimited}
@@ -26,7 +26,7 @@ const (
 	htmlMedia    = "text/html"
 )
 
-// describeProblems adds the problems that an operation of /v1 can answer.
+// describeProblems adds the problem responses of an operation of /v1.
 func (a *API) describeProblems(op *huma.Operation, input reflect.Type) {
 	codes, _ := op.Metadata[problemsKey].([]models.Code)
 	if _, ok := input.FieldByName("Body"); ok {
@@ -38,8 +38,8 @@ func (a *API) describeProblems(op *huma.Operation, input reflect.Type) {
 	a.addProblems(op.Responses, false, problemsOfAll, problemsOfLogin, problemsOfV1, codes)
 }
 
-// addProblems adds a reference to a shared response for each status of some
-// codes. pages says that browsers get a page in place of the problem.
+// addProblems adds a reference to a shared response for each status of the codes. If pages is
+// true, browsers get a page instead of the problem.
 func (a *API) addProblems(responses map[string]*huma.Response, pages bool, codes ...[]models.Code) {
 	byStatus := map[int][]middleware.ProblemType{}
 	for _, some := range codes {
@@ -56,7 +56,7 @@ func (a *API) addProblems(responses map[string]*huma.Response, pages bool, codes
 	}
 }
 
-// problemResponse refers to the shared response of a status with some types of problem.
+// problemResponse returns a reference to the shared response with these problem types.
 func (a *API) problemResponse(types []middleware.ProblemType, pages bool) *huma.Response {
 	var names, meanings []string
 	var slugs []any
@@ -91,7 +91,7 @@ func (a *API) problemResponse(types []middleware.ProblemType, pages bool) *huma.
 	return &huma.Response{Ref: "#/components/responses/" + name}
 }
 
-// camelCase is a slug as a name: "not-found" is "NotFound".
+// camelCase converts a slug: "not-found" to "NotFound".
 func camelCase(slug string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(slug, "-") {
@@ -106,7 +106,7 @@ const (
 	wwwAuth    = "WWW-Authenticate"
 )
 
-// problemHeaders are the headers of a problem by its status, besides X-Request-Id.
+// problemHeaders are the headers of problems by status, in addition to X-Request-Id.
 var problemHeaders = map[int][]string{
 	http.StatusUnauthorized:        {wwwAuth},
 	http.StatusConflict:            {retryAfter},
@@ -115,14 +115,14 @@ var problemHeaders = map[int][]string{
 	http.StatusServiceUnavailable:  {retryAfter},
 }
 
-// headers are the shared ones.
+// headers returns the shared header components.
 func headers() map[string]*huma.Param {
-	id := header("Id of the request, which the log of the server has as well")
+	id := header("ID of the request, as in the server log")
 	id.Required = true
-	wait := header("Seconds after which the request may succeed. Sent if known")
+	wait := header("Seconds to wait before a retry, if known")
 	wait.Schema = &huma.Schema{Type: huma.TypeInteger}
 	return map[string]*huma.Param{
-		requestID: id, retryAfter: wait, wwwAuth: header("Ways to log in: HTTP Basic or a bearer token"),
+		requestID: id, retryAfter: wait, wwwAuth: header("Supported authentication schemes: HTTP Basic or a bearer token"),
 	}
 }
 
@@ -132,8 +132,8 @@ func header(description string) *huma.Param {
 
 func headerRef(name string) *huma.Param { return &huma.Param{Ref: "#/components/headers/" + name} }
 
-// describeHeaders adds the headers that every response has, and describes those
-// that huma added.
+// describeHeaders adds the headers of every response, and descriptions to the headers that
+// huma added.
 func describeHeaders(responses map[string]*huma.Response) {
 	for _, r := range responses {
 		if r.Ref != "" {
@@ -142,7 +142,7 @@ func describeHeaders(responses map[string]*huma.Response) {
 		if r.Headers == nil {
 			r.Headers = map[string]*huma.Param{}
 		}
-		delete(r.Headers, "Content-Type") // it is not described as a header
+		delete(r.Headers, "Content-Type") // OpenAPI does not describe it as a header
 		for _, h := range r.Headers {
 			if h.Description == "" && h.Schema != nil {
 				h.Description = h.Schema.Description
@@ -152,7 +152,7 @@ func describeHeaders(responses map[string]*huma.Response) {
 	}
 }
 
-// Text describes a body that is text of a media type.
+// Text describes a text body.
 func Text(description string) *huma.MediaType {
 	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: description}}
 }

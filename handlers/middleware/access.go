@@ -16,36 +16,36 @@ import (
 	"linkwatch/models"
 )
 
-// AccessOptions are what Access goes by.
+// AccessOptions are the settings of Access.
 type AccessOptions struct {
-	Accounts Accounts // nil = there are none
-	Guesses  *Guesses // nil = of its own
+	Accounts Accounts // nil = no accounts
+	Guesses  *Guesses // nil = new
 	Cookies  Cookies
 
 	Password  string // ADMIN_PASSWORD; "" = none
-	JWTSecret string // AUTH_JWT_SECRET: the API needs a credential; "" = no JWT is accepted
-	Disabled  bool   // AUTH_DISABLED: nothing but JWTSecret guards anything
-	Required  bool   // everybody has to sign in, also while there is no account: there is single sign-on, or a proxy that authenticates
+	JWTSecret string // AUTH_JWT_SECRET: the API needs a credential; "" = JWTs are not accepted
+	Disabled  bool   // AUTH_DISABLED: only JWTSecret protects routes
+	Required  bool   // sign-in is required even without accounts, because of single sign-on or an authenticating proxy
 
-	ProxyHeader string         // AUTH_PROXY_HEADER; "" = no header is believed
+	ProxyHeader string         // AUTH_PROXY_HEADER; "" = none
 	ProxyFrom   []netip.Prefix // AUTH_PROXY_FROM
 }
 
-// Access lets a request pass if the caller has the role that its route needs, and sets the
+// Access checks that the caller of a request has the role that the route needs, and sets the
 // actor of its context.
 type Access struct {
 	AccessOptions
 	routes *Table
 	errs   *Errors
-	tokens *tokens // nil: no JWT is accepted
+	tokens *tokens // nil = JWTs are not accepted
 }
 
-// NewAccess guards routes.
+// NewAccess returns the Access of routes.
 //
-// A caller proves who it is by one of these: the cookie of a session; a personal API token, a
-// JWT (in the API) or ADMIN_PASSWORD as a bearer token; ADMIN_PASSWORD as the password of HTTP
-// Basic under any user name; the header of a proxy. While nothing of this is set up and
-// there is no account, everything is open.
+// A caller authenticates with one of these: the cookie of a session; a personal API token, a
+// JWT (API only) or ADMIN_PASSWORD as a bearer token; ADMIN_PASSWORD as the password of HTTP
+// Basic with any user name; the header of a proxy. Without accounts and without these settings,
+// everything is open.
 func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
 	a := &Access{AccessOptions: o, routes: routes, errs: errs}
 	if o.Disabled {
@@ -63,7 +63,7 @@ func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
 	return a
 }
 
-// Check is the middleware. Unknown routes pass: they are answered 404 or 405.
+// Check is the middleware. Unknown routes pass, so that they get a 404 or 405.
 func (a *Access) Check(c *gin.Context) {
 	if c.FullPath() == "" {
 		a.greet(c)
@@ -73,7 +73,7 @@ func (a *Access) Check(c *gin.Context) {
 	switch {
 	case route.Needs == 0:
 		a.errs.Write(c, NewProblem(models.CodeForbidden, "No role may use this route."))
-	case route.Needs == Public: // credentials are not looked at: that takes longer than a redirect
+	case route.Needs == Public: // credentials are not checked: that is slower than a redirect
 	case !a.Guards(c):
 		actor := models.Actor{Name: models.SystemOwner, SeesAll: true}
 		a.watch(c, route, actor, false)
@@ -85,7 +85,7 @@ func (a *Access) Check(c *gin.Context) {
 			return
 		}
 		actor := caller.actor(c)
-		act(c, actor) // also for the page that refuses
+		act(c, actor) // before the check: the error page shows who is signed in
 		if detail := caller.lacks(route); detail != "" {
 			a.Accounts.Refused(actor, "access.denied", route.Method+" "+route.Path)
 			a.errs.Write(c, NewProblem(models.CodeForbidden, detail))
@@ -95,7 +95,7 @@ func (a *Access) Check(c *gin.Context) {
 	}
 }
 
-// greet sets the actor of a page that does not exist, so that its header is that of whoever is signed in.
+// greet sets the actor of a request without a route, so that the 404 page shows who is signed in.
 func (a *Access) greet(c *gin.Context) {
 	secret := a.Cookies.Session(c.Request)
 	if secret == "" || !a.Closed() || !WantsPage(c.Request) {
@@ -106,12 +106,13 @@ func (a *Access) greet(c *gin.Context) {
 	}
 }
 
-// errEnded ends a stream whose caller may no longer have what it sends.
+// errEnded ends a stream whose caller has lost access.
 var errEnded = NewProblem(CodeUnauthorized, "The credential has changed. Connect again.")
 
-// watch gives a stream what it asks every few seconds: whether its caller would still be let in, as
-// the same actor. A session, a token, a role or an account may end while it is open.
-func (a *Access) watch(c *gin.Context, route Route, began models.Actor, guarded bool) {
+// watch stores a function that a stream calls every few seconds. It returns an error if the
+// caller no longer has access as the same actor: a session, token, role or account may change
+// while the stream is open.
+func (a *Access) watch(c *gin.Context, route Route, started models.Actor, guarded bool) {
 	if !route.Stream {
 		return
 	}
@@ -122,20 +123,20 @@ func (a *Access) watch(c *gin.Context, route Route, began models.Actor, guarded 
 		if !guarded { // the first account was added
 			return errEnded
 		}
-		caller, err := a.again(c)
+		caller, err := a.reauthenticate(c)
 		if err != nil {
 			return err
 		}
-		if is := caller.actor(c); is.ID != began.ID || is.Name != began.Name || is.Of != began.Of || is.Role != began.Role || caller.lacks(route) != "" {
+		if now := caller.actor(c); now.ID != started.ID || now.Name != started.Name || now.Of != started.Of || now.Role != started.Role || caller.lacks(route) != "" {
 			return errEnded
 		}
 		return nil
 	})
 }
 
-// again returns whose the credentials of an open stream are. They were right when it began, so a refusal
-// counts as no guess.
-func (a *Access) again(c *gin.Context) (caller, error) {
+// reauthenticate returns the caller of an open stream. A refusal does not count as a guess, because
+// the credentials were valid when the stream started.
+func (a *Access) reauthenticate(c *gin.Context) (caller, error) {
 	given, basic, ok := credentials(c.Request)
 	if !ok {
 		return a.withoutHeader(c)
@@ -147,21 +148,21 @@ func (a *Access) again(c *gin.Context) (caller, error) {
 	return u, err
 }
 
-// stillKey is where watch leaves its function for Streams.
+// stillKey is the key of watch's function in the gin context.
 const stillKey = "still"
 
-// Guards says whether the route of a request needs credentials, unless it is public.
+// Guards reports whether the route of a request needs credentials, unless it is public.
 func (a *Access) Guards(c *gin.Context) bool { return a.Closed() || a.takesJWTs(c) }
 
-// Closed reports whether everybody has to sign in.
+// Closed reports whether sign-in is required.
 func (a *Access) Closed() bool {
 	return !a.Disabled && (a.Password != "" || a.Required || a.Accounts.InUse())
 }
 
-// takesJWTs goes by the route, not by the path that was sent: there is one way to read it.
+// takesJWTs checks the route, not the raw path, which can be written in several ways.
 func (a *Access) takesJWTs(c *gin.Context) bool { return a.tokens != nil && isCall(c.FullPath()) }
 
-// act sets the actor of a request, unless it has one already.
+// act sets the actor of a request, unless it already has one.
 func act(c *gin.Context, actor models.Actor) {
 	ctx := c.Request.Context()
 	if _, ok := models.ActorOf(ctx); ok {
@@ -171,20 +172,20 @@ func act(c *gin.Context, actor models.Actor) {
 	c.Request = c.Request.WithContext(models.WithActor(ctx, actor))
 }
 
-// ClientAddress is the address that a request comes from, as the audit log tells it.
+// ClientAddress returns the IP address of the client, for the audit log.
 func ClientAddress(r *http.Request) string { return peer(r).String() }
 
-// ClientNetwork is the client as limits tell it: the address, or the /64 network of an IPv6 address.
+// ClientNetwork returns the client as rate limits count it: the IPv4 address or the IPv6 /64 network.
 func ClientNetwork(r *http.Request) string { return name(clientAt(peer(r))) }
 
-// caller is who makes a request, and how that was proved.
+// caller is the authenticated caller of a request.
 type caller struct {
 	Account
 	via string // models.Actor.Via
 }
 
-// actor is the actor of what the caller does. An admin's token sees private items of others only with the
-// scope admin.
+// actor returns the caller as an actor. An admin's token sees private items of others only with
+// the scope admin.
 func (u caller) actor(c *gin.Context) models.Actor {
 	return models.Actor{
 		ID: u.ID, Name: u.Name, Via: u.via, Of: u.Credential, Role: u.Role.String(), SeesAll: u.Role == Admin && (u.Allow == nil || u.Allow("") == Admin),
@@ -192,32 +193,32 @@ func (u caller) actor(c *gin.Context) models.Actor {
 	}
 }
 
-// lacks says what a caller lacks for a route; "" = nothing.
+// lacks returns why a caller may not use a route; "" = it may.
 func (u caller) lacks(r Route) string {
 	if u.Role < r.Needs {
-		return fmt.Sprintf("Your role is %s. This needs the role %s.", u.Role, r.Needs)
+		return fmt.Sprintf("Your role is %s. This action requires the role %s.", u.Role, r.Needs)
 	}
 	if u.Allow != nil && r.Own && u.Allow("") < Admin {
-		return "A token can do this only with the scope admin. Sign in to do it."
+		return "This action requires a token with the scope admin. Use such a token or sign in."
 	}
 	if u.Allow != nil && u.Allow(r.System) < r.Needs {
 		scope := map[Role]string{Viewer: "read", Editor: "write", Admin: "admin"}[r.Needs]
 		if r.System != "" && r.Needs < Admin {
 			scope += " or " + r.System + ":" + scope
 		}
-		return fmt.Sprintf("The scopes of your token do not allow this. It needs the scope %s.", scope)
+		return fmt.Sprintf("This action requires a token with the scope %s. Create a new token.", scope)
 	}
 	return ""
 }
 
-// refusal is why credentials open nothing.
+// refusal is the reason why credentials are not accepted.
 type refusal struct {
 	detail string
-	guess  bool // nothing shows that the caller knows the password or the key
+	guess  bool // counts as a guess: the caller may not know the password or key
 }
 
-// authenticate returns the caller, or the problem to answer with. The credentials are
-// compared first and the limit is looked at then, so that parallel guesses gain nothing.
+// authenticate returns the caller, or a problem. It verifies the credentials before it checks
+// the limit, so that parallel guesses cannot exceed the limit.
 func (a *Access) authenticate(c *gin.Context) (caller, error) {
 	given, basic, ok := credentials(c.Request)
 	if !ok {
@@ -235,15 +236,15 @@ func (a *Access) authenticate(c *gin.Context) (caller, error) {
 		wait = a.Guesses.wait(client)
 	}
 	if refused != nil {
-		tried, asked := caller{}.actor(c), c.FullPath()
-		if wait > 0 { // one entry, whatever it asks for
-			tried.Address, asked = name(client), ""
+		tried, path := caller{}.actor(c), c.FullPath()
+		if wait > 0 { // one entry for all paths
+			tried.Address, path = name(client), ""
 		}
-		a.Accounts.Refused(tried, "credential.refused", asked)
+		a.Accounts.Refused(tried, "credential.refused", path)
 	}
 	switch {
 	case wait > 0:
-		return caller{}, RateLimited("Too many wrong passwords or tokens from your address.", wait)
+		return caller{}, RateLimited("Too many failed logins from your IP address.", wait)
 	case refused == nil:
 		return u, nil
 	case refused.guess:
@@ -252,8 +253,8 @@ func (a *Access) authenticate(c *gin.Context) (caller, error) {
 	return caller{}, NewProblem(CodeUnauthorized, refused.detail)
 }
 
-// withoutHeader returns who sends a request without the header Authorization: whose session it
-// is, or whom a proxy names.
+// withoutHeader returns the caller of a request without the Authorization header: the account of
+// its session, or the user in the header of a proxy.
 func (a *Access) withoutHeader(c *gin.Context) (caller, error) {
 	ctx := c.Request.Context()
 	if secret := a.Cookies.Session(c.Request); secret != "" {
@@ -277,13 +278,13 @@ func (a *Access) withoutHeader(c *gin.Context) (caller, error) {
 			return caller{u, "proxy"}, nil
 		}
 		a.Accounts.Refused(caller{Account: Account{Name: name}, via: "proxy"}.actor(c), "login.refused", "")
-		return caller{}, NewProblem(models.CodeForbidden, "You have no account here. Ask an admin for one.")
+		return caller{}, NewProblem(models.CodeForbidden, "You have no account on this server. Ask an admin to add one.")
 	}
 	return caller{}, NewProblem(CodeUnauthorized, a.wanted(c))
 }
 
-// proxied returns the user that a proxy names; "" = none. Only the address of the connection
-// counts, whatever the headers say of where the request came from.
+// proxied returns the user in the header of a proxy; "" = none. It checks the address of the
+// connection, not that of X-Forwarded-For.
 func (a *Access) proxied(r *http.Request) (string, error) {
 	if a.ProxyHeader == "" {
 		return "", nil
@@ -298,13 +299,13 @@ func (a *Access) proxied(r *http.Request) (string, error) {
 	case 1:
 		return strings.TrimSpace(values[0]), nil
 	default:
-		return "", NewProblem(models.CodeForbidden, "The proxy names more than one user.")
+		return "", NewProblem(models.CodeForbidden, "The proxy sent more than one user name.")
 	}
 }
 
-// judge returns whose credentials they are.
+// judge verifies credentials and returns the caller.
 func (a *Access) judge(c *gin.Context, given string, basic bool) (caller, *refusal, error) {
-	wrong := &refusal{"The password or token is wrong.", true}
+	wrong := &refusal{"Wrong password or token.", true}
 	switch {
 	case a.Password != "" && a.matches(given):
 		return caller{Account{Name: "admin", Role: Admin}, "password"}, nil, nil
@@ -325,8 +326,8 @@ func (a *Access) judge(c *gin.Context, given string, basic bool) (caller, *refus
 	return caller{}, wrong, nil
 }
 
-// judgeJWT returns whom a JWT is for. Its claim sub may name an account: then it opens no more
-// than the account may, and nothing if that is disabled or was deleted.
+// judgeJWT verifies a JWT and returns the caller. If its claim sub is the name of an account, the
+// JWT has at most the role of the account, and is refused if the account is disabled or deleted.
 func (a *Access) judgeJWT(c *gin.Context, given string) (caller, *refusal, error) {
 	name, role, refused := a.tokens.read(given)
 	if refused != nil {
@@ -337,7 +338,7 @@ func (a *Access) judgeJWT(c *gin.Context, given string) (caller, *refusal, error
 	case err != nil:
 		return caller{}, nil, err
 	case known && !open:
-		return caller{}, &refusal{detail: "The account that the token is for is disabled or was deleted."}, nil
+		return caller{}, &refusal{detail: "The account of this token is disabled or deleted."}, nil
 	case known:
 		u.Role = min(u.Role, role)
 	default:
@@ -346,7 +347,7 @@ func (a *Access) judgeJWT(c *gin.Context, given string) (caller, *refusal, error
 	return caller{u, "jwt"}, nil, nil
 }
 
-// refuse answers a request without valid credentials. A person who opens a page goes to the login page.
+// refuse answers a request without valid credentials. Browsers are redirected to the login page.
 func (a *Access) refuse(c *gin.Context, err error) {
 	p := a.errs.Problem(c.Request.Context(), err)
 	if p.Status != http.StatusUnauthorized {
@@ -358,22 +359,22 @@ func (a *Access) refuse(c *gin.Context, err error) {
 		a.toLogin(c)
 		return
 	}
-	if a.Password != "" && !WantsPage(c.Request) { // else the browser would ask for it
+	if a.Password != "" && !WantsPage(c.Request) { // not for pages: the browser would show its own dialog
 		c.Writer.Header().Add("WWW-Authenticate", `Basic realm="Linkwatch", charset="UTF-8"`)
 	}
 	c.Writer.Header().Add("WWW-Authenticate", `Bearer realm="Linkwatch"`)
 	a.errs.Write(c, err)
 }
 
-// maxNext is the longest address in bytes to come back to after the login.
+// maxNext is the maximum length of the parameter next in bytes.
 const maxNext = 2000
 
-// toLogin sends a browser to the login page, and from there back to where it was. htmx would put
-// the login page into a part of the page, so it gets a header to leave it.
+// toLogin redirects a browser to the login page, which returns it to the current page. Requests of
+// htmx get HX-Redirect, because htmx would insert the login page into the current one.
 func (a *Access) toLogin(c *gin.Context) {
 	next := c.Request.URL.RequestURI()
-	asks := c.GetHeader("HX-Request") == "true"
-	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead || asks {
+	fromHTMX := c.GetHeader("HX-Request") == "true"
+	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead || fromHTMX {
 		next = "/"
 		if from, err := url.Parse(c.GetHeader("Referer")); err == nil && strings.EqualFold(from.Host, c.Request.Host) {
 			next = from.RequestURI()
@@ -384,7 +385,7 @@ func (a *Access) toLogin(c *gin.Context) {
 		to += "?next=" + url.QueryEscape(next)
 	}
 	c.Header("Cache-Control", "no-store")
-	if asks {
+	if fromHTMX {
 		c.Header("HX-Redirect", to)
 		c.AbortWithStatus(http.StatusUnauthorized)
 		return
@@ -393,14 +394,14 @@ func (a *Access) toLogin(c *gin.Context) {
 	c.Abort()
 }
 
-// wanted says which credentials the route of a request takes.
+// wanted returns which credentials the route of a request accepts.
 func (a *Access) wanted(c *gin.Context) string {
 	var all []string
 	if a.Closed() {
 		all = append(all, "an API token")
 	}
 	if a.takesJWTs(c) {
-		all = append(all, "a JWT that is signed with HS256 and the key of this server")
+		all = append(all, "a JWT signed with HS256 and the key of this server")
 	}
 	if a.Password != "" {
 		all = append(all, "the admin password")
@@ -408,8 +409,8 @@ func (a *Access) wanted(c *gin.Context) string {
 	return "Send " + strings.Join(all, " or ") + " as a bearer token."
 }
 
-// credentials returns the password of HTTP Basic or the bearer token; ok is
-// false if there is neither.
+// credentials returns the password of HTTP Basic or the bearer token. ok is false if there is
+// neither.
 func credentials(r *http.Request) (given string, basic, ok bool) {
 	if _, given, ok = r.BasicAuth(); ok {
 		return given, true, true
@@ -418,7 +419,7 @@ func credentials(r *http.Request) (given string, basic, ok bool) {
 	return strings.TrimSpace(token), false, ok && strings.EqualFold(scheme, "Bearer")
 }
 
-// matches compares hashes, since comparing texts takes longer the more of them is right.
+// matches compares hashes in constant time, so that the duration reveals nothing about the password.
 func (a *Access) matches(given string) bool {
 	want, have := sha256.Sum256([]byte(a.Password)), sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(want[:], have[:]) == 1

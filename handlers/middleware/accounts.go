@@ -6,38 +6,38 @@ import (
 	"linkwatch/models"
 )
 
-// Account is whose credential a request has.
+// Account is the account that a credential belongs to.
 type Account struct {
 	ID, Name   string
 	Role       Role
 	Credential string // id of the session or token
-	// Allow returns the role that the scopes of a token give in a system; nil = as the account.
+	// Allow returns the role that the scopes of a token allow in a system; nil = not limited by scopes.
 	Allow func(system string) Role
 }
 
-// Accounts knows accounts and their credentials. Errors are those of the database.
+// Accounts finds accounts by their credentials. Its errors are database errors.
 type Accounts interface {
-	// InUse reports whether there is an account, so that everybody has to sign in.
+	// InUse reports whether there is an account. If so, sign-in is required.
 	InUse() bool
-	// BySession returns whose session a secret is; ok is false if it is none, or has ended.
+	// BySession returns the account of a session. ok is false if the session is unknown or has ended.
 	BySession(ctx context.Context, secret string) (a Account, ok bool, err error)
-	// ByToken returns whose API token a secret is; ok is false if it is none that is valid.
-	// expired is whether it was.
+	// ByToken returns the account of an API token. ok is false if the token is not valid, and
+	// expired is true if it has expired.
 	ByToken(ctx context.Context, secret, address string) (a Account, ok, expired bool, err error)
-	// ByName returns the account of a name. known is whether there is or was one, open whether
-	// it can be used.
+	// ByName returns the account of a name. known is true if it exists or existed, open if it can
+	// be used.
 	ByName(ctx context.Context, name string) (a Account, known, open bool, err error)
-	// ByProxy is ByName for a user that a proxy has authenticated, and adds an account if the
-	// settings say so; ok is false if the user may not sign in.
+	// ByProxy returns the account of a user that a proxy has authenticated, and adds it if the
+	// settings allow that. ok is false if the user may not sign in.
 	ByProxy(ctx context.Context, name string) (a Account, ok bool, err error)
-	// Refused records that an actor was refused. what is the action, subject what it asked for.
+	// Refused records a refused request in the audit log, with the action and its subject.
 	Refused(actor models.Actor, what, subject string)
 }
 
-// TokenPrefix begins each API token.
+// TokenPrefix is the prefix of all API tokens.
 const TokenPrefix = "lw_"
 
-// noAccounts are the Accounts of a server that has none.
+// noAccounts implements Accounts for a server without accounts.
 type noAccounts struct{}
 
 func (noAccounts) InUse() bool { return false }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Base is the base URL by which the client reaches this server: "https://links.example".
-// publicURL is PUBLIC_URL, without a slash at its end; "" = the host that the
-// request came to.
+// Base returns the base URL of this server for the client: "https://links.example". publicURL is
+// PUBLIC_URL without a trailing slash; "" = the Host of the request.
 func Base(publicURL string, r *http.Request) string {
 	switch {
 	case publicURL != "":
@@ -18,7 +17,7 @@ func Base(publicURL string, r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// IsHost says whether a request's Host, with any port, is a host; "" is none.
+// IsHost reports whether a request's Host, without the port, is host. It is false for "".
 func IsHost(r *http.Request, host string) bool {
 	return host != "" && strings.EqualFold(hostname(r.Host), host)
 }

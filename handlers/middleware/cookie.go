@@ -8,20 +8,20 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// The cookie of a session. Browsers take a cookie with the prefix only over HTTPS, for this host
-// alone, so that no other host of the domain can set it (RFC 6265bis, 4.1.3.2).
+// The session cookie. Browsers accept the prefix __Host- only over HTTPS and for this host, so
+// other hosts of the domain cannot set it (RFC 6265bis, section 4.1.3.2).
 const (
 	sessionCookie = "linkwatch_session"
 	hostPrefix    = "__Host-"
 )
 
-// Cookies sets and reads cookies that only this server sees.
+// Cookies sets and reads cookies of this host.
 type Cookies struct {
-	host   string // of PUBLIC_URL; "" = it is not known
+	host   string // of PUBLIC_URL; "" = unknown
 	secure bool   // PUBLIC_URL is https
 }
 
-// NewCookies makes Cookies of PUBLIC_URL; "" = none.
+// NewCookies returns the Cookies for PUBLIC_URL, which may be "".
 func NewCookies(publicURL string) Cookies {
 	u, err := url.Parse(publicURL)
 	if err != nil {
@@ -30,42 +30,42 @@ func NewCookies(publicURL string) Cookies {
 	return Cookies{u.Hostname(), u.Scheme == "https"}
 }
 
-// isSecure says whether the browser came by HTTPS: to PUBLIC_URL, also if the proxy before this
-// server does not say so, or else as the request tells.
+// isSecure reports whether the browser uses HTTPS. If PUBLIC_URL is https, requests to its host
+// count as HTTPS even if the proxy does not send X-Forwarded-Proto.
 func (k Cookies) isSecure(r *http.Request) bool {
 	return isHTTPS(r) || k.secure && IsHost(r, k.host)
 }
 
-// Set sets a cookie for maxAge; 0 = until the browser is closed, negative = it is removed.
+// Set sets a cookie for maxAge; 0 = until the browser closes, negative = delete the cookie.
 func (k Cookies) Set(c *gin.Context, name, value string, maxAge time.Duration) {
 	secure := k.isSecure(c.Request)
 	if secure {
 		name = hostPrefix + name
 	}
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // without Secure only where the browser came by HTTP
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure is missing only over HTTP
 		Name: name, Value: value, Path: "/", MaxAge: int(maxAge / time.Second), Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }
 
-// Get returns the value of a cookie; "" = there is none. Over HTTPS only one with the prefix counts.
+// Get returns the value of a cookie; "" = none. Over HTTPS, the name must have the prefix.
 func (k Cookies) Get(r *http.Request, name string) string {
 	if k.isSecure(r) {
 		name = hostPrefix + name
 	}
 	all := r.CookiesNamed(name)
-	if len(all) != 1 { // two are one too many: somebody else has set one
+	if len(all) != 1 { // of two, another host has set one
 		return ""
 	}
 	return all[0].Value
 }
 
-// SetSession gives the browser the secret of a session that lasts at most maxAge.
+// SetSession sets the session cookie for maxAge.
 func (k Cookies) SetSession(c *gin.Context, secret string, maxAge time.Duration) {
 	k.Set(c, sessionCookie, secret, maxAge)
 }
 
-// EndSession takes the secret of a session from the browser.
+// EndSession deletes the session cookie.
 func (k Cookies) EndSession(c *gin.Context) { k.Set(c, sessionCookie, "", -time.Second) }
 
-// Session returns the secret of the session of a request; "" = there is none.
+// Session returns the session secret of a request; "" = none.
 func (k Cookies) Session(r *http.Request) string { return k.Get(r, sessionCookie) }

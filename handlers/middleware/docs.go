@@ -8,15 +8,15 @@ import (
 	"github.com/swaggest/swgui/v5emb"
 )
 
-// Docs serves the description of the API.
+// Docs serves the OpenAPI documents and Swagger UI.
 type Docs struct {
 	errs     *Errors
 	v31, v30 func() ([]byte, error)
 	ui       http.Handler
 }
 
-// NewDocs makes the routes of a description. It is written when it is first asked
-// for, and kept: it does not change while the program runs.
+// NewDocs returns the handlers for a description. The documents are generated at the first
+// request and then cached.
 func NewDocs(errs *Errors, d interface {
 	OpenAPI() ([]byte, error)
 	OpenAPI30() ([]byte, error)
@@ -39,8 +39,8 @@ func (d *Docs) write(c *gin.Context, document func() ([]byte, error)) {
 	c.Data(http.StatusOK, "application/json", b)
 }
 
-// SwaggerUI answers GET /apidoc with Swagger UI, whose assets are in the
-// program. Its page has a script and styles of its own, which only this route allows.
+// SwaggerUI answers GET /apidoc with the embedded Swagger UI. Its page has inline scripts and
+// styles, so this route has another Content-Security-Policy.
 func (d *Docs) SwaggerUI(c *gin.Context) {
 	c.Header("Content-Security-Policy", "default-src 'self'; script-src 'self' 'unsafe-inline'; "+
 		"style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'")

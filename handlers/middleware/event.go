@@ -11,15 +11,15 @@ import (
 	"linkwatch/models"
 )
 
-// StreamEvent is one event of a stream. Control characters in ID and Name are
-// removed: a line break would begin another field.
+// StreamEvent is one server-sent event. Control characters in ID and Name are removed, because
+// a line break would start another field.
 type StreamEvent struct {
-	ID   string // what the client sends to resume, at most 64 printable ASCII characters; "" = this event is no place to resume
+	ID   string // the client sends it to resume; at most 64 printable ASCII characters; "" = clients cannot resume after this event
 	Name string // "" = "message"
 	Data any    // sent as one line of JSON
 }
 
-// text is the event on the wire.
+// text returns the event in the format of the stream.
 func (e StreamEvent) text() ([]byte, error) {
 	data, err := json.Marshal(e.Data)
 	if err != nil {
@@ -36,7 +36,7 @@ func (e StreamEvent) text() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// oneLine is a text without control characters.
+// oneLine removes control characters.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -48,8 +48,8 @@ func oneLine(s string) string {
 
 const maxEventID = 64 // bytes
 
-// lastEventID is the event after which a client resumes; "" = it begins. A browser
-// that reconnects sends the header, and the query that its stream began with.
+// lastEventID returns the event after which a client resumes; "" = a new stream. The header wins
+// over the query: a browser that reconnects sends both, with the query of the first request.
 func lastEventID(r *http.Request) (string, *Problem) {
 	const inHeader, inQuery = "Last-Event-ID", "last_event_id"
 	id, location := r.Header.Get(inHeader), "header."+inHeader

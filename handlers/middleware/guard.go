@@ -22,21 +22,21 @@ import (
 // MaxBody is the largest request body in bytes.
 const MaxBody = 1 << 20
 
-// CSP is the Content-Security-Policy of every response that does not set
-// another. Pictures come from the web: they are those of saved links.
+// CSP is the default Content-Security-Policy. Images may come from any host, because pages show
+// the pictures of saved links.
 const CSP = "default-src 'self'; img-src 'self' https: http: data:; object-src 'none'; base-uri 'none'; " +
 	"form-action 'self'; frame-ancestors 'none'"
 
-// Values of headers. All answers share them, and nothing changes them.
+// Header values that all responses share. They are never changed.
 var (
 	cspHeader      = []string{CSP}
 	nosniffHeader  = []string{"nosniff"}
-	hstsHeader     = []string{"max-age=31536000"} // a year; other hosts of the domain are none of our business
-	referrerHeader = []string{"same-origin"}      // a saved link's site need not learn where it is saved
+	hstsHeader     = []string{"max-age=31536000"} // one year; not for other hosts of the domain
+	referrerHeader = []string{"same-origin"}      // the site of a saved link does not see this server
 )
 
-// Secure sets the headers that keep a browser from doing more than we mean. If publicURL is
-// https, browsers are told to come by HTTPS alone (RFC 6797).
+// Secure sets security headers. If publicURL is https, it also sets Strict-Transport-Security
+// (RFC 6797).
 func Secure(publicURL string) gin.HandlerFunc {
 	https := strings.HasPrefix(publicURL, "https://")
 	return func(c *gin.Context) {
@@ -53,10 +53,9 @@ func Secure(publicURL string) gin.HandlerFunc {
 	}
 }
 
-// Hosts refuses a request whose Host is none of ours: a stranger's name that
-// was made to resolve to this machine (DNS rebinding). Ours are
-// loopback, name (HTTP_HOST), the address that the connection came in on, and
-// the host of publicURL ("" = none).
+// Hosts refuses requests with an unknown Host, as protection against DNS rebinding. Known hosts
+// are loopback, name (HTTP_HOST), the local address of the connection, and the host of publicURL
+// ("" = none).
 func (e *Errors) Hosts(name, publicURL string) gin.HandlerFunc {
 	public := ""
 	if u, err := url.Parse(publicURL); err == nil {
@@ -72,12 +71,12 @@ func (e *Errors) Hosts(name, publicURL string) gin.HandlerFunc {
 		if err == nil && ip.Zone() == "" && (ip.Unmap().IsLoopback() || ip.Unmap() == localAddr(c.Request)) {
 			return
 		}
-		e.Write(c, NewProblem(models.CodeForbidden, "This server is not known by that host name. Its operator can set PUBLIC_URL."))
+		e.Write(c, NewProblem(models.CodeForbidden, "Unknown host name. The operator of this server can allow it with PUBLIC_URL."))
 	}
 }
 
-// hostname is host without its port and brackets; "" if it is not written as a
-// host is. Pages repeat Host in addresses, so nothing else may hide in it.
+// hostname returns host without port and brackets, or "" if it is malformed. Pages repeat Host
+// in URLs, so it must not contain anything else.
 func hostname(host string) string {
 	if h, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -96,32 +95,31 @@ func hostname(host string) string {
 
 func localAddr(r *http.Request) netip.Addr {
 	a, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return a.AddrPort().Addr().Unmap() // of a nil address: the invalid one, which equals none
+	return a.AddrPort().Addr().Unmap() // invalid for a nil address
 }
 
-// SameOrigin refuses writes that a browser sends on behalf of another site.
-// Behind a proxy that changes Host, publicURL ("" = none) is our origin too.
+// SameOrigin refuses cross-origin writes of browsers. The origin publicURL ("" = none) is allowed
+// too, for proxies that change Host.
 func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 	guard := http.NewCrossOriginProtection()
 	if publicURL != "" {
 		if err := guard.AddTrustedOrigin(publicURL); err != nil {
-			panic(err) // config.Load lets only origins through
+			panic(err) // config.Load accepts only origins
 		}
 	}
 	return func(c *gin.Context) {
 		if err := guard.Check(c.Request); err != nil {
-			e.Write(c, NewProblem(models.CodeForbidden, "Another site may not send this on your behalf."))
+			e.Write(c, NewProblem(models.CodeForbidden, "Cross-site request refused. Open Linkwatch in this browser and try again there."))
 		}
 	}
 }
 
-// requestTime is how long a request is worked on: less than the server takes
-// to close its connection, so that whoever waits for a database that does not
-// answer is told so.
+// requestTime is the time limit of a request. It is shorter than the write timeout of the server,
+// so that a client gets an error when the database does not respond.
 const requestTime = 40 * time.Second
 
-// InTime ends a request's context when that is over, and limits its waits for the
-// database (models.ForRequest), but for a quick route or a stream, which limit their own time.
+// InTime cancels the context of a request after requestTime, and limits its waits for the
+// database (models.ForRequest). Quick routes and streams have their own limits.
 func InTime(routes *Table) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if r := routes.Of(c); r.Quick || r.Stream {
@@ -134,10 +132,9 @@ func InTime(routes *Table) gin.HandlerFunc {
 	}
 }
 
-// Body reads the request's body into memory before any handler runs, so that
-// a slow sender is cut by the server's ReadTimeout and a large one by MaxBody,
-// once for all. (net/http lifts that deadline at the body's end: a handler may
-// work for longer.)
+// Body reads the request body into memory before any handler runs. The server's ReadTimeout
+// limits slow clients, MaxBody large bodies. net/http ends the read deadline after the body, so
+// handlers can run longer.
 func (e *Errors) Body(c *gin.Context) {
 	if c.Request.Body == http.NoBody {
 		return
@@ -147,12 +144,12 @@ func (e *Errors) Body(c *gin.Context) {
 		c.Request.Body = io.NopCloser(bytes.NewReader(body))
 		return
 	}
-	p := NewProblem(models.CodeInvalid, "The body ended early.")
+	p := NewProblem(models.CodeInvalid, "The request body is incomplete.")
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		p = NewProblem(CodeTooLarge, "The body is larger than 1 MiB.")
+		p = NewProblem(CodeTooLarge, "The request body is larger than 1 MiB. Send less data at once.")
 	} else if errors.Is(err, os.ErrDeadlineExceeded) {
-		p = NewProblem(CodeRequestTimeout, "The body came too slowly.")
+		p = NewProblem(CodeRequestTimeout, "The request body arrived too slowly. Try again.")
 	}
-	c.Header("Connection", "close") // what is left of the body is not read
+	c.Header("Connection", "close") // the rest of the body is not read
 	e.Write(c, p)
 }

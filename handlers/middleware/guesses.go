@@ -10,20 +10,18 @@ import (
 	"time"
 )
 
-// The limits of wrong credentials. Beyond the first, a client is refused; beyond the second,
-// an account is closed to clients that it does not know; beyond the third, which counts all
-// clients, a line is logged.
+// Limits of failed logins.
 const (
-	maxFailures        = 10
-	maxAccountFailures = 20
-	maxAllFailures     = 100
+	maxFailures        = 10  // then a client is refused
+	maxAccountFailures = 20  // then an account is locked for unknown clients
+	maxAllFailures     = 100 // of all clients: then a warning is logged
 
-	failureWindow = time.Minute // of a client; not longer than idleClient
+	failureWindow = time.Minute // per client; at most idleClient
 	accountWindow = 15 * time.Minute
 )
 
-// Guesses counts wrong credentials, so that they cannot be guessed at the speed of the network.
-// Each instance counts its own. It is safe for concurrent use.
+// Guesses counts failed logins and limits their rate. Each node counts its own. It is safe for
+// concurrent use.
 type Guesses struct {
 	log *slog.Logger
 	now func() time.Time
@@ -32,22 +30,21 @@ type Guesses struct {
 	clients  clients[netip.Prefix, *recent]
 	accounts clients[string, *recent]
 	all      *recent
-	warned   time.Time // when the line about all clients was last logged
+	warned   time.Time // time of the last warning about all clients
 }
 
-// NewGuesses makes Guesses that have counted nothing yet.
+// NewGuesses returns Guesses without counted failures.
 func NewGuesses(log *slog.Logger) *Guesses {
 	g := &Guesses{
 		log: log, now: time.Now, all: newRecent(maxAllFailures, failureWindow),
 		clients: newClients[netip.Prefix, *recent](idleClient), accounts: newClients[string, *recent](accountWindow),
 	}
-	// A flood of other names and addresses must not make it forget whom it refuses.
+	// A flood of new names and addresses must not evict the clients that are refused.
 	g.clients.weight, g.accounts.weight = (*recent).failures, (*recent).failures
 	return g
 }
 
-// wait returns how long a client has to wait until its credentials are accepted
-// again; 0 if they are now.
+// wait returns how long a client is still refused; 0 = not refused.
 func (g *Guesses) wait(client netip.Prefix) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,18 +54,18 @@ func (g *Guesses) wait(client netip.Prefix) time.Duration {
 	return 0
 }
 
-// Refuses reports whether the client of a request is refused at the moment.
+// Refuses reports whether the client of a request is refused now.
 func (g *Guesses) Refuses(r *http.Request) bool { return g.wait(clientAt(peer(r))) > 0 }
 
-// add counts wrong credentials of a client. It returns 0 while the client is
-// not refused: for the first maxFailures within failureWindow.
+// add counts a failed login of a client. It returns 0 for the first maxFailures within
+// failureWindow, and then how long the client is refused.
 func (g *Guesses) add(ctx context.Context, client netip.Prefix) time.Duration {
 	g.mu.Lock()
 	now := g.now()
 	c := g.client(client, now)
 	wait := c.wait(now)
 	refused := wait > 0
-	if !refused { // further attempts do not make the wait longer
+	if !refused { // attempts while refused do not extend the wait
 		c.add(now)
 		wait = c.wait(now)
 	}
@@ -100,11 +97,11 @@ func (g *Guesses) client(at netip.Prefix, now time.Time) *recent {
 	return *c
 }
 
-// Login counts an attempt to sign in to an account, before it is known whether it is wrong, so
-// that parallel attempts gain nothing. It returns how long the client has to wait, or 0 with a
-// function that takes the attempt back: call it if the credentials were right. known reports
-// whether the account knows the client, which others cannot keep out of it then; it is asked
-// only if the account is closed to others.
+// Login counts an attempt to sign in to an account. It counts before the credentials are verified,
+// so that parallel attempts cannot exceed the limit. It returns how long the client has to wait,
+// or 0 and a function that uncounts the attempt: call it if the credentials are right. known
+// reports whether the client has signed in to the account before; such clients are not locked
+// out. It is called only if the account is locked.
 func (g *Guesses) Login(r *http.Request, account string, known func() bool) (wait time.Duration, right func()) {
 	ctx, client := r.Context(), clientAt(peer(r))
 	if wait := g.closed(account); wait > 0 && !known() {
@@ -116,22 +113,22 @@ func (g *Guesses) Login(r *http.Request, account string, known func() bool) (wai
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	of, by := g.account(account, now), g.client(client, now)
-	before := of.wait(now) > 0
-	of.add(now)
-	if !before && of.wait(now) > 0 {
-		g.log.WarnContext(ctx, "account closed after failed logins", "failures", maxAccountFailures, "request_id", RequestID(ctx))
+	byAccount, byClient := g.account(account, now), g.client(client, now)
+	locked := byAccount.wait(now) > 0
+	byAccount.add(now)
+	if !locked && byAccount.wait(now) > 0 {
+		g.log.WarnContext(ctx, "account locked after failed logins", "failures", maxAccountFailures, "request_id", RequestID(ctx))
 	}
 	return 0, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		of.takeBack()
-		by.takeBack()
-		g.all.takeBack()
+		byAccount.uncount()
+		byClient.uncount()
+		g.all.uncount()
 	}
 }
 
-// closed returns how long an account is closed to clients that it does not know; 0 if it is not.
+// closed returns how long an account is still locked for unknown clients; 0 = not locked.
 func (g *Guesses) closed(account string) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -149,7 +146,7 @@ func (g *Guesses) account(name string, now time.Time) *recent {
 	return *a
 }
 
-// name is a client in the log: an IPv4 address, or an IPv6 network.
+// name returns a client for logs: an IPv4 address or an IPv6 network.
 func name(client netip.Prefix) string {
 	if client.IsSingleIP() {
 		return client.Addr().String()
@@ -157,27 +154,28 @@ func name(client netip.Prefix) string {
 	return client.String()
 }
 
-// recent holds the times of the last few failures, the oldest first.
+// recent holds the times of the last failures, oldest first.
 type recent struct {
 	at     []time.Time
-	most   int
+	limit  int
 	window time.Duration
 }
 
-func newRecent(most int, window time.Duration) *recent { return &recent{most: most, window: window} }
+func newRecent(limit int, window time.Duration) *recent {
+	return &recent{limit: limit, window: window}
+}
 
 func (r *recent) add(now time.Time) {
-	if len(r.at) == r.most {
+	if len(r.at) == r.limit {
 		r.at = slices.Delete(r.at, 0, 1)
 	}
 	r.at = append(r.at, now)
 }
 
-// takeBack forgets the newest failure: that of an attempt which was right after all, or of
-// one that was made at the same time, which is the same.
-func (r *recent) takeBack() { r.at = r.at[:max(0, len(r.at)-1)] }
+// uncount removes the newest failure. With parallel attempts it may be that of another one, which
+// makes no difference.
+func (r *recent) uncount() { r.at = r.at[:max(0, len(r.at)-1)] }
 
-// failures is how many it holds.
 func (r *recent) failures() int {
 	if r == nil {
 		return 0
@@ -185,10 +183,9 @@ func (r *recent) failures() int {
 	return len(r.at)
 }
 
-// wait returns how long it takes until the oldest of them is window ago; 0 if it is,
-// or if there are not that many yet.
+// wait returns the time until the oldest failure leaves the window; 0 if the limit is not reached.
 func (r *recent) wait(now time.Time) time.Duration {
-	if len(r.at) < r.most {
+	if len(r.at) < r.limit {
 		return 0
 	}
 	return max(0, r.at[0].Add(r.window).Sub(now))

@@ -218,8 +218,8 @@ func TestFailuresAreBounded(t *testing.T) {
 		if i%2 == 0 {
 			f.add(t.Context(), from)
 		}
-		if n := len(f.clients.known); n > maxClients || n > i/2+1 {
-			t.Fatalf("%d clients are known after %d", n, i+1)
+		if n := len(f.clients.entries); n > maxClients || n > i/2+1 {
+			t.Fatalf("table has %d clients after %d", n, i+1)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func TestFloodOpensNothing(t *testing.T) {
 	if !g.Refuses(from(0)) {
 		t.Error("the client is let in again")
 	}
-	if n := len(g.accounts.known); n > maxClients {
+	if n := len(g.accounts.entries); n > maxClients {
 		t.Errorf("%d accounts are known", n)
 	}
 }

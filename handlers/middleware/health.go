@@ -15,10 +15,10 @@ import (
 	"linkwatch/models"
 )
 
-// databasePatience is how long the health routes wait for the database.
-const databasePatience = 2 * time.Second
+// databaseTimeout is how long the health routes wait for the database.
+const databaseTimeout = 2 * time.Second
 
-// Health answers those who ask how the program is.
+// Health serves /healthz, /readyz and /health.
 type Health struct {
 	errors   *Errors
 	db       *models.DB
@@ -29,16 +29,16 @@ type Health struct {
 	stop     sync.Once
 }
 
-// HealthCheck tells how something is that the program can do without.
+// HealthCheck reports the state of an optional dependency.
 type HealthCheck struct {
 	Name string // member of the report of /health: "redis"
 	Doc  string // describes the member in the OpenAPI document
-	// State is what the report says of it: a struct with JSON members, always of
-	// the same type. ok is false if it is unavailable, which makes the program degraded.
+	// State returns the member of the report: a struct with JSON members, always of the same
+	// type. If ok is false, the dependency is unavailable and the status is degraded.
 	State func() (state any, ok bool)
 }
 
-// NewHealth is a program of a version that has just started.
+// NewHealth returns the Health of a program that has just started.
 func NewHealth(e *Errors, db *models.DB, version string) *Health {
 	return &Health{errors: e, db: db, version: version, started: time.Now(), stopping: make(chan struct{})}
 }
@@ -46,11 +46,11 @@ func NewHealth(e *Errors, db *models.DB, version string) *Health {
 // Add adds checks to the report, before the server starts.
 func (h *Health) Add(checks ...HealthCheck) { h.checks = append(h.checks, checks...) }
 
-// Stopping makes /readyz answer 503 from now on, so that whoever sends
-// requests here turns elsewhere before the listener closes.
+// Stopping makes /readyz answer 503, so that load balancers stop sending requests before the
+// listener closes.
 func (h *Health) Stopping() { h.stop.Do(func() { close(h.stopping) }) }
 
-// WhenStopping is closed by Stopping: for requests that only wait.
+// WhenStopping returns a channel that Stopping closes, for long-lived requests.
 func (h *Health) WhenStopping() <-chan struct{} { return h.stopping }
 
 func (h *Health) isStopping() bool {
@@ -62,31 +62,31 @@ func (h *Health) isStopping() bool {
 	}
 }
 
-// GroupHealth is the group of these operations in the OpenAPI document.
+// GroupHealth is the OpenAPI tag of the health and metrics operations.
 const GroupHealth = "Health"
 
-// Operations describe the routes that answer how the program is.
+// Operations describes the health and metrics routes.
 func (h *Health) Operations() []Operation {
 	return []Operation{
 		{
 			Methods: []string{http.MethodGet}, Path: "/healthz", ID: "check-liveness", Tag: GroupHealth, Public: true,
-			Summary: "Check that the server runs", Description: "Answers as long as the process serves requests.",
+			Summary: "Check liveness", Description: "Returns 200 as long as the process serves requests.",
 			Responses: []Response{{Status: http.StatusOK, Description: "The server runs", Content: map[string]any{jsonMedia: Status{}}}},
 		},
 		{
 			Methods: []string{http.MethodGet}, Path: "/readyz", ID: "check-readiness", Tag: GroupHealth, Public: true,
-			Summary: "Check that the server is ready",
-			Description: "The server is ready while its database can be read and written, all migrations have run, " +
+			Summary: "Check readiness",
+			Description: "The server is ready if the database is available and writable, all migrations have run, " +
 				"and the server is not stopping.",
 			Responses: []Response{{Status: http.StatusOK, Description: "The server is ready", Content: map[string]any{jsonMedia: Status{}}}},
 			Problems:  []models.Code{models.CodeUnavailable},
 		},
 		{
 			Methods: []string{http.MethodGet}, Path: "/health", ID: "get-health", Tag: GroupHealth,
-			Summary: "Get the health of the server", Description: "The server works without Redis, so its failure is not a 503.",
+			Summary: "Get health", Description: "Returns the state of the server and its dependencies. Optional dependencies such as Redis do not cause a 503.",
 			Responses: []Response{
-				{Status: http.StatusOK, Description: "The server works", Content: map[string]any{jsonMedia: h.report()}},
-				{Status: http.StatusServiceUnavailable, Description: "The database is unavailable, or the server is stopping", Content: map[string]any{jsonMedia: h.report()}},
+				{Status: http.StatusOK, Description: "The server is available, possibly degraded", Content: map[string]any{jsonMedia: h.report()}},
+				{Status: http.StatusServiceUnavailable, Description: "The database is unavailable or the server is stopping", Content: map[string]any{jsonMedia: h.report()}},
 			},
 		},
 		{
@@ -99,14 +99,14 @@ func (h *Health) Operations() []Operation {
 
 const jsonMedia = "application/json"
 
-// Status is the answer of /healthz and /readyz.
+// Status is the response of /healthz and /readyz.
 type Status struct {
 	Status string `json:"status" enum:"ok" doc:"Always ok"`
 }
 
-// Report is the answer of /health.
+// Report is the response of /health.
 type Report struct {
-	Status   string         `json:"status" enum:"ok,degraded,stopping" doc:"degraded if the database or Redis is unavailable, stopping if the server is about to end"`
+	Status   string         `json:"status" enum:"ok,degraded,stopping" doc:"degraded if a dependency is unavailable, stopping during shutdown"`
 	Version  string         `json:"version" example:"1.4.0" doc:"Version of the program"`
 	Uptime   string         `json:"uptime" example:"3h12m5s" doc:"Time since the program started, as a Go duration"`
 	Database DatabaseHealth `json:"database" doc:"Health of the database"`
@@ -114,7 +114,7 @@ type Report struct {
 	checks []checked
 }
 
-// checked is what a check found.
+// checked is the result of a check.
 type checked struct {
 	HealthCheck
 	state any
@@ -134,7 +134,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// Members are the members of the report beside its fields, for its description.
+// Members returns the members of the checks, for the OpenAPI document.
 func (r Report) Members() []Member {
 	all := make([]Member, len(r.checks))
 	for i, c := range r.checks {
@@ -146,16 +146,15 @@ func (r Report) Members() []Member {
 // DatabaseHealth is the state of the database.
 type DatabaseHealth struct {
 	Engine string  `json:"engine" enum:"sqlite,postgres" doc:"Database engine"`
-	Status string  `json:"status" enum:"ok,unavailable" doc:"Whether the database can be used"`
-	Detail *string `json:"detail" example:"The database does not answer, or its schema is not the newest." doc:"Why the database is unavailable. null if it is not"`
+	Status string  `json:"status" enum:"ok,unavailable" doc:"Whether the database is available"`
+	Detail *string `json:"detail" example:"The database is unavailable or its schema is out of date." doc:"Why the database is unavailable. null if it is available"`
 }
 
-// Alive answers GET /healthz: 200 as long as anything answers at all.
+// Alive answers GET /healthz with 200.
 func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, Status{"ok"}) }
 
-// Ready answers GET /readyz: 200 if the database answers and can be written, its
-// schema is the newest, and the program is not about to stop; else a 503 problem
-// that says which of these fails.
+// Ready answers GET /readyz. It is 200 if the database is available and writable, the schema is
+// up to date and the program is not stopping, and otherwise a 503 problem with the reason.
 func (h *Health) Ready(c *gin.Context) {
 	if h.isStopping() {
 		h.errors.Write(c, NewProblem(models.CodeUnavailable, "The server is stopping."))
@@ -168,9 +167,8 @@ func (h *Health) Ready(c *gin.Context) {
 	c.JSON(http.StatusOK, Status{"ok"})
 }
 
-// Report answers GET /health. It is 503 if the program is stopping or the
-// database is unavailable. What a HealthCheck finds unavailable makes it
-// degraded, but everything is served, so that is 200.
+// Report answers GET /health. It is 503 if the program is stopping or the database is
+// unavailable. A failed HealthCheck makes it degraded, with status 200.
 func (h *Health) Report(c *gin.Context) {
 	code, report := http.StatusOK, h.report()
 	if h.isStopping() {
@@ -184,11 +182,11 @@ func (h *Health) Report(c *gin.Context) {
 	c.JSON(code, report)
 }
 
-// report is the report of a program whose database is available.
+// report returns the report without the state of the database.
 func (h *Health) report() Report {
 	r := Report{Status: "ok", Version: h.version, Uptime: time.Since(h.started).Truncate(time.Second).String()}
 	r.Database.Status = "ok"
-	if h.db != nil { // there is none where the API is only described
+	if h.db != nil { // nil if only the API is described
 		r.Database.Engine = h.db.Engine
 	}
 	for _, c := range h.checks {
@@ -201,16 +199,16 @@ func (h *Health) report() Report {
 	return r
 }
 
-// databaseDetail is what the outside may know of an error of the database.
+// databaseDetail returns the public text of a database error.
 func databaseDetail(err error) string {
 	if e, ok := errors.AsType[*models.Error](err); ok {
 		return e.Detail
 	}
-	return "The database does not answer, or its schema is not the newest."
+	return "The database is unavailable or its schema is out of date."
 }
 
 func (h *Health) database(c *gin.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), databasePatience)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), databaseTimeout)
 	defer cancel()
 	err := h.db.Ready(ctx)
 	if err != nil {

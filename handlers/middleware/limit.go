@@ -13,7 +13,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limiter bounds how often each client may do something that is open to all.
+// Limiter is a rate limit per client for a public operation.
 type Limiter struct {
 	noun      string
 	perMinute int
@@ -21,14 +21,14 @@ type Limiter struct {
 	clients   clients[netip.Prefix, *rate.Limiter]
 }
 
-// NewLimiter lets each client make so many things a minute, all of them at once
-// if it likes; 0 = any number. noun is what they are called: "short links".
+// NewLimiter returns a limit of perMinute per client, with a burst of the same size; 0 = no limit.
+// noun names the items in the error: "short links".
 func NewLimiter(noun string, perMinute int) *Limiter {
 	return &Limiter{noun: noun, perMinute: perMinute, clients: newClients[netip.Prefix, *rate.Limiter](idleClient)}
 }
 
-// Take counts one more at a time for the client at an address. It returns 0, or
-// how long the client has to wait if that is too many.
+// Take counts one item of the client at an address. It returns 0, or how long the client has to
+// wait if the limit is exceeded.
 func (l *Limiter) Take(from netip.Addr, now time.Time) time.Duration {
 	if l.perMinute == 0 {
 		return 0
@@ -39,18 +39,17 @@ func (l *Limiter) Take(from netip.Addr, now time.Time) time.Duration {
 	if *c == nil {
 		*c = rate.NewLimiter(rate.Limit(float64(l.perMinute)/60), l.perMinute)
 	}
-	turn := (*c).ReserveN(now, 1)
-	wait := turn.DelayFrom(now)
+	reservation := (*c).ReserveN(now, 1)
+	wait := reservation.DelayFrom(now)
 	if wait > 0 {
-		turn.CancelAt(now)
+		reservation.CancelAt(now)
 	}
 	return wait
 }
 
-// Limit refuses what goes beyond the limit of a client on a route (Route.Limit).
-// It is for callers who proved nothing: where access guards a route, whoever comes
-// here has its credentials. This machine's own are free unless strangers come by a proxy on
-// it, as publicURL ("" = none) says.
+// Limit enforces Route.Limit on anonymous callers. Where access guards a route, there is no limit:
+// all callers have credentials. Loopback clients have no limit either, unless publicURL is set:
+// then they may be a proxy with anonymous callers.
 func (e *Errors) Limit(routes *Table, access *Access, publicURL string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.Request.Method == http.MethodGet || access.Guards(c) {
@@ -70,7 +69,7 @@ func (e *Errors) Limit(routes *Table, access *Access, publicURL string) gin.Hand
 	}
 }
 
-// RateLimited is a problem that says when to try again: what there was too much of, then the time.
+// RateLimited returns a 429 problem. Its detail is what, followed by when to try again.
 func RateLimited(what string, wait time.Duration) *Problem {
 	seconds := int(math.Ceil(wait.Seconds()))
 	p := NewProblem(CodeRateLimited, fmt.Sprintf("%s Try again in %s.", what, english.Plural(seconds, "second", "")))

@@ -70,8 +70,8 @@ func TestLimiterIsBounded(t *testing.T) {
 		l.Take(address(i), now)
 	}
 	l.Take(address(maxClients), now)
-	if len(l.clients.known) != maxClients/2+1 {
-		t.Errorf("%d clients are known", len(l.clients.known))
+	if len(l.clients.entries) != maxClients/2+1 {
+		t.Errorf("table has %d clients", len(l.clients.entries))
 	}
 	for i := range maxClients / 2 {
 		if l.Take(address(i), now) == 0 {
@@ -80,8 +80,8 @@ func TestLimiterIsBounded(t *testing.T) {
 	}
 	for i := range 5 * maxClients { // all at the same time
 		l.Take(address(i), now)
-		if len(l.clients.known) > maxClients {
-			t.Fatalf("%d clients are known", len(l.clients.known))
+		if len(l.clients.entries) > maxClients {
+			t.Fatalf("table has %d clients", len(l.clients.entries))
 		}
 	}
 }

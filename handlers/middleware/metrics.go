@@ -8,26 +8,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics count requests by route, method and status. No label holds anything
-// that a visitor chose.
+// Metrics are the metrics of HTTP requests. Clients cannot create new label values.
 type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 }
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics registers the metrics.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "linkwatch_http_requests_total", Help: "Requests answered, by route, method and status.",
+			Name: "linkwatch_http_requests_total", Help: "Total number of HTTP requests, by route, method and status.",
 		}, []string{"route", "method", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "linkwatch_http_request_duration_seconds", Help: "Time to answer a request, by route and method.",
+			Name: "linkwatch_http_request_duration_seconds", Help: "Duration of HTTP requests in seconds, by route and method.",
 			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route", "method"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "linkwatch_http_requests_in_flight", Help: "Requests being answered now.",
+			Name: "linkwatch_http_requests_in_flight", Help: "Number of HTTP requests in progress.",
 		}),
 	}
 	r.MustRegister(m.requests, m.duration, m.inFlight)
@@ -47,7 +46,7 @@ func (m *Metrics) count(method, route string, status int) (routeLabel, methodLab
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 	default:
-		method = "other" // a method may be any word
+		method = "other" // clients can send any method
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
 	return route, method

@@ -2,11 +2,10 @@ package middleware
 
 import "linkwatch/models"
 
-// Operation describes a route outside of /v1 in the OpenAPI document. It stands
-// beside the route's handler.
+// Operation describes a route outside of /v1 in the OpenAPI document.
 type Operation struct {
-	Methods     []string // the first is the one that names the operation
-	Path        string   // as the router has it: "/s/:key"
+	Methods     []string // ID belongs to the first; the others get the suffix -method
+	Path        string   // of the router: "/s/:key"
 	ID          string
 	Tag         string
 	Summary     string
@@ -14,10 +13,10 @@ type Operation struct {
 	Public      bool // no login is needed
 	Params      []Param
 	Responses   []Response
-	Problems    []models.Code // problems that the route can answer, besides those of every route
+	Problems    []models.Code // in addition to those of every route
 }
 
-// Param describes a parameter in the path or the query of an Operation.
+// Param describes a path or query parameter of an Operation.
 type Param struct {
 	Name, In, Description string
 	Example               string
@@ -32,8 +31,8 @@ type Response struct {
 	Content     map[string]any    // a value of the body's type by media type; nil = text
 }
 
-// Member is a member of a body beside the fields of its type, which has a method
-// Members. Value is of the member's type.
+// Member is a member of a body that is not a field of its type. The type has a method Members.
+// Value has the type of the member.
 type Member struct {
 	Name, Doc string
 	Value     any

@@ -1,6 +1,5 @@
-// Package middleware is what every request passes on its way to a handler, whichever
-// face it is for: request id, log, metrics, guards, limits, and the one place
-// where an error becomes a response.
+// Package middleware contains what pages and the API share: request ID, log, metrics, access
+// control, rate limits, event streams, health, and the conversion of errors to responses.
 package middleware
 
 import (
@@ -20,73 +19,72 @@ import (
 	"linkwatch/models"
 )
 
-// Codes of errors that only HTTP knows; the others are in models.
+// Codes of errors of HTTP. The other codes are in package models.
 const (
 	CodeUnauthorized     models.Code = "unauthorized"
 	CodeMethodNotAllowed models.Code = "method-not-allowed"
-	CodeRequestTimeout   models.Code = "request-timeout" // the body came too slowly
+	CodeRequestTimeout   models.Code = "request-timeout" // the body arrived too slowly
 	CodeTooLarge         models.Code = "too-large"
 	CodeUnsupportedMedia models.Code = "unsupported-media-type"
 	CodeRateLimited      models.Code = "rate-limited"
 	CodeInternal         models.Code = "internal"
 )
 
-// StatusClientGone is the status that logs and metrics show for a request whose
-// client did not wait for the answer (nginx's 499).
+// StatusClientGone is the status in logs and metrics of a request whose client closed the
+// connection (as in nginx).
 const StatusClientGone = 499
 
-// kinds is what each code is on the wire. Each has an entry in explanations.
+// kinds are the status and title of each code. Each has an entry in explanations.
 var kinds = map[models.Code]struct {
 	status int
 	title  string
 }{
 	models.CodeInvalid:      {http.StatusBadRequest, "Invalid request"},
 	models.CodeTooManyTags:  {http.StatusBadRequest, "Too many tags"},
-	CodeUnauthorized:        {http.StatusUnauthorized, "Login needed"},
+	CodeUnauthorized:        {http.StatusUnauthorized, "Login required"},
 	models.CodeForbidden:    {http.StatusForbidden, "Not allowed"},
 	models.CodeNotFound:     {http.StatusNotFound, "Not found"},
 	CodeMethodNotAllowed:    {http.StatusMethodNotAllowed, "Method not allowed"},
-	CodeRequestTimeout:      {http.StatusRequestTimeout, "Request took too long"},
+	CodeRequestTimeout:      {http.StatusRequestTimeout, "Request timeout"},
 	models.CodeConflict:     {http.StatusConflict, "Conflict"},
 	models.CodeGone:         {http.StatusGone, "Gone"},
 	CodeRateLimited:         {http.StatusTooManyRequests, "Too many requests"},
-	CodeTooLarge:            {http.StatusRequestEntityTooLarge, "Too large"},
-	CodeUnsupportedMedia:    {http.StatusUnsupportedMediaType, "Not JSON"},
-	models.CodeUnresolvable: {http.StatusUnprocessableEntity, "The link does not resolve"},
+	CodeTooLarge:            {http.StatusRequestEntityTooLarge, "Request too large"},
+	CodeUnsupportedMedia:    {http.StatusUnsupportedMediaType, "Unsupported media type"},
+	models.CodeUnresolvable: {http.StatusUnprocessableEntity, "Link could not be fetched"},
 	models.CodeBlocked:      {http.StatusUnprocessableEntity, "Address not allowed"},
 	models.CodeUndelivered:  {http.StatusUnprocessableEntity, "Message not delivered"},
 	CodeInternal:            {http.StatusInternalServerError, "Internal error"},
-	models.CodeUnavailable:  {http.StatusServiceUnavailable, "Not available"},
+	models.CodeUnavailable:  {http.StatusServiceUnavailable, "Service unavailable"},
 }
 
-// Problem is an error as RFC 9457 writes it. It is also an error that huma
-// sends as it is.
+// Problem is an RFC 9457 problem. huma sends it unchanged.
 type Problem struct {
 	Type   string       `json:"type" format:"uri-reference" example:"/probs/not-found" doc:"Type of the problem: the path of a page that explains it"`
-	Title  string       `json:"title" example:"Not found" doc:"Type of the problem in words"`
+	Title  string       `json:"title" example:"Not found" doc:"Name of the type"`
 	Status int          `json:"status" example:"404" doc:"HTTP status of the response"`
-	Detail string       `json:"detail" example:"There is no such link." doc:"What happened and what to do"`
-	Errors []FieldError `json:"errors,omitempty" nullable:"false" doc:"Which parts of the request are invalid. Only for invalid requests"`
+	Detail string       `json:"detail" example:"There is no such link." doc:"What is wrong and what to do"`
+	Errors []FieldError `json:"errors,omitempty" nullable:"false" doc:"Invalid parts of the request. Missing in other problems"`
 
 	retryAfter time.Duration
 }
 
 // FieldError is one invalid part of the input.
 type FieldError struct {
-	Location string `json:"location" example:"url" doc:"Place in the request: a member of the body, body for the whole body, or query, path or header with the name of the parameter"`
-	Message  string `json:"message" example:"must start with http:// or https://" doc:"What is wrong with it"`
+	Location string `json:"location" example:"url" doc:"Member of the body, body for the whole body, or query, path or header with the name of the parameter"`
+	Message  string `json:"message" example:"must start with http:// or https://" doc:"What is wrong"`
 }
 
-// Error is the detail.
+// Error returns the detail.
 func (p *Problem) Error() string { return p.Detail }
 
-// GetStatus is the HTTP status, for huma.
+// GetStatus implements huma.StatusError.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType is the problem's own media type in place of plain JSON, for huma.
+// ContentType implements huma.ContentTypeFilter.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
 
-// GetHeaders is Retry-After (whole seconds, rounded up) where the time is known, for huma.
+// GetHeaders implements huma.HeadersError. It returns Retry-After in whole seconds, rounded up, if known.
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	if p.retryAfter > 0 {
@@ -95,8 +93,7 @@ func (p *Problem) GetHeaders() http.Header {
 	return h
 }
 
-// NewProblem is a problem of a code with a detail of its own. A code that is
-// not in the table is internal.
+// NewProblem returns a problem. An unknown code becomes CodeInternal.
 func NewProblem(code models.Code, detail string, fields ...FieldError) *Problem {
 	k, ok := kinds[code]
 	if !ok {
@@ -108,13 +105,12 @@ func NewProblem(code models.Code, detail string, fields ...FieldError) *Problem 
 // Errors turns errors into responses.
 type Errors struct {
 	Log *slog.Logger
-	// Page shows a problem to a person. It is asked for requests of browsers
-	// outside of the API; nil sends problem+json to them too.
+	// Page writes a problem as HTML, for browsers outside of the API; nil = JSON for all.
 	Page func(c *gin.Context, p *Problem)
 }
 
-// Problem is what the outside sees of err. An error that was not made for the
-// caller is logged, and shown as internal with the request's id and nothing of its text.
+// Problem converts err to a problem for the client. An error that is not meant for clients is
+// logged, and the problem has only the request ID.
 func (e *Errors) Problem(ctx context.Context, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -129,33 +125,33 @@ func (e *Errors) Problem(ctx context.Context, err error) *Problem {
 	}
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		p := NewProblem(models.CodeUnavailable, "The request was given up.")
+		p := NewProblem(models.CodeUnavailable, "The client closed the connection.")
 		p.Status = StatusClientGone
 		return p
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Log.WarnContext(ctx, "request timed out", "request_id", RequestID(ctx), "error", err)
-		return NewProblem(models.CodeUnavailable, "This took too long. Try again later.")
-	case models.FaultOf(err) != nil: // logged as an error when it began
+		return NewProblem(models.CodeUnavailable, "The request timed out. Try again later.")
+	case models.FaultOf(err) != nil: // logged as an error when it started
 		e.Log.WarnContext(ctx, "request failed", "request_id", RequestID(ctx), "error", err)
 		return NewProblem(models.CodeUnavailable, models.FaultOf(err).Detail)
 	case models.DatabaseDown(err):
-		e.Log.ErrorContext(ctx, "database does not answer", "request_id", RequestID(ctx), "error", err)
-		return NewProblem(models.CodeUnavailable, "The database does not answer. Try again later.")
+		e.Log.ErrorContext(ctx, "database unavailable", "request_id", RequestID(ctx), "error", err)
+		return NewProblem(models.CodeUnavailable, "The database is unavailable. Try again later.")
 	}
 	e.Log.ErrorContext(ctx, "request failed", "request_id", RequestID(ctx), "error", err)
 	return Internal(ctx)
 }
 
-// Internal is the problem of an error that is nobody's business but ours.
+// Internal returns a 500 problem with the request ID only.
 func Internal(ctx context.Context) *Problem {
-	return NewProblem(CodeInternal, fmt.Sprintf("Something went wrong here. The log has more under request id %s.", RequestID(ctx)))
+	return NewProblem(CodeInternal, fmt.Sprintf("Something went wrong on this server. The server log has details under request ID %s.", RequestID(ctx)))
 }
 
-// Write answers the request with err and ends its chain of handlers. Nothing
-// is written if the answer has begun.
+// Write answers the request with err and aborts its handlers. It writes nothing if the response
+// has started.
 func (e *Errors) Write(c *gin.Context, err error) {
 	p := e.Problem(c.Request.Context(), err)
-	again := c.IsAborted() // the page of a problem has a problem itself
+	nested := c.IsAborted() // the error page itself failed
 	c.Abort()
 	if c.Writer.Written() {
 		return
@@ -163,24 +159,24 @@ func (e *Errors) Write(c *gin.Context, err error) {
 	for name, values := range p.GetHeaders() {
 		c.Writer.Header()[name] = values
 	}
-	if e.Page != nil && !again && WantsPage(c.Request) {
+	if e.Page != nil && !nested && WantsPage(c.Request) {
 		e.Page(c, p)
 		return
 	}
 	body, err := json.Marshal(p)
-	if err != nil { // a Problem is strings and numbers
+	if err != nil { // cannot happen: strings and numbers only
 		panic(err)
 	}
 	c.Data(p.Status, p.ContentType(""), append(body, '\n'))
 }
 
-// WantsPage says whether a person is looking: a browser outside of the API.
+// WantsPage reports whether a request is from a browser and outside of the API.
 func WantsPage(r *http.Request) bool {
 	return !isCall(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// IsAPI says whether a path belongs to the JSON API.
+// IsAPI reports whether a path belongs to the JSON API.
 func IsAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
 
-// isCall says whether programs call a path: the JSON API, and the event streams beside it.
+// isCall reports whether a path belongs to the JSON API or to an event stream.
 func isCall(path string) bool { return IsAPI(path) || strings.HasPrefix(path, "/sse/") }

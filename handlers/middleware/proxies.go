@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxHops is how many addresses of X-Forwarded-For are looked at, from the last one on.
+// maxHops is the maximum number of addresses read from X-Forwarded-For, starting at the last.
 const maxHops = 32
 
 type (
@@ -16,11 +16,10 @@ type (
 	connectionKey struct{}
 )
 
-// BehindProxies believes what trusted proxies (TRUSTED_PROXIES) say about a request: in
-// X-Forwarded-For where it comes from, in X-Forwarded-Proto whether that was by HTTPS. Each
-// proxy adds an address behind those that it was sent, so the client is the last address that
-// is not one of a trusted proxy. All else in these headers may be made up by the client.
-// Requests of all others are left as they are.
+// BehindProxies sets the client address and scheme of requests from trusted proxies
+// (TRUSTED_PROXIES), from X-Forwarded-For and X-Forwarded-Proto. Each proxy appends an address, so
+// the client is the last address that is not a trusted proxy; earlier values may be forged.
+// Requests from other addresses are not changed.
 func BehindProxies(trusted []netip.Prefix, next http.Handler) http.Handler {
 	if len(trusted) == 0 {
 		return next
@@ -34,15 +33,15 @@ func BehindProxies(trusted []netip.Prefix, next http.Handler) http.Handler {
 			if lastOf(r.Header["X-Forwarded-Proto"]) == "https" {
 				ctx = context.WithValue(ctx, httpsKey{}, true)
 			}
-			r = r.WithContext(ctx) // a copy: the server's own request stays as it is
+			r = r.WithContext(ctx) // a copy: the original request must not change
 			r.RemoteAddr = netip.AddrPortFrom(clientOf(r.Header["X-Forwarded-For"], from, isTrusted), 0).String()
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// clientOf is the last address in X-Forwarded-For that is not trusted. Without one, and at
-// what is no address, it is the address that was reached so far, first of all that of the connection.
+// clientOf returns the last address in X-Forwarded-For that is not trusted. If there is none, or
+// a value is not an address, it returns the last address before it, starting with from.
 func clientOf(forwarded []string, from netip.Addr, isTrusted func(netip.Addr) bool) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for _, hop := range slices.Backward(hops[max(0, len(hops)-maxHops):]) {
@@ -57,7 +56,7 @@ func clientOf(forwarded []string, from netip.Addr, isTrusted func(netip.Addr) bo
 	return from
 }
 
-// parseHop reads an address, which some proxies write with a port.
+// parseHop parses an address. Some proxies add a port.
 func parseHop(s string) (netip.Addr, bool) {
 	if with, err := netip.ParseAddrPort(s); err == nil {
 		return with.Addr().Unmap().WithZone(""), true
@@ -66,19 +65,19 @@ func parseHop(s string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// lastOf is the last value of a header, which is that of the last proxy.
+// lastOf returns the last value of a header, which the nearest proxy has added.
 func lastOf(values []string) string {
 	all := strings.Split(strings.Join(values, ","), ",")
 	return strings.ToLower(strings.TrimSpace(all[len(all)-1]))
 }
 
-// isHTTPS says whether the client came by HTTPS, to this server or to a trusted proxy.
+// isHTTPS reports whether the client uses HTTPS, to this server or to a trusted proxy.
 func isHTTPS(r *http.Request) bool {
 	by, _ := r.Context().Value(httpsKey{}).(bool)
 	return by || r.TLS != nil
 }
 
-// connection is the address at the other end of the connection: that of the last proxy, if there is one.
+// connection returns the peer address of the connection: the nearest proxy, or the client.
 func connection(r *http.Request) netip.Addr {
 	if from, ok := r.Context().Value(connectionKey{}).(netip.Addr); ok {
 		return from

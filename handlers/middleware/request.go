@@ -19,8 +19,8 @@ const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// identified is the context of a request with its id: context.WithValue takes
-// two allocations more, and this is done for each request.
+// identified is the context of a request with its ID. context.WithValue needs two more
+// allocations per request.
 type identified struct {
 	context.Context
 	id string
@@ -34,11 +34,11 @@ func (c *identified) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// givenID is a request id that may be taken from outside: a proxy's, so that
-// its log and ours can be joined. Anything else could forge log lines.
+// givenID matches a request ID that is accepted from a client or proxy, so that logs can be
+// joined. Other values could forge log lines.
 var givenID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
-// RequestID is the id of the request that ctx belongs to, or "".
+// RequestID returns the ID of the request of ctx, or "".
 func RequestID(ctx context.Context) string {
 	if id, ok := ctx.Value(requestIDKey{}).(*string); ok {
 		return *id
@@ -46,7 +46,7 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// Identify gives the request its id and sends it back in X-Request-Id.
+// Identify sets the ID of the request and sends it in X-Request-Id.
 func Identify(c *gin.Context) {
 	id := c.GetHeader(requestIDHeader)
 	if id == "" || !givenID.MatchString(id) {
@@ -56,10 +56,10 @@ func Identify(c *gin.Context) {
 	c.Request = c.Request.WithContext(&identified{c.Request.Context(), id})
 }
 
-// newID is an id of 26 letters and digits. It need not be a secret, only another one each time.
+// newID returns an ID of 26 letters and digits. It is unique, but not secret.
 func newID() string {
 	var b [16]byte
-	binary.NativeEndian.PutUint64(b[:8], rand.Uint64()) //nolint:gosec // it guards nothing, and crypto/rand takes ten times as long
+	binary.NativeEndian.PutUint64(b[:8], rand.Uint64()) //nolint:gosec // not a secret, and crypto/rand takes ten times as long
 	binary.NativeEndian.PutUint64(b[8:], rand.Uint64()) //nolint:gosec // as above
 	return idText.EncodeToString(b[:])
 }
@@ -68,11 +68,9 @@ var idText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 const maxLoggedPath = 200 // bytes
 
-// Observe counts the request and writes one line about it when it is over:
-// never its query string or body. Requests for routes in quiet, which machines
-// send every few seconds, are logged at debug. How long a stream was open is no
-// duration of a request: its line says open_ms in place of took_us, and the
-// histogram leaves it out.
+// Observe counts the request and logs it when it ends, without query string and body. Requests to
+// the routes in quiet, which machines poll, are logged at debug. For a stream, the log has open_ms
+// instead of took_us, and the histogram of durations does not include it.
 func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 	debugOnly := map[string]bool{}
 	for _, route := range quiet {
@@ -86,7 +84,7 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 
 		ended := time.Now()
 		took := ended.Sub(start)
-		timing := slog.Int64("took_us", took.Microseconds()) // no float: they are slow to write
+		timing := slog.Int64("took_us", took.Microseconds()) // not a float: floats are slow to write
 		if isStream(c) {
 			timing = slog.Int64("open_ms", took.Milliseconds())
 			m.count(c.Request.Method, c.FullPath(), c.Writer.Status())
@@ -101,7 +99,7 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 		if !log.Enabled(ctx, level) {
 			return
 		}
-		line := slog.NewRecord(ended, level, "request", 0) // 0: looking up that it is written here takes its time
+		line := slog.NewRecord(ended, level, "request", 0) // 0: no source location, which is slow to look up
 		line.AddAttrs(
 			slog.String("request_id", RequestID(ctx)),
 			slog.String("method", c.Request.Method),
@@ -109,18 +107,18 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 			slog.Int("status", c.Writer.Status()),
 			slog.Int("bytes", max(0, c.Writer.Size())),
 			timing)
-		_ = log.Handler().Handle(ctx, line) // slog itself has no use for the error either
+		_ = log.Handler().Handle(ctx, line) // slog ignores this error too
 	}
 }
 
-// Recover answers a handler's panic with a 500 and logs where it happened.
+// Recover answers 500 when a handler panics and logs the stack.
 func (e *Errors) Recover(c *gin.Context) {
 	defer func() {
 		v := recover()
 		if v == nil {
 			return
 		}
-		if v == http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal to drop the connection
+		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares this value too
 			panic(v)
 		}
 		e.Log.ErrorContext(c.Request.Context(), "panic", "stack", string(debug.Stack()))

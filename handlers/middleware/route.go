@@ -8,18 +8,18 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Role is what a caller may do. Each includes the ones before it.
+// Role is the role of a caller. Each role includes the ones before it.
 type Role int
 
-// The roles. The zero Role is none of them: a route without a role is closed.
+// The roles. A route with the zero Role refuses all callers.
 const (
-	Public Role = iota + 1 // needs no login
+	Public Role = iota + 1 // no login
 	Viewer                 // reads
-	Editor                 // changes links and what belongs to them
-	Admin                  // sees and runs the machinery
+	Editor                 // changes data
+	Admin                  // manages the server
 )
 
-// String is the role as the list of all routes writes it.
+// String returns the name of the role; "closed" for the zero Role.
 func (r Role) String() string {
 	switch r {
 	case Public:
@@ -34,7 +34,7 @@ func (r Role) String() string {
 	return "closed"
 }
 
-// RoleNamed is the role of an account by its name; 0 if there is none.
+// RoleNamed returns the role of an account by its name; 0 if there is none.
 func RoleNamed(name string) Role {
 	for role := Viewer; role <= Admin; role++ {
 		if role.String() == name {
@@ -44,30 +44,29 @@ func RoleNamed(name string) Role {
 	return 0
 }
 
-// Route is one route and who may call it.
+// Route is a route and who may use it.
 type Route struct {
 	Method, Path string // as the router writes them: "GET", "/links/:id"
 	Needs        Role
-	System       string          // that scopes of tokens name: "links"; "" = none. The router sets it
-	Own          bool            // changes how the caller itself signs in: tokens need the scope admin
-	Machine      bool            // programs ask for it: without credentials it answers 401 and no login page
-	Handler      gin.HandlerFunc // nil: an operation that the API has registered
+	System       string          // as in scopes of tokens: "links"; "" = none. The router sets it
+	Own          bool            // changes the caller's own credentials: tokens need the scope admin
+	Machine      bool            // for programs: without credentials it answers 401, not the login page
+	Handler      gin.HandlerFunc // nil for operations of the API, which are already registered
 
-	Limit   *Limiter                     // how often a client may call it; nil = as often as it likes
-	Problem func(*gin.Context, *Problem) // shows a problem of this route to a person; nil = the page of the frame
-	Quick   bool                         // it limits its own time, and its answers are too short to be compressed
-	Stream  bool                         // it answers by Streams.Serve: for any time, neither compressed nor buffered
+	Limit   *Limiter                     // rate limit per client; nil = none
+	Problem func(*gin.Context, *Problem) // writes a problem of this route as HTML; nil = the default page
+	Quick   bool                         // has its own timeout and responses too short to compress
+	Stream  bool                         // served by Streams.Serve: no timeout, compression or buffering
 }
 
-// Table is the routes of a server by method and path. It is filled before the
-// server starts, and safe for concurrent use from then on.
+// Table holds the routes of a server by method and path. It is filled before the server starts
+// and safe for concurrent use after that.
 type Table struct{ routes map[string]Route }
 
-// NewTable makes an empty table.
+// NewTable returns an empty table.
 func NewTable() *Table { return &Table{map[string]Route{}} }
 
-// Add adds routes. A HEAD request is a GET whose body is left out, so each GET
-// stands for HEAD as well.
+// Add adds routes. Each GET route is also added for HEAD.
 func (t *Table) Add(routes ...Route) {
 	for _, r := range routes {
 		t.routes[r.Method+" "+r.Path] = r
@@ -77,11 +76,10 @@ func (t *Table) Add(routes ...Route) {
 	}
 }
 
-// Of is the route of a request; the zero Route, which is closed, if it is none
-// of the table.
+// Of returns the route of a request; the zero Route, which refuses all callers, if it is unknown.
 func (t *Table) Of(c *gin.Context) Route { return t.routes[c.Request.Method+" "+c.FullPath()] }
 
-// QuickPrefixes are what the paths of the quick routes begin with: "/s/".
+// QuickPrefixes returns the path prefixes of the quick routes: "/s/".
 func (t *Table) QuickPrefixes() []string {
 	var all []string
 	for _, r := range t.routes {
@@ -92,8 +90,7 @@ func (t *Table) QuickPrefixes() []string {
 	return all
 }
 
-// QuickProblem shows a problem at a path that begins as that of a quick route
-// does; nil if none does.
+// QuickProblem returns Route.Problem of the quick route with the same path prefix, or nil.
 func (t *Table) QuickProblem(path string) func(*gin.Context, *Problem) {
 	for _, r := range t.routes {
 		if r.Quick && strings.HasPrefix(path, r.prefix()) {
@@ -103,7 +100,7 @@ func (t *Table) QuickProblem(path string) func(*gin.Context, *Problem) {
 	return nil
 }
 
-// prefix is what comes before the first parameter of the path.
+// prefix returns the path before its first parameter.
 func (r Route) prefix() string {
 	prefix, _, _ := strings.Cut(r.Path, ":")
 	return prefix

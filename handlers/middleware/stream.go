@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	heartbeatEvery = 15 * time.Second // proxies end connections that are quiet for a minute
-	writePatience  = 5 * time.Second  // how long a reader may hold up one write
+	heartbeatEvery = 15 * time.Second // proxies close connections after a minute without data
+	writeTimeout   = 5 * time.Second
 	reconnectAfter = 2 * time.Second
-	recheckEvery   = 5 * time.Second  // how long a stream may outlive the credential of its caller
-	streamsRetry   = 10 * time.Second // Retry-After where there are too many streams
+	recheckEvery   = 5 * time.Second  // how often a stream checks that its caller still has access
+	streamsRetry   = 10 * time.Second // Retry-After if too many streams are open
 )
 
 // Streams answers requests with server-sent events. It is safe for concurrent use.
@@ -26,30 +26,27 @@ type Streams struct {
 	stopping <-chan struct{}
 	slots    chan struct{}
 
-	heartbeat, patience, recheck time.Duration
+	heartbeat, timeout, recheck time.Duration
 }
 
-// NewStreams makes Streams that serve at most so many requests at a time, until
-// stopping is closed.
-func NewStreams(errs *Errors, stopping <-chan struct{}, most int) *Streams {
+// NewStreams returns Streams for at most limit concurrent requests, until stopping is closed.
+func NewStreams(errs *Errors, stopping <-chan struct{}, limit int) *Streams {
 	return &Streams{
-		errs: errs, stopping: stopping, slots: make(chan struct{}, most),
-		heartbeat: heartbeatEvery, patience: writePatience, recheck: recheckEvery,
+		errs: errs, stopping: stopping, slots: make(chan struct{}, limit),
+		heartbeat: heartbeatEvery, timeout: writeTimeout, recheck: recheckEvery,
 	}
 }
 
-// Serve answers a request of a route with Stream by the events that poll returns.
-// It calls poll at once, then every time that every is over, with the ID of the
-// last event that the client has: at first Last-Event-ID (or last_event_id in the
-// query), "" without one. The context of a poll ends after 40 s, when the client
-// goes and when the server stops.
+// Serve streams the events that poll returns. The route must have Stream set. Serve calls poll
+// immediately and then at each interval, with the ID of the last event of the client: at first
+// Last-Event-ID (or last_event_id in the query), or "". The context of a poll ends after 40 s,
+// when the client disconnects and when the server stops.
 //
-// An error of the first poll is the response, as is 503 if too many streams are
-// open. A later error ends the stream without an event, so that the client
-// reconnects. So does the end of the client's credential, within 5 s. The stream also
-// ends when the client goes or holds up a write for 5 s, and by the event "end" when
-// poll says so or the server stops. The data of that event are {} or
-// {"stopping":true}; after the latter a client can reconnect.
+// An error of the first poll is the response; if too many streams are open, it is 503. A later
+// error ends the stream without an event, so that the client reconnects. The same happens within
+// 5 s after the caller loses access. The stream also ends when the client disconnects or a write
+// takes longer than 5 s. When poll returns end or the server stops, the last event is "end" with
+// the data {} or {"stopping":true}; after the latter, a client can reconnect.
 func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx context.Context, after string) (events []StreamEvent, end bool, err error)) {
 	after, problem := lastEventID(c.Request)
 	if problem != nil {
@@ -82,19 +79,19 @@ func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx conte
 	switch {
 	case err == nil, errors.Is(err, errReader):
 	case s.isStopping():
-		_ = t.send(context.WithoutCancel(ctx), StreamEvent{Name: "end", Data: stopped{true}}) // it ends in any case
+		_ = t.send(context.WithoutCancel(ctx), StreamEvent{Name: "end", Data: stopped{true}}) // the stream ends in any case
 	case ctx.Err() == nil:
-		_ = s.errs.Problem(ctx, err) // logs what was not made for the caller
+		_ = s.errs.Problem(ctx, err) // logs internal errors
 	}
-	t.limit() // for the last bytes, which net/http writes
+	t.limit() // net/http writes the last bytes
 }
 
-// stopped are the data of the last event at shutdown.
+// stopped is the data of the last event at shutdown.
 type stopped struct {
 	Stopping bool `json:"stopping"`
 }
 
-// untilStopping returns a context that ends at shutdown too.
+// untilStopping returns a context that also ends at shutdown.
 func (s *Streams) untilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -126,8 +123,8 @@ type stream struct {
 	after   string // ID of the last event that was sent
 }
 
-// errReader is the error of a write that failed or took too long.
-var errReader = errors.New("the reader of a stream is gone or slow")
+// errReader is the error of a write that failed or timed out.
+var errReader = errors.New("client of the stream disconnected or is too slow")
 
 func (t *stream) ask(ctx context.Context) (events []StreamEvent, end bool, err error) {
 	ctx, cancel := context.WithTimeout(models.ForRequest(ctx), requestTime)
@@ -135,12 +132,12 @@ func (t *stream) ask(ctx context.Context) (events []StreamEvent, end bool, err e
 	return t.poll(ctx, t.after)
 }
 
-// begin sends what comes before the first event.
+// begin sends the headers and the retry interval.
 func (t *stream) begin() error {
 	h := t.c.Writer.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx holds back no event
+	h.Set("X-Accel-Buffering", "no") // nginx must not buffer events
 	t.c.Status(http.StatusOK)
 	if t.c.Request.Method == http.MethodHead {
 		t.c.Writer.WriteHeaderNow()
@@ -150,8 +147,8 @@ func (t *stream) begin() error {
 	return t.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectAfter.Milliseconds()))
 }
 
-// run sends events, then those of further polls. It returns nil after the last
-// event, errReader, the error of a poll or that of ctx.
+// run sends events, then those of further polls. It returns nil after the last event, or
+// errReader, an error of poll, or the error of ctx.
 func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err error) {
 	ticks := time.NewTicker(t.every)
 	defer ticks.Stop()
@@ -187,7 +184,7 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 	}
 }
 
-// still returns an error if the caller would not be let in now (Access.watch).
+// still returns an error if the caller no longer has access (Access.watch).
 func (t *stream) still(ctx context.Context) error {
 	f, ok := t.c.Value(stillKey).(func() error)
 	if !ok {
@@ -230,23 +227,24 @@ func (t *stream) write(text []byte) error {
 	return t.flush()
 }
 
-// flush sends what was written. Between writes there is no deadline: one that has
-// passed cannot be extended.
+// flush sends buffered data and removes the deadline: a deadline that has passed cannot be
+// extended.
 func (t *stream) flush() error {
 	t.limit()
 	if err := t.control.Flush(); err != nil {
 		return errReader
 	}
-	_ = t.control.SetWriteDeadline(time.Time{}) // as in limit
+	_ = t.control.SetWriteDeadline(time.Time{})
 	return nil
 }
 
-// limit bounds the next write, which fails if the connection that has no deadline is closed.
-func (t *stream) limit() { _ = t.control.SetWriteDeadline(time.Now().Add(t.patience)) }
+// limit sets the deadline of the next write. An error means that the connection is closed, and
+// the write fails too.
+func (t *stream) limit() { _ = t.control.SetWriteDeadline(time.Now().Add(t.timeout)) }
 
 const streamKey = "stream"
 
-// isStream says whether a request was answered by a stream.
+// isStream reports whether the response is a stream.
 func isStream(c *gin.Context) bool {
 	_, ok := c.Get(streamKey)
 	return ok

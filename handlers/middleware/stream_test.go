@@ -233,7 +233,7 @@ func TestStreamDropsSlowReader(t *testing.T) {
 	s := newStreamed(t, 1, func(context.Context, string) ([]StreamEvent, bool, error) {
 		return []StreamEvent{{ID: "1", Data: large}}, false, nil
 	})
-	s.streams.patience = 50 * time.Millisecond
+	s.streams.timeout = 50 * time.Millisecond
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"linkwatch/models"
 )
 
-// Visitor returns the actor of a request by someone without an account, who may act by a link that is signed.
+// Visitor returns the actor of a request that a signed link authorizes, without an account.
 func Visitor(r *http.Request) models.Actor {
 	return models.Actor{Name: "visitor", SeesAll: true, Via: "link", Address: peer(r).String(), Request: RequestID(r.Context())}
 }

@@ -55,7 +55,7 @@ func TestSearchGoesOnWithoutWhatFails(t *testing.T) {
 		if took := time.Since(begun); took != 2*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		for _, part := range []string{`href="/fine/1"`, "slow: This took too long.", "broken: Something went wrong", "panicking: Something went wrong", `href="/broken?q=x"`} {
+		for _, part := range []string{`href="/fine/1"`, "slow: The request timed out.", "broken: Something went wrong", "panicking: Something went wrong", `href="/broken?q=x"`} {
 			if !strings.Contains(page, part) {
 				t.Errorf("the page does not have %q", part)
 			}
