@@ -111,7 +111,7 @@ func TestKeyboard(t *testing.T) {
 
 	b.press("?")
 	b.has("dialog[open]")
-	b.see("Next, previous row")
+	b.see("Next or previous row")
 	b.press("j") // the page behind the dialog stays as it is
 	b.press(escape)
 	b.lacks("dialog[open]")

@@ -100,7 +100,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		b.see("Tag renamed.")
 		b.open("/admin/jobs")
 		b.click("#job-reaper button")
-		b.see("The job starts within moments.")
+		b.see("The job will start in a few seconds.")
 	})
 }
 

@@ -106,7 +106,7 @@ func TestAttention_Actions(t *testing.T) {
 	s.Must(err)
 	run.Error = "no disk"
 	s.Must(s.Jobs.Finish(t.Context(), run))
-	for action, want := range map[string]string{"/refresh": "The page could not be fetched", "/run": "The job starts within moments."} {
+	for action, want := range map[string]string{"/refresh": "The page could not be fetched", "/run": "The job will start in a few seconds."} {
 		a := s.Submit(s.Get("/"), `.attention form[action$="`+action+`"]`)
 		apptest.WantCount(t, a, "#needs", 1)
 		apptest.WantText(t, a, ".flash", want)

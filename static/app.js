@@ -1,11 +1,11 @@
-// What pages gain with JavaScript: keys, relative times, select-all, small
-// courtesies. Every page works without it. htmx does the fetching.
+// Progressive enhancement: keyboard shortcuts, relative times, selection, copy buttons. Every page
+// works without it. htmx sends the requests.
 "use strict";
 (() => {
   const $ = (sel, root = document) => root.querySelector(sel);
   const $$ = (sel, root = document) => [...root.querySelectorAll(sel)];
 
-  // Times: the same words as ui.Ago in views/ui/time.go.
+  // Relative times, in the same format as ui.Ago in views/ui/time.go.
   const steps = [[10, 1, ""], [60, 1, "s"], [3600, 60, "min"], [86400, 3600, "h"], [86400 * 14, 86400, "day"],
     [86400 * 60, 86400 * 7, "week"], [86400 * 730, 86400 * 30, "month"], [Infinity, 86400 * 365, "year"]];
   function ago(seconds) {
@@ -26,7 +26,7 @@
   setInterval(refreshTimes, 5000);
   document.addEventListener("visibilitychange", refreshTimes);
 
-  // Rows: the keyboard moves real focus from one row's main link to the next.
+  // Rows: keys move the focus between the main links of rows.
   const rows = () => $$("[data-row]").filter((r) => r.offsetParent !== null);
   const currentRow = () => document.activeElement.closest("[data-row]");
   function move(by) {
@@ -60,7 +60,7 @@
     "[": () => go("[rel=prev]"),
     "]": () => go("[rel=next]"),
   };
-  const section = (key) => $$("[data-key]").find((a) => a.dataset.key === key); // links of the navigation
+  const section = (key) => $$("[data-key]").find((a) => a.dataset.key === key); // link of the main navigation
   let pendingG = 0;
 
   document.addEventListener("keydown", (e) => {
@@ -93,11 +93,11 @@
     if (at.closest("[data-open-keys]")) $("#keys").showModal();
     if (at.matches("dialog")) at.close(); // a click on the backdrop
     const copy = at.closest("[data-copy]");
-    if (copy) copyText(copy.dataset.copy).then((done) => say(done ? "Copied." : "The browser does not let pages copy. Select the address instead."));
-    if (at.closest("[data-bookmarklet]")) { e.preventDefault(); say("Drag this to your bookmarks bar, then click it on any page."); }
+    if (copy) copyText(copy.dataset.copy).then((done) => say(done ? "Copied." : "Could not copy. Select the text and copy it yourself."));
+    if (at.closest("[data-bookmarklet]")) { e.preventDefault(); say("Drag this button to your bookmarks bar."); }
   });
 
-  // On plain HTTP browsers have no clipboard for pages: what is selected can still be copied there.
+  // Without HTTPS, browsers do not provide the clipboard API. Copying a selection still works.
   async function copyText(text) {
     if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
     const field = document.createElement("textarea"), before = document.activeElement;
@@ -111,7 +111,7 @@
     return done;
   }
 
-  // Selecting: one box for all, shift for a range, and how many.
+  // Selection: select all, Shift for a range, and the number of selected rows.
   let lastBox = null;
   document.addEventListener("click", (e) => {
     const box = e.target;
@@ -137,7 +137,7 @@
     if (box) { box.checked = n > 0 && n === all.length; box.indeterminate = n > 0 && n < all.length; }
   }
 
-  // A sentence for everyone, in the corner and to screen readers.
+  // Short messages in the corner, also for screen readers.
   let sayTimer;
   function say(text) {
     const out = $("#say");
@@ -145,18 +145,18 @@
     clearTimeout(sayTimer);
     sayTimer = setTimeout(() => { out.textContent = ""; }, 5000);
   }
-  document.addEventListener("say", (e) => say(e.detail.text)); // the header HX-Trigger
-  const failed = () => say("Linkwatch could not answer that. Try again in a moment.");
+  document.addEventListener("say", (e) => say(e.detail.text)); // from the header HX-Trigger
+  const failed = () => say("Something went wrong. Try again.");
   document.addEventListener("htmx:error", failed);
   document.addEventListener("htmx:response:error", (e) => { if (e.detail.ctx.response.status >= 500) failed(); });
 
-  // What is unfolded is to be edited.
+  // Opening a form focuses its first field.
   document.addEventListener("toggle", (e) => {
     const field = e.target.matches("details[open]") && $(":is(input:not([type=hidden]), textarea, select)", e.target);
-    if (field && !$(":is(input, textarea, select):focus", e.target)) field.focus(); // the event comes late: somebody may type already
+    if (field && !$(":is(input, textarea, select):focus", e.target)) field.focus(); // the event is late: the user may already have focused another field
   }, true);
 
-  // What keeps itself up to date rests while nobody looks, and catches up after.
+  // Polling stops while the tab is hidden, and resumes with an update.
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) for (const el of $$("[hx-trigger^=every]")) htmx.trigger(el, "every", {}, false);
   });
@@ -164,32 +164,33 @@
     if (document.hidden && e.target.matches("[hx-trigger^=every]")) e.preventDefault();
   });
 
-  // A check may take seconds: its button turns until the answer is here, and cannot be pressed again.
-  const rest = (root) => { for (const f of $$("form[aria-busy]", root)) f.removeAttribute("aria-busy"); };
+  // A check can take seconds: its button shows progress and ignores clicks until the response.
+  const clearBusy = (root) => { for (const f of $$("form[aria-busy]", root)) f.removeAttribute("aria-busy"); };
   document.addEventListener("submit", (e) => {
     if (!$("[data-check]", e.target)) return;
     if (e.target.hasAttribute("aria-busy")) {
       e.preventDefault();
-      e.stopPropagation(); // htmx listens at the form
+      e.stopPropagation(); // htmx listens on the form
     }
     e.target.setAttribute("aria-busy", "true");
   }, true);
-  document.addEventListener("htmx:finally:request", (e) => rest(e.target.parentNode || document));
-  window.addEventListener("pageshow", () => rest(document));
+  document.addEventListener("htmx:finally:request", (e) => clearBusy(e.target.parentNode || document));
+  window.addEventListener("pageshow", () => clearBusy(document));
 
-  // A picture that does not load leaves no hole.
+  // Pictures that fail to load are hidden.
   document.addEventListener("error", (e) => {
     if (e.target.matches && e.target.matches("img[data-picture]")) e.target.closest("[data-frame]").hidden = true;
   }, true);
 
-  // The log of a crawl comes as events. It follows its end unless the reader has scrolled up, and holds the last lines.
+  // The log of a crawl is an event stream. The view scrolls with it unless the user has scrolled up, and
+  // shows the last maxLines lines.
   const maxLines = 1000;
   let stream = null, lines = [];
   function followLog() {
     const log = $("#log"), head = $("#log-head");
     if (!log || !head.dataset.stream) return;
-    const another = log.dataset.run !== head.dataset.run;
-    if (another) {
+    const changed = log.dataset.run !== head.dataset.run;
+    if (changed) {
       if (stream) stream.close();
       stream = null;
       lines = [];
@@ -197,14 +198,14 @@
       log.dataset.run = head.dataset.run;
       log.dataset.at = "";
     }
-    if (stream || !another && !("live" in head.dataset)) return;
+    if (stream || !changed && !("live" in head.dataset)) return;
     stream = new EventSource(`${head.dataset.stream}&last_event_id=${log.dataset.at}`);
     stream.addEventListener("log:line", (e) => {
       if (lines.push(JSON.parse(e.data)) === 1) setTimeout(showLines);
       log.dataset.at = e.lastEventId;
     });
     stream.addEventListener("end", (e) => { if (!JSON.parse(e.data).stopping) { stream.close(); stream = null; } });
-    stream.addEventListener("error", () => { if (stream && stream.readyState === EventSource.CLOSED) stream = null; }); // the next swap tries again
+    stream.addEventListener("error", () => { if (stream && stream.readyState === EventSource.CLOSED) stream = null; }); // the next swap reconnects
   }
   function showLines() {
     const log = $("#log"), atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;

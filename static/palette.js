@@ -1,5 +1,5 @@
-// The command palette: the search over everything in a dialog, on each page by Ctrl+K.
-// Without JavaScript the link in the header leads to the page /search.
+// The command palette: the global search as a dialog, opened with Ctrl+K. Without JavaScript, the
+// link in the header opens /search.
 "use strict";
 (() => {
   const box = document.getElementById("palette"), field = document.getElementById("palette-q");
@@ -17,7 +17,7 @@
     field.select();
   }
 
-  // Focus stays in the field; the chosen option is its active descendant.
+  // The field keeps the focus; the selected option is its aria-activedescendant.
   function choose(option) {
     if (chosen()) chosen().setAttribute("aria-selected", "false");
     field.removeAttribute("aria-activedescendant");
@@ -45,13 +45,13 @@
     if (to !== undefined && all.length > 0) {
       e.preventDefault();
       choose(all[to]);
-    } else if (e.key === "Enter" && chosen()) { // before the answer is here, the form leads to its page
+    } else if (e.key === "Enter" && chosen()) { // without a selected option, Enter submits the form
       e.preventDefault();
       chosen().click();
     }
   });
-  field.addEventListener("input", () => choose(null)); // what is listed answers what was typed before
-  found.addEventListener("click", (e) => { if (e.target.closest("[role=option]")) box.close(); }); // it may lead to this very page
+  field.addEventListener("input", () => choose(null)); // the listed results belong to the previous text
+  found.addEventListener("click", (e) => { if (e.target.closest("[role=option]")) box.close(); }); // the link may point to the current page
 
   document.addEventListener("htmx:after:swap", (e) => {
     if (e.detail.ctx.target !== found) return;

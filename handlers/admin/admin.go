@@ -1,5 +1,5 @@
-// Package admin is the HTTP face of the program's machinery: scheduled jobs, the
-// reaper's statistics and the settings in force.
+// Package admin contains the pages and API operations for scheduled jobs, cleanup, backups and
+// settings.
 package admin
 
 import (
@@ -14,33 +14,33 @@ import (
 	views "linkwatch/views/admin"
 )
 
-// Deps are what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	*pages.Frame
 	Jobs     *schedule.Store
 	Cleanup  *cleanup.Store
-	Settings []views.Setting // in force, secrets masked
+	Settings []views.Setting // current values; secrets are masked
 	Disks    disk.Look
-	Backups  *backup.Folder // nil: no backups are scheduled
+	Backups  *backup.Folder // nil = no scheduled backups
 }
 
-// API is the operations under /v1.
+// API contains the operations under /v1.
 type API struct{ *Deps }
 
-// Pages are the pages.
+// Pages contains the pages.
 type Pages struct{ *Deps }
 
-// The groups of operations in the OpenAPI document.
+// OpenAPI tags.
 const (
 	groupCleanup = "Cleanup"
 	groupJobs    = "Jobs"
 )
 
-// Groups are the groups of the operations.
+// Groups returns the OpenAPI tags.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupCleanup, Description: "Delete expired data."},
-		{Name: groupJobs, Description: "Jobs that run on a schedule."},
+		{Name: groupCleanup, Description: "Deletion of expired data."},
+		{Name: groupJobs, Description: "Scheduled jobs and their runs."},
 	}
 }
 
@@ -50,7 +50,7 @@ func (a API) Register(r *api.API) {
 	a.registerJobs(r)
 }
 
-// Alias is the second path of the cleanup statistics.
+// Alias resolves the second path of the cleanup statistics.
 func Alias(path string) (to string, ok bool) {
 	if path == "/api/admin/cleanup/stats" {
 		return "/v1/admin/cleanup/stats", true

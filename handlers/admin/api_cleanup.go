@@ -14,10 +14,10 @@ import (
 
 func (a API) registerCleanup(r *api.API) {
 	api.Register(r, api.Operation(groupCleanup, middleware.Admin, "GET", "/v1/admin/cleanup/stats", "cleanup-stats", "Get cleanup statistics",
-		"The figures at the top count short links only; `kinds` has those of all kinds of rows. `is_running`, `next_run_at` and the "+
-			"runs are those of the reaper, the job that deletes all kinds. Totals survive restarts. GET /api/admin/cleanup/stats is the same."), a.cleanupStats)
-	run := api.Operation(groupCleanup, middleware.Admin, "POST", "/v1/admin/cleanup/run", "run-cleanup", "Run the cleanup now",
-		"It deletes all expired data, but short links only if CLEANUP_ENABLED is true. 409 while it is running.", models.CodeConflict)
+		"The top-level figures count short links only; `kinds` has the figures of all kinds of rows. `is_running`, `next_run_at` and "+
+			"the runs belong to the reaper, the job that deletes all kinds. Totals survive restarts. Also available as GET /api/admin/cleanup/stats."), a.cleanupStats)
+	run := api.Operation(groupCleanup, middleware.Admin, "POST", "/v1/admin/cleanup/run", "run-cleanup", "Run the cleanup",
+		"Deletes expired data of all kinds. Short links are deleted only if CLEANUP_ENABLED is true. Returns 409 during a run.", models.CodeConflict)
 	run.DefaultStatus = http.StatusAccepted
 	api.Register(r, run, a.runCleanup)
 	var kinds []any
@@ -27,26 +27,26 @@ func (a API) registerCleanup(r *api.API) {
 	r.Enum("CleanupKind", "kind", kinds...)
 }
 
-// CleanupFigures are what the reaper did about one kind of rows.
+// CleanupFigures are the statistics of one kind of rows.
 type CleanupFigures struct {
 	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run ended. null if never"`
-	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Number of rows deleted since the database was made. At the top level only short links count, also in the members below"`
+	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Number of rows deleted since the database was created. At the top level, this and the members below count short links only"`
 	LastBatchSize    int64      `json:"last_batch_size" example:"847" doc:"Number of rows in the last batch"`
-	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Number of successful runs, including those that found nothing to delete"`
+	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Number of successful runs, including runs without expired data"`
 	FailedRuns       int64      `json:"failed_runs" example:"2" doc:"Number of failed runs"`
-	AverageCleanupMS float64    `json:"average_cleanup_ms" example:"156.7" doc:"Average time that a successful run spends deleting, in milliseconds, without its rests"`
+	AverageCleanupMS float64    `json:"average_cleanup_ms" example:"156.7" doc:"Average time that a successful run spends deleting, in milliseconds, without pauses between batches"`
 }
 
-// CleanupStats are the reaper's statistics: at the top the figures of short
-// links, then the state of the reaper, then the figures of every kind.
+// CleanupStats are the statistics of the reaper: the figures of short links, the state of the
+// reaper, and the figures of every kind.
 type CleanupStats struct {
 	CleanupFigures
-	IsRunning   bool          `json:"is_running" doc:"Whether the reaper is running on any instance, whatever it is deleting"`
-	Enabled     bool          `json:"enabled" doc:"CLEANUP_ENABLED: false keeps expired and deleted short links in the database; all other kinds are deleted in any case"`
-	NextRunAt   *time.Time    `json:"next_run_at" example:"2026-01-17T10:45:00Z" doc:"When the reaper runs next. null if no run is scheduled"`
-	Waiting     int           `json:"waiting" example:"137" maximum:"10000" doc:"Expired and deleted short links that are due for deletion, counted up to 10,000; if enabled is false, those that are kept"`
-	WaitingMore bool          `json:"waiting_more" doc:"Whether more than 10,000 are waiting"`
-	Kinds       []CleanupKind `json:"kinds" nullable:"false" doc:"Every kind of rows that the reaper deletes, in the order of a run"`
+	IsRunning   bool          `json:"is_running" doc:"Whether the reaper is running on any node"`
+	Enabled     bool          `json:"enabled" doc:"CLEANUP_ENABLED. If false, expired and deleted short links stay in the database. All other kinds are always deleted"`
+	NextRunAt   *time.Time    `json:"next_run_at" example:"2026-01-17T10:45:00Z" doc:"When the next run starts. null if none is scheduled"`
+	Waiting     int           `json:"waiting" example:"137" maximum:"10000" doc:"Number of expired and deleted short links that are not yet removed from the database, up to 10,000"`
+	WaitingMore bool          `json:"waiting_more" doc:"Whether waiting exceeds 10,000"`
+	Kinds       []CleanupKind `json:"kinds" nullable:"false" doc:"Kinds of rows that the reaper deletes, in the order of a run"`
 }
 
 // CleanupKind is one kind of rows that the reaper deletes.
@@ -56,7 +56,7 @@ type CleanupKind struct {
 }
 
 func (a API) cleanupStats(ctx context.Context, _ *struct{}) (*api.Output[CleanupStats], error) {
-	// The job is looked at first: the figures of a run are written before it is over.
+	// The job is read first, because the figures of a run are written before it ends.
 	job, err := a.Jobs.Job(ctx, cleanup.Job)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 )
 
 func (a API) registerJobs(r *api.API) {
-	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs", "list-scheduled-jobs", "List scheduled jobs", "All of them, with their statistics."), a.listJobs)
-	run := api.Operation(groupJobs, middleware.Admin, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job now", "409 while it runs.", models.CodeNotFound, models.CodeConflict)
+	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs", "list-scheduled-jobs", "List scheduled jobs", "Returns all jobs with their statistics."), a.listJobs)
+	run := api.Operation(groupJobs, middleware.Admin, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job", "Starts a run as soon as possible. Returns 409 during a run.", models.CodeNotFound, models.CodeConflict)
 	run.DefaultStatus = http.StatusAccepted
 	api.Register(r, run, a.runJob)
 	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "List the runs of a scheduled job", "Newest first.", models.CodeNotFound), a.listRuns)
@@ -21,13 +21,13 @@ func (a API) registerJobs(r *api.API) {
 
 // Job is a scheduled job.
 type Job struct {
-	ID             string     `json:"id" example:"revalidation" doc:"Id of the job"`
-	Schedule       string     `json:"schedule" example:"@every 1m" doc:"Schedule, as a cron expression or @every and a Go duration"`
-	Running        bool       `json:"running" doc:"Whether a run is under way on any instance"`
+	ID             string     `json:"id" example:"revalidation" doc:"ID of the job"`
+	Schedule       string     `json:"schedule" example:"@every 1m" doc:"Cron expression, or @every with a Go duration"`
+	Running        bool       `json:"running" doc:"Whether the job is running on any node"`
 	Runs           int64      `json:"runs" example:"120" doc:"Number of runs started"`
 	Successes      int64      `json:"successes" example:"119" doc:"Number of runs that succeeded"`
 	Failures       int64      `json:"failures" example:"1" doc:"Number of runs that failed"`
-	OverlapSkips   int64      `json:"overlap_skips" example:"0" doc:"Number of runs skipped because the previous one had not ended"`
+	OverlapSkips   int64      `json:"overlap_skips" example:"0" doc:"Number of runs skipped because the previous run had not ended"`
 	LastStartedAt  *time.Time `json:"last_started_at" example:"2025-03-24T12:00:00Z" doc:"When the last run started. null if never"`
 	LastDurationMS *int64     `json:"last_duration_ms" example:"412" doc:"Duration of the last run in milliseconds. null if no run has ended"`
 	LastError      *string    `json:"last_error" example:"database is locked" doc:"Error of the last run. null if it succeeded"`
@@ -36,12 +36,12 @@ type Job struct {
 
 // Run is one run of a scheduled job.
 type Run struct {
-	ID         string    `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the run"`
-	JobID      string    `json:"job_id" example:"revalidation" doc:"Id of the job"`
+	ID         string    `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the run"`
+	JobID      string    `json:"job_id" example:"revalidation" doc:"ID of the job"`
 	StartedAt  time.Time `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When the run started"`
 	DurationMS int64     `json:"duration_ms" example:"412" doc:"Duration in milliseconds"`
 	Trigger    string    `json:"trigger" enum:"schedule,manual,start" doc:"What started the run. start: the job was overdue when the program started"`
-	Summary    string    `json:"summary" example:"120 checked, 3 dead" doc:"Result of the run in a few words"`
+	Summary    string    `json:"summary" example:"120 checked, 3 dead" doc:"Short result of the run"`
 	Error      *string   `json:"error" example:"database is locked" doc:"Why the run failed. null if it succeeded"`
 }
 
@@ -50,9 +50,9 @@ func (a API) listJobs(ctx context.Context, _ *struct{}) (*api.Output[api.Slice[J
 	return api.Answer(api.Slice[Job]{Items: api.All(jobs, toJob)}, err)
 }
 
-// JobPath names a scheduled job.
+// JobPath is the path parameter of a scheduled job.
 type JobPath struct {
-	ID string `path:"id" example:"revalidation" doc:"Id of the job"`
+	ID string `path:"id" example:"revalidation" doc:"ID of the job"`
 }
 
 func (a API) runJob(ctx context.Context, in *JobPath) (*struct{}, error) {

@@ -17,7 +17,7 @@ func TestJobsPageShowsBackups(t *testing.T) {
 	apptest.WantText(t, apptest.New(t).Get("/admin/jobs"), "#jobs", "No backups are scheduled: BACKUP_DIR is not set.")
 	dir := t.TempDir()
 	s := apptest.New(t, apptest.Set("BACKUP_DIR", dir), apptest.Set("BACKUP_KEEP", "3"))
-	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs", "There is no backup yet.")
+	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs", "No backups yet.")
 	name := s.Clock.Now().Add(-3 * time.Hour).UTC().Format("linkwatch-20060102T150405Z.db")
 	if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 12_000), 0o600); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestJobsPageShowsBackups(t *testing.T) {
 	}
 	a = s.Get("/admin/jobs")
 	apptest.WantText(t, a, "#jobs", "Newest backup: · 12 kB · kept: 3 3 h ago")
-	apptest.WantText(t, a, "#jobs .failure", "1 file in BACKUP_DIR with a name in the future: "+future)
+	apptest.WantText(t, a, "#jobs .failure", "1 file in BACKUP_DIR with a time in the future in the name: "+future)
 	if err := os.Remove(filepath.Join(dir, future)); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestJobsPageShowsBackups(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs .failure", "cannot be read: check BACKUP_DIR")
+	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs .failure", "The backup folder is not readable. Check BACKUP_DIR.")
 }
 
 // A disk that is almost full is on the overview, on the page of jobs, in the health report and in the metrics.
@@ -49,7 +49,7 @@ func TestFillingDisk(t *testing.T) {
 	s := apptest.New(t, func(o *apptest.Setup) { o.Disks = func() []disk.Space { return disks } })
 	a := s.Get("/") // in place of the first steps
 	apptest.WantText(t, a, "main", "1 disk almost full")
-	apptest.WantText(t, a, "main", "Disk of the backup is 98% full 2.0 GB of 100 GB are free. When it is full, nothing more is stored.")
+	apptest.WantText(t, a, "main", "Disk of the backup is 98% full 2.0 GB of 100 GB free. Linkwatch cannot save data when the disk is full.")
 	a = s.Get("/admin/jobs")
 	apptest.WantText(t, a, "#jobs .failure", "Disk of the backup: 2.0 GB of 100 GB free")
 	apptest.WantText(t, a, "#jobs", "Disk of the database: 50 GB of 100 GB free")

@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Flashes are what pages say after actions on jobs.
+// Flashes returns the messages after actions on jobs.
 func (p Pages) Flashes() pages.Flash {
-	return pages.Flash{Notices: map[string]ui.Flash{"asked": {Text: "The job starts within moments."}}}
+	return pages.Flash{Notices: map[string]ui.Flash{"asked": {Text: "The job will start in a few seconds."}}}
 }

@@ -5,13 +5,13 @@ import (
 	"linkwatch/models/disk"
 )
 
-// DiskHealth is the state of the disks that the program writes to.
+// DiskHealth is the state of the disks of the database and the backups.
 type DiskHealth struct {
 	Status string      `json:"status" enum:"ok,filling" doc:"filling if a disk is almost full"`
 	Disks  []DiskSpace `json:"disks" doc:"Disks of the SQLite database and of BACKUP_DIR"`
 }
 
-// DiskSpace is the room on a disk.
+// DiskSpace is the free space of a disk.
 type DiskSpace struct {
 	Of        string `json:"of" enum:"database,backup" doc:"What is on the disk"`
 	FreeBytes uint64 `json:"free_bytes" doc:"Free space in bytes"`
@@ -19,9 +19,9 @@ type DiskSpace struct {
 	Filling   bool   `json:"filling" doc:"Whether less than 10 % of the disk and less than 10 GiB are free"`
 }
 
-// DiskCheck tells whether a disk is filling. Everything works until it is full.
+// DiskCheck reports disks that are almost full.
 func DiskCheck(look disk.Look) middleware.HealthCheck {
-	return middleware.HealthCheck{Name: "disk", Doc: "Space on the disks", State: func() (any, bool) {
+	return middleware.HealthCheck{Name: "disk", Doc: "Free disk space", State: func() (any, bool) {
 		state := DiskHealth{Status: "ok", Disks: []DiskSpace{}}
 		for _, s := range look() {
 			state.Disks = append(state.Disks, DiskSpace{s.Of, s.Free, s.Size, s.Filling()})

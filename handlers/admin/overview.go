@@ -7,8 +7,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of scheduled jobs and disks. Only admins see it: all of
-// it leads to admin pages.
+// Overview returns failed jobs and filling disks. It is empty unless the user is an admin.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
 	if !ui.IsAdmin(ctx) {
 		return ui.OverviewPart{}, nil

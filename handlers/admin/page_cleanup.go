@@ -10,11 +10,10 @@ import (
 	"linkwatch/views/ui"
 )
 
-// refreshRunning is how often a browser without JavaScript asks again while the
-// reaper runs, in seconds.
+// refreshRunning is the refresh interval without JavaScript during a run, in seconds.
 const refreshRunning = 5
 
-// CleanupPage is what the reaper did and does, which keeps itself up to date.
+// CleanupPage shows the state and the runs of the reaper. It updates itself.
 func (p Pages) CleanupPage(c *gin.Context) {
 	v, err := p.cleanup(c)
 	if err != nil {
@@ -26,7 +25,7 @@ func (p Pages) CleanupPage(c *gin.Context) {
 
 func (p Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 	ctx := c.Request.Context()
-	// The job is looked at first: the figures of a run are written before it is over.
+	// The job is read first, because the figures of a run are written before it ends.
 	if v.Job, err = p.Jobs.Job(ctx, cleanup.Job); err != nil {
 		return v, err
 	}
@@ -42,7 +41,7 @@ func (p Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 	}
 	notice := p.Notice(c)
 	if v.Job.Running() {
-		notice = ui.Flash{} // it said that the job would start
+		notice = ui.Flash{} // the notice said that the job would start
 	}
 	v.Page = p.Page("Cleanup", "admin", notice)
 	if v.Job.Running() || !v.Job.RequestedAt.IsZero() {
@@ -51,7 +50,7 @@ func (p Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 	return v, nil
 }
 
-// RunCleanup asks for a run of the reaper now.
+// RunCleanup requests a run of the reaper.
 func (p Pages) RunCleanup(c *gin.Context) {
 	err := p.Jobs.RequestAs(c.Request.Context(), cleanup.Job, cleanup.ActionRun)
 	p.Done(c, err, "/admin/cleanup", "asked")

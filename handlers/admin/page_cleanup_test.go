@@ -14,15 +14,15 @@ func TestCleanupPage(t *testing.T) {
 	s := apptest.New(t)
 	declareReaper(s)
 	a := s.Get("/admin/cleanup")
-	apptest.WantText(t, a, ".state", "Has not run yet every 15 minutes, next run in 15 min No short links are waiting to be deleted.")
-	apptest.WantText(t, a, ".empty", "No run yet")
+	apptest.WantText(t, a, ".state", "Not run yet every 15 minutes, next run in 15 min No short links are waiting to be deleted.")
+	apptest.WantText(t, a, ".empty", "No runs yet")
 	apptest.WantCount(t, a, "tbody tr", len(kinds))
 	apptest.WantText(t, a, `nav [aria-current="page"][href="/admin/cleanup"]`, "Cleanup")
 	apptest.WantCount(t, a, ".run-now button[disabled]", 0)
 
 	a = s.Submit(a, ".run-now")
-	apptest.WantText(t, a, ".flash", "starts within moments")
-	apptest.WantText(t, a, "#why-not", "It starts within moments.")
+	apptest.WantText(t, a, ".flash", "The job will start in a few seconds.")
+	apptest.WantText(t, a, "#why-not", "Starts in a few seconds.")
 	apptest.WantCount(t, a, "noscript", 1) // a browser without JavaScript asks again
 	run, began, err := s.Jobs.Begin(t.Context(), s.Holder(), cleanup.Job, func(now time.Time) time.Time { return now.Add(time.Hour) })
 	if err != nil || !began {
@@ -31,7 +31,7 @@ func TestCleanupPage(t *testing.T) {
 	a = s.Get("/admin/cleanup?done=asked")
 	apptest.WantCount(t, a, ".flash", 0)
 	apptest.WantText(t, a, ".state", "running since just now")
-	apptest.WantText(t, a, "#why-not", "It is running already.")
+	apptest.WantText(t, a, "#why-not", "Already running.")
 	apptest.WantCount(t, a, ".run-now button[disabled]", 1)
 	apptest.WantStatus(t, s.Post("/admin/cleanup/run", nil), 409)
 	reaped(s, 1, 0, "")
@@ -60,7 +60,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	reaped(s, 0, 2, "<i>no disk")
 	reaped(s, 0, 0, "")
 	a := s.Get("/admin/cleanup")
-	apptest.WantText(t, a, ".state", "No short links are waiting to be deleted. So far 3 short links were deleted in 3 runs, of which 1 failed.")
+	apptest.WantText(t, a, ".state", "No short links are waiting to be deleted. 3 short links were deleted so far in 3 runs (1 failed).")
 	apptest.WantText(t, a, ".section-head", "Last runs 3 runs · 1 failed")
 	if got := a.Find(".chart-lines").AttrOr("aria-label", ""); got != "What the last 3 runs deleted: 3 short links, 42 other rows" {
 		t.Errorf("the chart is %q", got)
@@ -96,7 +96,7 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	apptest.WantCount(t, a, ".run-now button:not([disabled])", 1)
 	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links kept: CLEANUP_ENABLED is false")
 	a = s.Submit(a, ".run-now")
-	apptest.WantText(t, a, "#why-not", "It starts within moments.")
+	apptest.WantText(t, a, "#why-not", "Starts in a few seconds.")
 }
 
 // reaped records a run over two kinds.

@@ -12,12 +12,12 @@ import (
 	"linkwatch/views/ui"
 )
 
-const runsSize = 50 // runs on a page of a job's history
+const runsSize = 50 // runs per page
 
-// AdminPage goes to the first of the admin's pages.
+// AdminPage redirects to the jobs page.
 func (p Pages) AdminPage(c *gin.Context) { pages.RedirectTo(c, http.StatusFound, "/admin/jobs") }
 
-// JobsPage is the table of scheduled jobs, which keeps itself up to date.
+// JobsPage shows the scheduled jobs. It updates itself.
 func (p Pages) JobsPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.Jobs{Page: p.Page("Jobs", "admin", p.Notice(c))}
@@ -38,7 +38,7 @@ func (p Pages) JobsPage(c *gin.Context) {
 	p.ShowPart(c, http.StatusOK, views.JobsPage(v), views.JobsTable(v))
 }
 
-// backups is what the page says of scheduled backups; nil = there are none.
+// backups returns the state of the scheduled backups; nil = none are scheduled.
 func (p Pages) backups() *views.Backups {
 	if p.Backups == nil {
 		return nil
@@ -51,7 +51,7 @@ func (p Pages) backups() *views.Backups {
 	}
 }
 
-// JobPage is the history of one job.
+// JobPage shows the runs of a job.
 func (p Pages) JobPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	after, err := models.ParseToken(c.Query("page_token"))
@@ -72,7 +72,7 @@ func (p Pages) JobPage(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.JobPage(v))
 }
 
-// RunJob asks for a run now.
+// RunJob requests a run of a job.
 func (p Pages) RunJob(c *gin.Context) {
 	err := p.Jobs.Request(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, p.Back(c, "/admin/jobs"), "asked")

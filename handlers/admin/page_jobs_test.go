@@ -20,7 +20,7 @@ func TestJobsPages(t *testing.T) {
 	apptest.WantText(t, a, "tbody", "revalidation every hour never in 1 h")
 	apptest.WantCount(t, a, `tbody [title="@every 1h"]`, 1)
 	a = s.Submit(a, "tbody form")
-	apptest.WantText(t, a, ".flash", "starts within moments")
+	apptest.WantText(t, a, ".flash", "The job will start in a few seconds.")
 	apptest.WantText(t, s.Get("/admin/jobs/revalidation"), ".empty", "No runs yet")
 	apptest.WantStatus(t, s.Get("/admin/jobs/revalidation?page_token=%21"), http.StatusBadRequest)
 	apptest.WantStatus(t, s.Post("/admin/jobs/none/run", nil), http.StatusNotFound)

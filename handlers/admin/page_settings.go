@@ -9,7 +9,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// SettingsPage lists the settings in force.
+// SettingsPage shows all settings with their current values.
 func (p Pages) SettingsPage(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.SettingsPage(views.Settings{Page: p.Page("Settings", "admin", ui.Flash{}), Settings: p.Settings}))
 }

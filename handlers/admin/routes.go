@@ -5,8 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of jobs, cleanup and settings. Their operations are in
-// api_jobs.go and api_cleanup.go.
+// Routes returns the routes of the pages.
 func (p Pages) Routes() []middleware.Route {
 	const admin = middleware.Admin
 	return []middleware.Route{
@@ -20,7 +19,7 @@ func (p Pages) Routes() []middleware.Route {
 	}
 }
 
-// Nav is the navigation of the admin pages.
+// Nav returns the navigation of the admin pages.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "admin", Label: "Admin", Path: "/admin/jobs", Key: "a"}},

@@ -11,16 +11,14 @@ import (
 	"linkwatch/views/ui"
 )
 
-// maxAddress is the longest address in bytes that a page sends in a response
-// header. Proxies and clients commonly refuse headers of more than 4 to 8 kB,
-// and an address can carry whatever a request held.
-const maxAddress = 4000
+// maxPath is the maximum length in bytes of a path in a response header. Many proxies and
+// clients reject headers of more than 4 to 8 kB, and a path can contain parts of a request.
+const maxPath = 4000
 
-// bounded returns an address of ours in the form in which a header may hold it:
-// escaped, and at most size bytes long. One that is longer loses its query, so
-// that it leads to the same page unfiltered, from its beginning. One whose path
-// alone is longer becomes "/".
-func bounded(address string, size int) string {
+// shorten returns a local path, escaped and of at most size bytes, for a response header. If it
+// is too long, it loses its query, so that the same page opens without filters. If the path alone
+// is too long, or the URL is not local, the result is "/".
+func shorten(address string, size int) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "" || u.Host != "" {
 		return "/"
@@ -35,11 +33,10 @@ func bounded(address string, size int) string {
 	return "/"
 }
 
-// With is an address of ours with one more parameter, which stays when the
-// address has to be shortened.
+// With adds a parameter to a local path. The parameter is kept if the path must be shortened.
 func With(address, name, value string) string {
-	u, err := url.Parse(bounded(address, maxAddress-len(name)-len(url.QueryEscape(value))-len("?=")))
-	if err != nil { // it was parsed before
+	u, err := url.Parse(shorten(address, maxPath-len(name)-len(url.QueryEscape(value))-len("?=")))
+	if err != nil { // cannot happen: it was parsed before
 		return address
 	}
 	if u.RawQuery != "" {
@@ -49,36 +46,35 @@ func With(address, name, value string) string {
 	return u.String()
 }
 
-// RedirectTo sends the browser to an address of ours.
+// RedirectTo redirects to a local path.
 func RedirectTo(c *gin.Context, status int, address string) {
-	c.Redirect(status, bounded(address, maxAddress))
+	c.Redirect(status, shorten(address, maxPath))
 }
 
-// SeeOther sends the browser on after a POST, so that a reload repeats nothing.
+// SeeOther redirects after a POST, so that a reload does not repeat it.
 func (f *Frame) SeeOther(c *gin.Context, address string) { RedirectTo(c, http.StatusSeeOther, address) }
 
-// ReplaceURL makes htmx show an address of ours in the address bar.
+// ReplaceURL makes htmx show a local path in the address bar.
 func ReplaceURL(c *gin.Context, address string) {
-	c.Header("HX-Replace-Url", bounded(address, maxAddress))
+	c.Header("HX-Replace-Url", shorten(address, maxPath))
 }
 
-// Back is the page that a form was on, without what it said: one of ours, or
-// fallback if the form does not tell.
+// Back returns the path in the form field "back" without flash parameters, or fallback if it is
+// not one of our pages.
 func (f *Frame) Back(c *gin.Context, fallback string) string {
 	return f.Local(c.PostForm("back"), fallback)
 }
 
-// Local is an address if it is that of one of our pages, without what the page
-// says about the last action; else fallback.
+// Local returns a path without flash parameters, or fallback if it is not one of our pages.
 func (f *Frame) Local(address, fallback string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "" || u.Host != "" || !f.ours(u.Path) {
+	if err != nil || u.Scheme != "" || u.Host != "" || !f.isSection(u.Path) {
 		return fallback
 	}
 	q := u.Query()
 	q.Del(ParamDone)
-	for _, of := range f.flashes {
-		for _, name := range of.Params {
+	for _, flash := range f.flashes {
+		for _, name := range flash.Params {
 			q.Del(name)
 		}
 	}
@@ -86,9 +82,9 @@ func (f *Frame) Local(address, fallback string) string {
 	return u.String()
 }
 
-// ours says whether a path is that of a section, or below it. Admin pages are
-// none of them: no form of the other pages is on one.
-func (f *Frame) ours(path string) bool {
+// isSection reports whether a path is in a section of the navigation. Admin pages do not count:
+// forms of other pages are never on them.
+func (f *Frame) isSection(path string) bool {
 	for _, s := range f.nav.Sections {
 		if slices.ContainsFunc(f.nav.Admin, func(admin ui.Section) bool { return admin.Path == s.Path }) {
 			continue
@@ -100,7 +96,7 @@ func (f *Frame) ours(path string) bool {
 	return false
 }
 
-// Query is the query of an address of ours.
+// Query returns the parsed query of a local path.
 func Query(path string) url.Values {
 	u, err := url.Parse(path)
 	if err != nil {

@@ -7,27 +7,27 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Subject is what a page of one system is about, as other systems see it.
+// Subject is the subject of a page, for the other systems.
 type Subject struct {
 	URL, CanonicalURL, Title string
 	Path                     string // of the page
-	PrivateTo                string // the owner of a private subject, for which only private items are added; "" = it is shared
+	PrivateTo                string // the owner, if the subject is private; then only private items may be added; "" = shared
 }
 
-// Shown is what one system shows on a page of another: nil parts show nothing.
+// Shown is the part of one system on a page of another. Both fields may be nil.
 type Shown struct {
-	Action  templ.Component // beside the page's own actions, on pages that have a place for it
+	Action  templ.Component // next to the actions of the page, if the page has a place for it
 	Section templ.Component
 }
 
-// Beside returns what a system shows on the page of another system about its
-// subject, such as whether it is watched.
+// Beside returns the part of a system on a page of another system, such as whether a saved link
+// is also a target.
 type Beside func(c *gin.Context, s Subject) (Shown, error)
 
-// ShowBeside returns what several systems show about a subject, in their order.
+// ShowBeside calls all and returns their non-nil parts in order.
 func ShowBeside(c *gin.Context, s Subject, all []Beside) (actions, sections []templ.Component, err error) {
-	for _, of := range all {
-		shown, err := of(c, s)
+	for _, beside := range all {
+		shown, err := beside(c, s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -41,5 +41,5 @@ func ShowBeside(c *gin.Context, s Subject, all []Beside) (actions, sections []te
 	return actions, sections, nil
 }
 
-// SubjectOf returns the subject of the record with an id; CodeNotFound if there is none.
+// SubjectOf returns the subject of the row with an ID. The error has CodeNotFound if there is none.
 type SubjectOf func(ctx context.Context, id string) (Subject, error)

@@ -9,15 +9,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// CSV answers with a file of rows, the first of which has the names of the columns. A
-// cell that a spreadsheet would take for a formula begins with an apostrophe.
+// CSV sends rows as a CSV file. The first row has the column names. Cells that a spreadsheet
+// would evaluate as a formula are prefixed with an apostrophe.
 func CSV(c *gin.Context, file string, rows [][]string) {
 	CSVBatches(c, file, func(yield func([][]string, error) bool) { yield(rows, nil) })
 }
 
-// CSVBatches is CSV for rows that come in batches, each of which is sent before the next
-// one is asked for. An error ends the connection, so that the client does not take a part
-// of the file for the whole.
+// CSVBatches is CSV for rows in batches. It sends each batch before it reads the next. An error
+// aborts the connection, so that the client notices that the file is incomplete.
 func CSVBatches(c *gin.Context, file string, batches iter.Seq2[[][]string, error]) {
 	c.Header("Content-Type", "text/csv; charset=utf-8")
 	c.Header("Content-Disposition", `attachment; filename="`+file+`"`)
@@ -34,7 +33,7 @@ func CSVBatches(c *gin.Context, file string, batches iter.Seq2[[][]string, error
 					row[i] = "'" + cell
 				}
 			}
-			_ = w.Write(row) // the reader may be gone
+			_ = w.Write(row) // fails only if the client is gone
 		}
 		w.Flush()
 	}

@@ -9,40 +9,38 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Flash is what the pages of a system say after its actions.
+// Flash is the source of the messages that pages show after actions of a system.
 type Flash struct {
-	// Params are the parameters of an address that Read looks at.
+	// Params are the query parameters that Read uses.
 	Params []string
-	// Notices are what Done says, by key. Keys are unique across systems.
+	// Notices are the messages of Done, by key. Keys are unique across systems.
 	Notices map[string]ui.Flash
-	// Read returns what the page at a request's address says about the last action,
-	// with the way to undo it. found is whether the address names an action of this
-	// system: then the page says nothing else, even if there is nothing left to say.
-	// here is the address of the page itself, to come back to. nil = only notices.
+	// Read returns the message about the last action, with a button to undo it. found is true if
+	// the query is about an action of this system; then no other message is shown, even if f is
+	// empty. here is the path of the page, for redirects back to it. nil = only notices.
 	Read func(c *gin.Context, here string) (f ui.Flash, found bool, err error)
 }
 
-// ParamDone is the parameter that holds the key of a notice.
+// ParamDone is the query parameter with the key of a notice.
 const ParamDone = "done"
 
-// Flash returns what the page at the request's address says about the last action
-// of any system.
+// Flash returns the message about the last action of any system.
 func (f *Frame) Flash(c *gin.Context, here string) (ui.Flash, error) {
-	for _, of := range f.flashes {
-		if of.Read == nil {
+	for _, source := range f.flashes {
+		if source.Read == nil {
 			continue
 		}
-		if flash, found, err := of.Read(c, here); err != nil || found {
+		if flash, found, err := source.Read(c, here); err != nil || found {
 			return flash, err
 		}
 	}
 	return f.Notice(c), nil
 }
 
-// Notice is the notice that the request's address names.
+// Notice returns the notice in the query of the request, if any.
 func (f *Frame) Notice(c *gin.Context) ui.Flash { return f.notices[c.Query(ParamDone)] }
 
-// Done goes on to a page that shows a notice, or fails.
+// Done redirects to a page that shows a notice, or answers with err.
 func (f *Frame) Done(c *gin.Context, err error, path, notice string) {
 	if err != nil {
 		f.Fail(c, err)
@@ -51,21 +49,21 @@ func (f *Frame) Done(c *gin.Context, err error, path, notice string) {
 	f.SeeOther(c, With(path, ParamDone, notice))
 }
 
-// maxSaid is how many characters of a text a header holds at most.
-const maxSaid = 500
+// maxSayText is the maximum length of a text in the header, in characters.
+const maxSayText = 500
 
-// Say has static/app.js tell the reader of a part what its page would say in a
-// flash. text is in ASCII, as headers are: what follows on a button in a row is.
+// Say makes static/app.js show a text after htmx has replaced a part of a page, in place of a flash.
+// text must be ASCII, because it is sent in a header.
 func Say(c *gin.Context, text string) {
 	if text == "" {
 		return
 	}
-	type said struct {
+	type detail struct {
 		Text string `json:"text"`
 	}
-	header, err := json.Marshal(map[string]said{"say": {models.Truncate(text, maxSaid)}})
+	header, err := json.Marshal(map[string]detail{"say": {models.Truncate(text, maxSayText)}})
 	if err != nil {
-		panic(err) // text always has a JSON form
+		panic(err) // cannot happen: a string has a JSON encoding
 	}
 	c.Header("HX-Trigger", string(header))
 }

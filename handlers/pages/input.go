@@ -13,8 +13,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Number reads a field that holds a number, or nothing for 0; what is no number
-// is -1, which the store refuses with the words for it.
+// Number parses a form field. Empty is 0. Anything else that is not a number is -1, which the
+// models reject with a suitable error.
 func Number(typed string) int {
 	if typed = strings.TrimSpace(typed); typed == "" {
 		return 0
@@ -26,23 +26,22 @@ func Number(typed string) int {
 	return n
 }
 
-// PageNumber reads the parameter "page".
+// PageNumber parses the query parameter "page".
 func PageNumber(q url.Values) (models.Page, error) {
 	n := 0
 	if s := q.Get("page"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil {
-			n = -1 // NewPage says what is allowed
+			n = -1 // NewPage returns the error
 		}
 	}
 	return models.NewPage(n, models.DefaultPerPage)
 }
 
-// FormErrors are the messages of an error that the reader of a form can mend,
-// by field; ok is false for any other error. What concerns no field of the form
-// is put to fallback.
+// FormErrors returns the messages of an error by field. ok is false if the user of the form cannot
+// correct it. A message that belongs to none of the fields is returned under fallback.
 func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok bool) {
-	m, ok := mendable(err)
+	m, ok := correctable(err)
 	if !ok {
 		return nil, false
 	}
@@ -62,10 +61,11 @@ func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 	return e, true
 }
 
-// LabelledErrors is FormErrors with messages that begin with the label of their field. labels are by field; "tags[]" is the label of
-// one item of "tags". A message names other fields by their labels too.
+// LabelledErrors is FormErrors with messages that start with the label of their field. labels are
+// by field; "tags[]" is the label of one item of "tags". Names of other fields in a message are
+// replaced by their labels too.
 func LabelledErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
-	m, ok := mendable(err)
+	m, ok := correctable(err)
 	if !ok {
 		return nil, false
 	}
@@ -98,8 +98,8 @@ func LabelledErrors(err error, fallback string, labels map[string]string) (e ui.
 	return e, true
 }
 
-// mendable returns the error if the user of a form can correct it.
-func mendable(err error) (*models.Error, bool) {
+// correctable returns the error if the user of a form can correct it.
+func correctable(err error) (*models.Error, bool) {
 	m, ok := errors.AsType[*models.Error](err)
 	if !ok {
 		return nil, false
@@ -111,12 +111,12 @@ func mendable(err error) (*models.Error, bool) {
 	return nil, false
 }
 
-// sentence makes a whole sentence of the message of a field, which may end with a full stop.
+// sentence returns a message with an initial capital and a period.
 func sentence(message string) string { return strings.TrimSuffix(ui.Sentence(message), ".") + "." }
 
-// FilterError tells errors of a list's text filters from all others, which it returns
-// as rest. problem is what the search field says about the filter; "" = nothing. The
-// search itself is the parameter "q"; others are filters without a field of their own.
+// FilterError separates errors of a list's text filters from all others, which it returns as
+// rest. problem is the message for the search field; "" = none. The search is the parameter "q";
+// others are filters without a field on the page.
 func FilterError(err error, others ...string) (problem string, rest error) {
 	m, ok := errors.AsType[*models.Error](err)
 	if !ok || m.Code != models.CodeInvalid {
@@ -134,7 +134,7 @@ func FilterError(err error, others ...string) (problem string, rest error) {
 	return "", err
 }
 
-// Private reads the checkbox of ui.PrivateField; nil = the form does not have it.
+// Private returns the value of ui.PrivateField; nil = not in the form.
 func Private(c *gin.Context) *bool {
 	if c.PostForm("sharing") == "" {
 		return nil

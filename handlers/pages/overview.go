@@ -10,11 +10,10 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview returns what a system shows on the overview. base is the base URL by which
-// the client reaches this server.
+// Overview returns the part of a system on the overview. base is the base URL of this server.
 type Overview func(ctx context.Context, base string) (ui.OverviewPart, error)
 
-// OverviewPage is the page of what needs attention in all systems, or the first steps.
+// OverviewPage shows what needs attention in all systems, or the first steps.
 func (f *Frame) OverviewPage(parts ...Overview) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		flash, err := f.Flash(c, "/")

@@ -1,9 +1,8 @@
-// Package pages is the frame of all pages: it renders them whole or, where htmx
-// asks, the part that changes, says what the last action did, and shows problems.
-// It knows no system.
+// Package pages contains what all pages share: rendering of whole pages and of parts for htmx,
+// messages after actions, forms, and error pages. It names no system.
 //
-// Every action is also a plain form, so that it works without JavaScript: POST,
-// then a redirect to a page that says what happened.
+// Every action is a plain form that works without JavaScript: POST, then a redirect to a page
+// that shows the result.
 package pages
 
 import (
@@ -20,12 +19,11 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Frame is what the pages of all systems share. Use sets what the systems give
-// to it, before the server starts.
+// Frame holds what the pages of all systems share. Use must be called before the server starts.
 type Frame struct {
 	Errors    *middleware.Errors
 	Version   string
-	PublicURL string // PUBLIC_URL, without a slash at its end; "" = the host that a request came to
+	PublicURL string // PUBLIC_URL without a trailing slash; "" = the Host of each request
 	Clock     models.Clock
 
 	nav     *ui.Nav
@@ -33,13 +31,13 @@ type Frame struct {
 	notices map[string]ui.Flash
 }
 
-// New makes the frame.
+// New returns a frame without systems.
 func New(errs *middleware.Errors, version, publicURL string, clock models.Clock) *Frame {
 	return &Frame{Errors: errs, Version: version, PublicURL: publicURL, Clock: clock, nav: &ui.Nav{}}
 }
 
-// Use sets the navigation, and what the systems' pages say after their actions.
-// It panics if two systems have a notice of the same key, or read the same parameter.
+// Use sets the navigation and the messages of all systems. It panics if two systems use the same
+// key of a notice or the same parameter.
 func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
 	f.nav, f.flashes, f.notices = nav, flashes, map[string]ui.Flash{"edited": {Text: "Saved."}}
 	params := map[string]bool{ParamDone: true}
@@ -59,19 +57,19 @@ func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
 	}
 }
 
-// Base is the base URL by which the client reaches this server.
+// Base returns the base URL of this server for the client.
 func (f *Frame) Base(c *gin.Context) string { return middleware.Base(f.PublicURL, c.Request) }
 
-// Page is what the frame of a page shows.
+// Page returns the shared data of a page.
 func (f *Frame) Page(title, section string, flash ui.Flash) ui.Page {
 	return ui.Page{Title: title, Section: section, Version: f.Version, Now: f.Clock.Now().Time, Flash: flash, Nav: f.nav}
 }
 
-// Fail answers with the page of an error.
+// Fail answers with an error page.
 func (f *Frame) Fail(c *gin.Context, err error) { f.Errors.Write(c, err) }
 
-// Read calls functions that read what a page shows, in their order. The first error is
-// the answer, and ok is false then.
+// Read calls functions that load the data of a page, in order. At the first error it answers with
+// the error page and returns false.
 func (f *Frame) Read(c *gin.Context, all ...func() error) (ok bool) {
 	for _, read := range all {
 		if err := read(); err != nil {
@@ -82,8 +80,7 @@ func (f *Frame) Read(c *gin.Context, all ...func() error) (ok bool) {
 	return true
 }
 
-// FormStatus is the status of a page that shows err beside its form. It sets
-// Retry-After if it is known.
+// FormStatus returns the status of a page that shows err in a form. It sets Retry-After if known.
 func (f *Frame) FormStatus(c *gin.Context, err error) int {
 	problem := f.Errors.Problem(c.Request.Context(), err)
 	for name, values := range problem.GetHeaders() {
@@ -92,27 +89,27 @@ func (f *Frame) FormStatus(c *gin.Context, err error) int {
 	return problem.Status
 }
 
-// Show answers with a whole page, which is for its reader alone.
+// Show sends a page that shared caches must not store.
 func (f *Frame) Show(c *gin.Context, status int, page templ.Component) {
 	f.ShowKept(c, status, "private, no-cache", page)
 }
 
-// ShowKept is Show with a Cache-Control of the page's own.
-func (f *Frame) ShowKept(c *gin.Context, status int, keep string, page templ.Component) {
-	// The same address answers htmx with a part of the page: caches must not mix them up.
+// ShowKept is Show with another Cache-Control.
+func (f *Frame) ShowKept(c *gin.Context, status int, cacheControl string, page templ.Component) {
+	// htmx gets only a part of the page from the same URL: caches must keep them apart.
 	c.Writer.Header().Add("Vary", "HX-Request")
-	c.Header("Cache-Control", keep)
-	var b bytes.Buffer // rendered whole before the status is sent, for rendering may fail
-	// Not so because the reader left: the page that says so is rendered here too.
+	c.Header("Cache-Control", cacheControl)
+	var b bytes.Buffer // rendering may fail, so nothing is sent before it is complete
+	// Without cancellation: this also renders the error page of a canceled request.
 	if err := page.Render(context.WithoutCancel(c.Request.Context()), &b); err != nil {
-		f.Fail(c, fmt.Errorf("rendering a page: %w", err))
+		f.Fail(c, fmt.Errorf("render page: %w", err))
 		return
 	}
-	// What is shown as it was sent need not be UTF-8, but the page says that it is.
+	// Content from requests may be invalid UTF-8.
 	c.Data(status, "text/html; charset=utf-8", bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
 }
 
-// ShowPart answers htmx with the part that changes, and others with the page.
+// ShowPart sends part to htmx, and page to all other clients.
 func (f *Frame) ShowPart(c *gin.Context, status int, page, part templ.Component) {
 	if WantsPart(c.Request) {
 		page = part
@@ -120,8 +117,8 @@ func (f *Frame) ShowPart(c *gin.Context, status int, page, part templ.Component)
 	f.Show(c, status, page)
 }
 
-// ShowList is ShowPart for a list. With a problem of its filter, as FilterError found it,
-// the status is 400, and htmx gets only the problem.
+// ShowList is ShowPart for a list. If problem (see FilterError) is set, the status is 400 and
+// htmx gets only the problem.
 func (f *Frame) ShowList(c *gin.Context, status int, problem string, page, part templ.Component) {
 	if problem != "" {
 		status, part = http.StatusBadRequest, ui.QueryError(problem)
@@ -133,8 +130,7 @@ func (f *Frame) ShowList(c *gin.Context, status int, problem string, page, part 
 	f.ShowPart(c, status, page, part)
 }
 
-// WantsPart says whether htmx asks, and not to restore a whole page from the
-// browser's history.
+// WantsPart reports whether a request is from htmx and not for a whole page of the history.
 func WantsPart(r *http.Request) bool {
 	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-History-Restore-Request") != "true"
 }

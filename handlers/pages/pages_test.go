@@ -23,7 +23,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		"/search?q=zzz":   "No results",
 		"/tags":           "No tags yet",
 		"/watch":          "No targets yet",
-		"/admin/jobs":     "No job has been scheduled",
+		"/admin/jobs":     "No scheduled jobs yet",
 		"/admin/settings": "LINK_CHECK_INTERVAL",
 	} {
 		a := s.Get(path)

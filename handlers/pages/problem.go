@@ -12,7 +12,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// ProblemTypeRoute is where the type of a problem document leads.
+// ProblemTypeRoute returns the route of the pages that explain problem types.
 func (f *Frame) ProblemTypeRoute() middleware.Route {
 	return middleware.Route{
 		Method: "GET", Path: "/probs/:slug", Needs: middleware.Public, Handler: f.problemType,
@@ -20,26 +20,26 @@ func (f *Frame) ProblemTypeRoute() middleware.Route {
 	}
 }
 
-// problemType explains a type of problem. Programs get the same page as people.
+// problemType shows the page of a problem type. API clients get the same HTML page.
 func (f *Frame) problemType(c *gin.Context) {
 	t, ok := middleware.ProblemTypeOf(c.Param("slug"))
 	if !ok {
-		f.Fail(c, models.NotFound("type of problem"))
+		f.Fail(c, models.NotFound("problem type"))
 		return
 	}
 	f.ShowKept(c, http.StatusOK, "public, max-age=3600", views.ProblemTypePage(views.ProblemType(t)))
 }
 
-// next is what to do about a problem, by its status.
+// next is the advice on error pages, by status.
 var next = map[int]string{
-	http.StatusBadRequest:          "Go back and change what you entered; nothing was stored.",
-	http.StatusForbidden:           "Open this page by its own address and try again.",
-	http.StatusNotFound:            "It may have been deleted. Check the address for typing errors.",
+	http.StatusBadRequest:          "Go back and correct the input. Nothing was saved.",
+	http.StatusForbidden:           "Open Linkwatch at its own URL and try again.",
+	http.StatusNotFound:            "It may have been deleted. Check the URL for typos.",
 	http.StatusConflict:            "Reload the page, then try again.",
-	http.StatusUnprocessableEntity: "Nothing was changed. Try again later, or with another address.",
+	http.StatusUnprocessableEntity: "Nothing was changed. Try again later or use another URL.",
 }
 
-// Problem shows a problem to a person.
+// Problem writes a problem as an error page.
 func (f *Frame) Problem(c *gin.Context, problem *middleware.Problem) {
 	v := views.Error{
 		Page:    f.Page(problem.Title, "", ui.Flash{}),
@@ -48,25 +48,24 @@ func (f *Frame) Problem(c *gin.Context, problem *middleware.Problem) {
 		Next:    next[problem.Status],
 	}
 	if problem.Status >= http.StatusInternalServerError {
-		v.Next = "Try again. If it stays, look in the log for this request."
+		v.Next = "Try again. If the error persists, look for this request ID in the server log."
 	}
 	if a, _ := models.ActorOf(c.Request.Context()); a.Via != "" && problem.Status == http.StatusForbidden {
-		v.Next = "Ask an admin if you need it."
+		v.Next = "Ask an admin for access."
 	}
 	v.RequestID = middleware.RequestID(c.Request.Context())
-	c.Header("HX-Reswap", "none") // no place of a page is meant for this
+	c.Header("HX-Reswap", "none") // htmx must not insert the error page into the page
 	f.Show(c, problem.Status, views.ErrorPage(v))
 }
 
-// PublicProblem shows a problem to a stranger on a page of the public frame:
-// strangers see nothing of the program's own, even if something is wrong.
+// PublicProblem writes a problem as a public page, without navigation and internal details.
 func (f *Frame) PublicProblem(c *gin.Context, problem *middleware.Problem, page func(ui.PublicProblem) templ.Component) {
 	v := ui.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
-		v.Detail = "There is nothing at this address. Check it for typing errors. The page may also have been deleted."
+		v.Detail = "This page does not exist. It may have been deleted. Check the URL for typos."
 	case problem.Status >= http.StatusInternalServerError:
-		v.Detail, v.RequestID = "Try again in a moment.", middleware.RequestID(c.Request.Context())
+		v.Detail, v.RequestID = "Try again later.", middleware.RequestID(c.Request.Context())
 	}
 	c.Header("HX-Reswap", "none")
 	f.Show(c, problem.Status, page(v))

@@ -18,24 +18,24 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Finder is a kind of things that a system offers to the search over everything.
+// Finder searches one kind of items for the global search.
 type Finder struct {
-	Kind string // in the plural: "Short links"
-	// Find returns up to limit things that match a text of at most models.MaxFilter
-	// bytes, the best first. Its cost is bounded, however many things there are, and it
-	// ends with ctx. CodeInvalid: the text is none that it can look for, so it finds nothing.
+	Kind string // plural: "Short links"
+	// Find returns up to limit items that match a text of at most models.MaxFilter bytes, best
+	// first. Its cost must not depend on the number of items. An error with CodeInvalid means
+	// that this kind cannot be searched for the text; it counts as no results.
 	Find func(ctx context.Context, text string, limit int) ([]ui.Hit, error)
-	// All returns the path of the list of all that match; nil = there is no such list.
+	// All returns the path of the list of all matches; nil = no such list.
 	All func(text string) string
 }
 
 const (
-	maxHits   = 5               // of each kind that are shown
-	maxFound  = 50              // of each kind that are put in order
-	findLimit = 2 * time.Second // of each kind
+	maxHits   = 5               // hits shown per kind
+	maxFound  = 50              // hits sorted per kind
+	findLimit = 2 * time.Second // timeout per kind
 )
 
-// SearchPage is the search over everything, and for htmx what the command palette shows.
+// SearchPage is the global search. htmx gets the part for the command palette.
 func (f *Frame) SearchPage(finders ...Finder) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		v := search.Search{Page: f.Page("Search", ui.SearchSection, ui.Flash{}), Text: models.CleanLine(c.Query("q"))}
@@ -51,7 +51,7 @@ func (f *Frame) SearchPage(finders ...Finder) gin.HandlerFunc {
 	}
 }
 
-// asURL is the URL that a text is, as the forms repair it; "" = it is none.
+// asURL returns the text as a URL, repaired like form input; "" = not a URL.
 func asURL(text string) string {
 	if strings.ContainsAny(text, " ") {
 		return ""
@@ -63,24 +63,24 @@ func asURL(text string) string {
 	return u.Given
 }
 
-// findAll asks all finders at a time, each with a time limit of its own: one that fails or
-// is slow takes nothing from the others. It returns once all have ended.
+// findAll runs all finders concurrently, each with its own timeout, so that a failed or slow one
+// does not affect the others.
 func (f *Frame) findAll(ctx context.Context, text string, finders []Finder) []search.Group {
 	groups := make([]search.Group, len(finders))
 	var running sync.WaitGroup
-	for i, of := range finders {
+	for i, finder := range finders {
 		running.Go(func() {
-			groups[i].Kind = of.Kind
-			if of.All != nil {
-				groups[i].All = of.All(text)
+			groups[i].Kind = finder.Kind
+			if finder.All != nil {
+				groups[i].All = finder.All(text)
 			}
 			var err error
-			groups[i].Hits, err = of.find(ctx, text)
+			groups[i].Hits, err = finder.find(ctx, text)
 			switch {
 			case err != nil:
 				groups[i].Hits, groups[i].Problem = nil, f.Errors.Problem(ctx, err).Detail
 			case len(groups[i].Hits) <= maxHits:
-				groups[i].All = "" // they are all there
+				groups[i].All = "" // all hits are shown
 			default:
 				groups[i].Hits = groups[i].Hits[:maxHits]
 			}
@@ -90,34 +90,35 @@ func (f *Frame) findAll(ctx context.Context, text string, finders []Finder) []se
 	return groups
 }
 
-// find is Find within findLimit. A panic is an error, since it would end the program.
-func (of Finder) find(ctx context.Context, text string) (hits []ui.Hit, err error) {
+// find calls Find with a timeout and sorts the hits. It converts a panic to an error, because a panic
+// in a goroutine would end the program.
+func (f Finder) find(ctx context.Context, text string) (hits []ui.Hit, err error) {
 	ctx, cancel := context.WithTimeout(ctx, findLimit)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("searching %s: panic: %v\n%s", of.Kind, p, debug.Stack())
+			err = fmt.Errorf("search %s: panic: %v\n%s", f.Kind, p, debug.Stack())
 		}
 	}()
-	hits, err = of.Find(ctx, text, maxFound)
+	hits, err = f.Find(ctx, text, maxFound)
 	if models.CodeOf(err) == models.CodeInvalid {
 		return nil, nil
 	}
 	if err != nil && ctx.Err() != nil {
-		err = errors.Join(context.DeadlineExceeded, err) // a driver may say it in its own words
+		err = errors.Join(context.DeadlineExceeded, err) // database drivers have their own timeout errors
 	}
-	wanted := models.Fold(text)
-	slices.SortStableFunc(hits, func(a, b ui.Hit) int { return closeness(a, wanted) - closeness(b, wanted) })
+	folded := models.Fold(text)
+	slices.SortStableFunc(hits, func(a, b ui.Hit) int { return rank(a, folded) - rank(b, folded) })
 	return hits, err
 }
 
-// closeness is the place of a hit among others: its title or its key is the wanted text, begins with it, or neither.
-func closeness(h ui.Hit, wanted string) int {
+// rank is 0 if the title or key of a hit equals the text, 1 if the title starts with it, else 2.
+func rank(h ui.Hit, folded string) int {
 	title := models.Fold(h.Title)
 	switch {
-	case title == wanted || h.Key != "" && models.Fold(h.Key) == wanted:
+	case title == folded || h.Key != "" && models.Fold(h.Key) == folded:
 		return 0
-	case strings.HasPrefix(title, wanted):
+	case strings.HasPrefix(title, folded):
 		return 1
 	}
 	return 2

@@ -15,15 +15,15 @@ import (
 // Cleanup is the page of the reaper and its statistics.
 type Cleanup struct {
 	ui.Page
-	Kinds   []cleanup.Kind   // all that is deleted
-	Main    cleanup.Kind     // the one that the figures at the top are of
-	Job     schedule.Job     // the reaper's
+	Kinds   []cleanup.Kind   // all kinds that are deleted
+	Main    cleanup.Kind     // kind of the figures at the top
+	Job     schedule.Job     // job of the reaper
 	Totals  []cleanup.Totals // of all kinds
-	Runs    []cleanup.Run    // as the store gives them
-	Waiting int              // rows of Main that a run would delete now, counted up to cleanup.MaxWaiting + 1
+	Runs    []cleanup.Run    // from the store, newest first
+	Waiting int              // expired rows of Main, counted up to cleanup.MaxWaiting + 1
 }
 
-// kind is a kind by its name.
+// kind returns a kind by its name.
 func (v Cleanup) kind(name string) cleanup.Kind {
 	for _, k := range v.Kinds {
 		if k.Kind == name {
@@ -33,11 +33,11 @@ func (v Cleanup) kind(name string) cleanup.Kind {
 	return cleanup.Kind{Kind: name}
 }
 
-// main is n rows of the main kind in words: "1 short link".
+// main returns a count of the main kind: "1 short link".
 func (v Cleanup) main(n int64) string { return ui.Count(n) + " " + v.Main.Noun(n) }
 
-// of are the totals of a kind.
-func (v Cleanup) of(kind string) cleanup.Totals {
+// totals returns the totals of a kind.
+func (v Cleanup) totals(kind string) cleanup.Totals {
 	for _, t := range v.Totals {
 		if t.Kind == kind {
 			return t
@@ -46,7 +46,7 @@ func (v Cleanup) of(kind string) cleanup.Totals {
 	return cleanup.Totals{Kind: kind}
 }
 
-// class is the CSS class of the panel with the reaper's status.
+// class returns the CSS class of the status panel.
 func (v Cleanup) class() string {
 	if v.Job.LastError != "" && !v.Job.Running() {
 		return "dead"
@@ -54,20 +54,20 @@ func (v Cleanup) class() string {
 	return "ok"
 }
 
-// whyNot is why a run cannot be requested now; "" = it can.
-func (v Cleanup) whyNot() string {
+// disabledReason returns why a run cannot be requested; "" = it can.
+func (v Cleanup) disabledReason() string {
 	switch {
 	case v.Job.Running():
-		return "It is running already."
+		return "Already running."
 	case !v.Job.RequestedAt.IsZero():
-		return "It starts within moments."
+		return "Starts in a few seconds."
 	}
 	return ""
 }
 
-// waits says how many rows of the main kind the next run deletes, or, while
-// they are kept, how many there are that it would delete.
-func (v Cleanup) waits() string {
+// backlog returns a sentence with the number of expired rows of the main kind, and whether they will
+// be deleted.
+func (v Cleanup) backlog() string {
 	n := v.main(int64(v.Waiting))
 	verb := "are"
 	switch {
@@ -85,18 +85,18 @@ func (v Cleanup) waits() string {
 	case v.Waiting == 0:
 		return kept
 	}
-	return kept + " " + n + " " + verb + " kept that would be deleted otherwise."
+	return kept + " " + n + " " + verb + " expired."
 }
 
-// did says how many rows of the main kind were deleted so far.
-func (v Cleanup) did() string {
-	t := v.of(v.Main.Kind)
+// deleted returns a sentence with the number of deleted rows of the main kind.
+func (v Cleanup) deleted() string {
+	t := v.totals(v.Main.Kind)
 	if t.SuccessfulRuns+t.FailedRuns == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("So far %s %s deleted in %s", v.main(t.Cleaned), were(t.Cleaned), ui.Plural(t.SuccessfulRuns+t.FailedRuns, "run"))
+	s := fmt.Sprintf("%s %s deleted so far in %s", v.main(t.Cleaned), were(t.Cleaned), ui.Plural(t.SuccessfulRuns+t.FailedRuns, "run"))
 	if t.FailedRuns > 0 {
-		s += ", of which " + ui.Count(t.FailedRuns) + " failed"
+		s += " (" + ui.Count(t.FailedRuns) + " failed)"
 	}
 	return s + "."
 }
@@ -117,22 +117,22 @@ type reaperRun struct {
 	errors []string
 }
 
-// runs are the last runs, the newest first.
+// runs returns the last runs, newest first.
 func (v Cleanup) runs() []reaperRun {
 	var all []reaperRun
 	for _, r := range v.Runs {
 		if len(all) == 0 || all[len(all)-1].at != r.StartedAt {
 			all = append(all, reaperRun{at: r.StartedAt})
 		}
-		of := &all[len(all)-1]
-		of.took += r.Duration
+		run := &all[len(all)-1]
+		run.took += r.Duration
 		if r.Kind == v.Main.Kind {
-			of.main += r.Cleaned
+			run.main += r.Cleaned
 		} else {
-			of.others += r.Cleaned
+			run.others += r.Cleaned
 		}
 		if r.Error != "" {
-			of.errors = append(of.errors, r.Error)
+			run.errors = append(run.errors, r.Error)
 		}
 	}
 	return all
@@ -140,18 +140,18 @@ func (v Cleanup) runs() []reaperRun {
 
 func (r reaperRun) error() string { return strings.Join(r.errors, "; ") }
 
-// leastBars is the least number of bars in the chart.
-const leastBars = 40
+// minBars is the minimum number of bars in the chart.
+const minBars = 40
 
-// cleanupTicks is the number of times below the chart.
+// cleanupTicks is the number of labels on the x axis.
 const cleanupTicks = 4
 
-// chart is the runs as the chart draws them, the oldest first.
+// chart returns the bar chart of the runs, oldest first.
 func (v Cleanup) chart() ui.BarChart {
 	runs := v.runs()
 	slices.Reverse(runs)
 	var main, others int64
-	bars := make([]ui.Bar, max(leastBars-len(runs), 0), max(leastBars, len(runs)))
+	bars := make([]ui.Bar, max(minBars-len(runs), 0), max(minBars, len(runs)))
 	times := make([]string, len(bars), cap(bars))
 	for _, r := range runs {
 		main, others = main+r.main, others+r.others
@@ -163,10 +163,10 @@ func (v Cleanup) chart() ui.BarChart {
 		times = append(times, r.at.Format("2 Jan, 15:04"))
 	}
 	c := ui.BarChart{
-		Label: fmt.Sprintf("What the last %s deleted: %s, %s", ui.Plural(len(runs), "run"), v.main(main), ui.Plural(others, "other row")),
+		Label: fmt.Sprintf("Deleted in the last %s: %s, %s", ui.Plural(len(runs), "run"), v.main(main), ui.Plural(others, "other row")),
 		Parts: []string{v.Main.Noun(0), "other rows"},
 		Bars:  bars,
-		Empty: "These runs found nothing to delete",
+		Empty: "Nothing deleted in these runs",
 	}
 	for i := range cleanupTicks {
 		c.Ticks = append(c.Ticks, times[len(times)*i/cleanupTicks])
@@ -174,8 +174,8 @@ func (v Cleanup) chart() ui.BarChart {
 	return c
 }
 
-// lasted is how long each run took in milliseconds, the oldest first.
-func (v Cleanup) lasted() []int {
+// durations returns the durations of the runs in milliseconds, oldest first.
+func (v Cleanup) durations() []int {
 	runs := v.runs()
 	ms := make([]int, 0, len(runs))
 	for _, r := range slices.Backward(runs) {
@@ -184,7 +184,7 @@ func (v Cleanup) lasted() []int {
 	return ms
 }
 
-// average is how long a successful run took, in words.
+// average formats the average duration of successful runs.
 func average(t cleanup.Totals) string {
 	if t.SuccessfulRuns == 0 {
 		return "–"
@@ -192,7 +192,7 @@ func average(t cleanup.Totals) string {
 	return ui.Took(t.Average())
 }
 
-// failedRuns is how many of the last runs failed, in words; "" = none.
+// failedRuns returns the number of failed runs as text; "" = none.
 func (v Cleanup) failedRuns() string {
 	n := 0
 	for _, r := range v.runs() {

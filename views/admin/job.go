@@ -8,8 +8,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Job is the page of one scheduled job with its runs, newest first. Older is true if
-// there are newer runs than these.
+// Job is the page of a scheduled job with its runs, newest first. Older is true on all pages but the
+// first.
 type Job struct {
 	ui.Page
 	Job   schedule.Job

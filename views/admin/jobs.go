@@ -1,6 +1,4 @@
-// Package admin holds the pages of scheduled jobs, of the cleanup and of the
-// settings: for each a struct with what it shows, and the component that shows
-// it.
+// Package admin contains the pages of scheduled jobs, cleanup and settings.
 package admin
 
 import (
@@ -17,22 +15,22 @@ import (
 type Jobs struct {
 	ui.Page
 	Jobs    []schedule.Job
-	Cleaned int64 // rows that the reaper has deleted so far
+	Cleaned int64 // total number of rows deleted by the reaper
 	Backups *Backups
 	Disks   []disk.Space
 }
 
-// Backups is what the page says of scheduled backups.
+// Backups is the state of the scheduled backups.
 type Backups struct {
-	Newest backup.File   // zero: there is none
+	Newest backup.File   // zero = none
 	Late   bool          // the newest is older than two intervals
-	Failed bool          // the folder cannot be read
-	Future []backup.File // with names later than now, the latest first
+	Failed bool          // the folder is not readable
+	Future []backup.File // with a time in the future in their name, latest first
 	Keep   int
 }
 
-// schedulePhrase is a schedule in words: "every minute", "every 15 minutes". A cron
-// expression stays as it is.
+// schedulePhrase formats a schedule: "every minute", "every 15 minutes". Cron expressions are
+// unchanged.
 func schedulePhrase(schedule string) string {
 	interval, ok := strings.CutPrefix(schedule, "@every ")
 	d, err := time.ParseDuration(interval)

@@ -11,14 +11,14 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of scheduled jobs and disks.
+// Overview is the part of scheduled jobs and disks on the overview.
 type Overview struct {
 	Jobs    []schedule.Job
 	Filling []disk.Space
 	Now     time.Time
 }
 
-// Part is the machinery's part of the overview. All failed jobs and disks are shown: they are few.
+// Part returns the part. It shows all failed jobs and filling disks, because there are few.
 func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{
 		Attention: []ui.Attention{
@@ -27,14 +27,14 @@ func (v Overview) Part() ui.OverviewPart {
 		},
 		Well: []string{"no job failed"},
 	}
-	p.Used = len(p.Attention[0].Rows)+len(p.Attention[1].Rows) > 0 // a failure is shown in place of the first steps
+	p.Used = len(p.Attention[0].Rows)+len(p.Attention[1].Rows) > 0 // failures must be shown instead of the first steps
 	if len(v.Jobs) > 0 {
 		p.Main = []templ.Component{nextRuns(v.upcoming(), v.Now)}
 	}
 	return p
 }
 
-// failed are the rows of the jobs whose last run failed.
+// failed returns rows for jobs whose last run failed.
 func (v Overview) failed() []templ.Component {
 	var rows []templ.Component
 	for _, j := range v.Jobs {
@@ -45,7 +45,7 @@ func (v Overview) failed() []templ.Component {
 	return rows
 }
 
-// filling are the rows of the disks that are filling.
+// filling returns rows for filling disks.
 func (v Overview) filling() []templ.Component {
 	rows := make([]templ.Component, len(v.Filling))
 	for i, s := range v.Filling {
@@ -54,7 +54,7 @@ func (v Overview) filling() []templ.Component {
 	return rows
 }
 
-// upcoming are the jobs in the order of their next runs.
+// upcoming returns the jobs by next run.
 func (v Overview) upcoming() []schedule.Job {
 	return slices.SortedFunc(slices.Values(v.Jobs), func(a, b schedule.Job) int {
 		return a.NextRunAt.Compare(b.NextRunAt.Time)

@@ -17,7 +17,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// failedJob is a job whose last run failed.
+// failedJob is a row for a failed job.
 func failedJob(j schedule.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -111,7 +111,7 @@ func failedJob(j schedule.Job, now time.Time) templ.Component {
 	})
 }
 
-// fillingDisk is a disk that is filling.
+// fillingDisk is a row for a filling disk.
 func fillingDisk(s disk.Space) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -185,7 +185,7 @@ func fillingDisk(s disk.Space) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " are free. When it is full, nothing more is stored.</p></div></li>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " free. Linkwatch cannot save data when the disk is full.</p></div></li>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -193,7 +193,7 @@ func fillingDisk(s disk.Space) templ.Component {
 	})
 }
 
-// nextRuns is a section with the next run of each job.
+// nextRuns shows the next run of each job.
 func nextRuns(jobs []schedule.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -2,10 +2,10 @@ package admin
 
 import "linkwatch/views/ui"
 
-// Setting is one setting with its value in force. Secrets are masked.
+// Setting is a setting with its current value. Secrets are masked.
 type Setting struct{ Name, Value, Default, Meaning string }
 
-// Settings is the page of the settings in force.
+// Settings is the page of all settings.
 type Settings struct {
 	ui.Page
 	Settings []Setting

@@ -9,8 +9,7 @@ import (
 
 var severities = []ui.Severity{ui.Critical, ui.Warning, ui.Info}
 
-// groups are the groups of all parts that are not empty, in the order in which
-// they are shown.
+// groups returns the non-empty groups of all parts, in display order.
 func (v Overview) groups() []ui.Attention {
 	var all []ui.Attention
 	for _, severity := range severities {
@@ -26,9 +25,8 @@ func (v Overview) groups() []ui.Attention {
 	return all
 }
 
-// needing is the number of things that need attention. A thing that is in two
-// groups is counted twice.
-func needing(groups []ui.Attention) int {
+// total returns the number of items in all groups. An item in two groups counts twice.
+func total(groups []ui.Attention) int {
 	n := 0
 	for _, g := range groups {
 		n += g.Count
@@ -36,11 +34,11 @@ func needing(groups []ui.Attention) int {
 	return n
 }
 
-// title is a group in words: "23 suspect links".
+// title returns the heading of a group: "23 suspect links".
 func title(g ui.Attention) string { return ui.Plural(g.Count, g.Noun) + g.After }
 
-// well is what the page says if nothing needs attention: "All is well. No target
-// is down, and no job failed."
+// well returns the text if nothing needs attention: "All is well. No target is down, and no job
+// failed."
 func (v Overview) well() string {
 	var all []string
 	for _, p := range v.Parts {

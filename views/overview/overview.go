@@ -1,5 +1,4 @@
-// Package overview is the page of "/": it arranges what the systems show there,
-// and knows none of them.
+// Package overview contains the page "/", which shows the parts of all systems. It names no system.
 package overview
 
 import (
@@ -9,18 +8,18 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is the first page: what needs attention, and what is new.
+// Overview is the overview page.
 type Overview struct {
 	ui.Page
-	Parts []ui.OverviewPart // of the systems, in their order
+	Parts []ui.OverviewPart // in the order of the systems
 }
 
-// used says whether any system has something stored.
+// used reports whether any system has data.
 func (v Overview) used() bool {
 	return slices.ContainsFunc(v.Parts, func(p ui.OverviewPart) bool { return p.Used })
 }
 
-// welcome is what the first system that welcomes says, else the page's title.
+// welcome returns the Welcome of the first system with one, or the page title.
 func (v Overview) welcome() ui.Welcome {
 	for _, p := range v.Parts {
 		if p.Welcome != (ui.Welcome{}) {
@@ -30,7 +29,7 @@ func (v Overview) welcome() ui.Welcome {
 	return ui.Welcome{Heading: v.Title}
 }
 
-// steps are the first steps of all systems.
+// steps returns the first steps of all systems.
 func (v Overview) steps() []ui.Step {
 	var all []ui.Step
 	for _, p := range v.Parts {

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// Page is the overview, or the first steps as long as nothing is stored.
+// Page is the overview, or the first steps while no system has data.
 func Page(v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

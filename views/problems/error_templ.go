@@ -10,16 +10,16 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// Error is the page of a request that failed.
+// Error is an error page.
 type Error struct {
 	ui.Page
-	Heading   string // what happened, in a few words
-	Detail    string // a sentence for the reader; "" = none
-	Next      string // what to do about it
-	RequestID string // names the request in the log; "" hides it
+	Heading   string // short title
+	Detail    string // sentence; "" = none
+	Next      string // what to do
+	RequestID string // "" = hidden
 }
 
-// ErrorPage says what happened and what to do next.
+// ErrorPage shows an error and what to do.
 func ErrorPage(v Error) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

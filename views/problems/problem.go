@@ -1,9 +1,7 @@
-// Package problems holds the pages that say what went wrong: the error page of the
-// program, and the public explanation of each type of problem.
+// Package problems contains the error page and the public pages that explain problem types.
 package problems
 
-// ProblemType explains one type of problem, for clients that follow the "type" of a
-// problem document.
+// ProblemType is the explanation of a problem type.
 type ProblemType struct {
 	Slug    string // last part of the type, such as "not-found"
 	Status  int    // HTTP status

@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// ProblemTypePage explains a type of problem. It is public.
+// ProblemTypePage explains a problem type. It is public.
 func ProblemTypePage(v ProblemType) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -126,7 +126,7 @@ func ProblemTypePage(v ProblemType) templ.Component {
 	})
 }
 
-// NoProblemTypePage says that there is no such type of problem.
+// NoProblemTypePage is the error page for an unknown problem type.
 func NoProblemTypePage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

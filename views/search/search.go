@@ -1,5 +1,4 @@
-// Package search holds the page of the search over everything, and the part of it that
-// the command palette shows.
+// Package search contains the page of the global search and its part for the command palette.
 package search
 
 import (
@@ -15,44 +14,44 @@ import (
 // Search is the search page.
 type Search struct {
 	ui.Page
-	Text   string // what is searched; "" = nothing yet
-	Query  string // what is wrong with it, else ""
-	URL    string // the URL that Text is; "" = it is none
+	Text   string // search text; "" = none
+	Query  string // error message for the text; "" = none
+	URL    string // Text as a URL; "" = not a URL
 	Groups []Group
 }
 
-// Group is what a search found of one kind.
+// Group is the results of one kind.
 type Group struct {
-	Kind    string // in the plural: "Short links"
-	All     string // the path of the list of all that match; "" = there is none
+	Kind    string // plural: "Short links"
+	All     string // path of the list of all matches; "" = none
 	Hits    []ui.Hit
-	Problem string // why the kind was not searched, in a sentence; "" = it was
+	Problem string // error message if the kind could not be searched; "" = none
 }
 
-// Path is the address of the page that searches for a text.
+// Path returns the path of the search page for a text.
 func Path(text string) string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"q": text})
 	return ui.WithQuery("/search", q)
 }
 
-// found are the groups with hits.
+// found returns the groups with hits.
 func (v Search) found() []Group {
 	return slices.DeleteFunc(slices.Clone(v.Groups), func(g Group) bool { return len(g.Hits) == 0 })
 }
 
-// problems are the groups that were not searched.
+// problems returns the groups that could not be searched.
 func (v Search) problems() []Group {
 	return slices.DeleteFunc(slices.Clone(v.Groups), func(g Group) bool { return g.Problem == "" })
 }
 
-// nothing reports whether a search succeeded without any result.
+// nothing reports whether the search succeeded without results.
 func (v Search) nothing(actions []ui.Link) bool {
 	return v.Text != "" && v.Query == "" && len(v.found()) == 0 && len(v.problems()) == 0 && len(actions) == 0
 }
 
-// actions are the forms and pages that Text offers to the reader: all of them if it is empty, those that
-// take a URL if it is one, else those with words that begin with its words.
+// actions returns the forms and pages for Text: all if it is empty, forms for URLs if it is a URL,
+// otherwise those whose label matches.
 func (v Search) actions(ctx context.Context) []ui.Link {
 	var all []ui.Link
 	nav := v.Nav.For(ctx)
@@ -80,7 +79,7 @@ func (v Search) actions(ctx context.Context) []ui.Link {
 	return slices.DeleteFunc(all, func(l ui.Link) bool { return !offers(l.Label, v.Text) })
 }
 
-// offers reports whether each word of a text begins a word of a label.
+// offers reports whether each word of a text is a prefix of a word of a label.
 func offers(label, text string) bool {
 	words := strings.Fields(models.Fold(label))
 	for _, typed := range strings.Fields(models.Fold(text)) {

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// Page is the whole page.
+// Page is the search page.
 func Page(v Search) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -44,7 +44,7 @@ func Page(v Search) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"page-head\"><h1>Search</h1></div><form class=\"find\" role=\"search\" action=\"/search\" method=\"get\" aria-label=\"Everything\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"page-head\"><h1>Search</h1></div><form class=\"find\" role=\"search\" action=\"/search\" method=\"get\" aria-label=\"Search everything\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -212,7 +212,7 @@ func Page(v Search) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = beside(h).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = hitDetails(h).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -244,8 +244,8 @@ func Page(v Search) templ.Component {
 	})
 }
 
-// beside shows the details of a hit beside its title.
-func beside(h ui.Hit) templ.Component {
+// hitDetails shows the details of a hit after its title.
+func hitDetails(h ui.Hit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -305,7 +305,7 @@ func beside(h ui.Hit) templ.Component {
 	})
 }
 
-// remarks reports which groups were not searched, or that nothing was found.
+// remarks shows errors of groups, or that there are no results.
 func remarks(v Search) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -392,7 +392,7 @@ func remarks(v Search) templ.Component {
 	})
 }
 
-// Palette is the part of the page that the command palette shows, as options of a list box.
+// Palette is the content of the command palette: the options of a list box.
 func Palette(v Search) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -518,7 +518,7 @@ func Palette(v Search) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = beside(h).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = hitDetails(h).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -602,7 +602,7 @@ func Palette(v Search) templ.Component {
 	})
 }
 
-// option is a link that static/palette.js selects by keys and gives an id.
+// option is a link that static/palette.js selects with the keyboard. The script also sets its ID.
 func option(path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

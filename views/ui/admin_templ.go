@@ -8,8 +8,8 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// AdminHead is the head of an admin page: it links to all of them. current is the
-// ID of the one that is shown.
+// AdminHead is the heading of an admin page, with the navigation of all admin pages. current is the
+// ID of the current page.
 func AdminHead(p Page, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

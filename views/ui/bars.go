@@ -8,47 +8,48 @@ import (
 	"github.com/a-h/templ"
 )
 
-// BarChart is a count for each of some times of equal length, in parts that
-// stand on one another.
+// BarChart is a stacked bar chart of counts per time interval.
 type BarChart struct {
-	Label   string   // what it shows, in words
-	Parts   []string // what the parts are, the lowest first; two at most without Classes
-	Classes []string // of the parts, by which they are coloured; nil = part-0 and part-1
-	Hatched []bool   // parts that are hatched too; nil = none
+	Label   string   // accessible description
+	Parts   []string // labels of the stacked parts, bottom first; at most two without Classes
+	Classes []string // CSS classes of the parts, for their colors; nil = part-0 and part-1
+	Hatched []bool   // parts with hatching; nil = none
 	Bars    []Bar
-	Ticks   []string        // when each of so many equal parts of the chart begins
-	Empty   string          // what is said where every count is 0
-	Legend  templ.Component // in place of the plain one; nil = that
+	Ticks   []string        // labels of the x axis, at equal distances
+	Empty   string          // text if all counts are 0
+	Legend  templ.Component // nil = default legend
 }
 
-// class is the class of a part.
-func (c BarChart) class(of int) string {
+// class returns the CSS class of a part.
+func (c BarChart) class(part int) string {
 	if c.Classes == nil {
-		return "part-" + strconv.Itoa(of)
+		return "part-" + strconv.Itoa(part)
 	}
-	return c.Classes[of]
+	return c.Classes[part]
 }
 
-func (c BarChart) hatched(of int) bool { return of < len(c.Hatched) && c.Hatched[of] }
+func (c BarChart) hatched(part int) bool {
+	return part < len(c.Hatched) && c.Hatched[part]
+}
 
-// hatch is the width of one line of the hatching, with its gap: the browser stretches the
-// chart, so it is a share of its width.
+// hatch returns the width of a line of the hatching with its gap. It depends on the width of the
+// chart, because the browser stretches the chart.
 func (c BarChart) hatch() string {
 	return fmt.Sprintf("%.2f", float64(max(len(c.Bars), 1)*ChartStep)/hatches)
 }
 
-// hatchLine is one line of the hatching.
+// hatchLine returns the SVG path of one line of the hatching.
 func (c BarChart) hatchLine() string { return "M0 " + hatchHigh + "L" + c.hatch() + " 0" }
 
 const (
-	hatches   = 110 // lines side by side
+	hatches   = 110 // number of lines
 	hatchHigh = "4"
 )
 
-// Bar is one time of a bar chart.
+// Bar is one interval of a bar chart.
 type Bar struct {
-	Counts []int64 // of the parts
-	Title  string  // shown while the mouse rests on it
+	Counts []int64 // by part
+	Title  string  // tooltip
 }
 
 func (b Bar) sum() int64 {
@@ -59,8 +60,8 @@ func (b Bar) sum() int64 {
 	return n
 }
 
-// countTop is the end of a scale of counts that n fits on: its half is a whole
-// number too.
+// countTop returns the end of a scale for counts up to n. It is even, so that the label in the
+// middle is a whole number.
 func countTop(n int64) int64 {
 	if n <= 10 {
 		return max(2, n+n%2)
@@ -68,28 +69,28 @@ func countTop(n int64) int64 {
 	return int64(NiceTop(int(n)))
 }
 
-func (c BarChart) most() int64 {
-	var most int64
+func (c BarChart) maxSum() int64 {
+	var n int64
 	for _, b := range c.Bars {
-		most = max(most, b.sum())
+		n = max(n, b.sum())
 	}
-	return most
+	return n
 }
 
-func (c BarChart) top() int64 { return countTop(c.most()) }
+func (c BarChart) top() int64 { return countTop(c.maxSum()) }
 
 func (c BarChart) box() string {
 	return fmt.Sprintf("0 0 %d %d", max(len(c.Bars), 1)*ChartStep, ChartHeight)
 }
 
-// The measures of a bar, in units that the browser stretches.
+// Dimensions of a bar in SVG units.
 const (
-	barGap   = 1   // on each side
-	barLeast = 1.2 // high is what is more than nothing
+	barGap       = 1   // on each side
+	barMinHeight = 1.2 // of a count above 0
 )
 
-// part is the outline of one part of all bars.
-func (c BarChart) part(of int) string {
+// part returns the SVG path of one part of all bars.
+func (c BarChart) part(index int) string {
 	var d strings.Builder
 	top := float64(c.top())
 	for i, b := range c.Bars {
@@ -98,8 +99,8 @@ func (c BarChart) part(of int) string {
 			if n == 0 {
 				continue
 			}
-			high := max(float64(n)/top*ChartHeight, barLeast)
-			if y -= high; at == of {
+			high := max(float64(n)/top*ChartHeight, barMinHeight)
+			if y -= high; at == index {
 				fmt.Fprintf(&d, "M%d %.1fh%dv%.1fh-%dz", i*ChartStep+barGap, y, ChartStep-2*barGap, high, ChartStep-2*barGap)
 			}
 		}
@@ -107,7 +108,7 @@ func (c BarChart) part(of int) string {
 	return d.String()
 }
 
-// shareWidth is how much of a hundred a part is of the whole.
+// shareWidth returns part as a percentage of whole.
 func shareWidth(part, whole int64) string {
 	if whole <= 0 {
 		return "0"

@@ -24,7 +24,7 @@ func TestBarChart(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, got[0], got[1])
 		}
 	}
-	if c.top() != 4 || c.most() != 4 || (BarChart{}).most() != 0 {
+	if c.top() != 4 || c.maxSum() != 4 || (BarChart{}).maxSum() != 0 {
 		t.Errorf("the scale ends with %d", c.top())
 	}
 }

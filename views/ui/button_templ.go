@@ -8,10 +8,10 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Field is one value of a form that is sent without being shown.
+// Field is a hidden field of a form.
 type Field struct{ Name, Value string }
 
-// PostButton is a button that posts fields to a path of ours.
+// PostButton is a form with one button and hidden fields.
 func PostButton(path, icon, label, class string, fields ...Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

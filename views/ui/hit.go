@@ -1,14 +1,14 @@
 package ui
 
-// Hit is something that the search over everything found.
+// Hit is a result of the global search.
 type Hit struct {
 	Title   string
-	Key     string // by which people know it beside its title: the key of a short link; "" = none
-	Detail  string // beside or below the title: its address; "" = none
-	Path    string // of its page
-	Private bool   // only its owner and admins see it
-	Level   string // how urgent it is, before its status: "critical"; "" = it is not said
-	Mark    string // the shape of Level, see Icon
-	Status  string // how it does, in one word: "down"; "" = it is not said
-	Icon    string // the shape of Status, see Icon
+	Key     string // key of a short link; "" = none
+	Detail  string // such as its URL; "" = none
+	Path    string // path of its page
+	Private bool   // visible only to its owner and admins
+	Level   string // severity, shown before the status: "critical"; "" = none
+	Mark    string // icon of Level, see Icon
+	Status  string // "down"; "" = none
+	Icon    string // icon of Status, see Icon
 }

@@ -5,37 +5,36 @@ import (
 	"strings"
 )
 
-// Key is an entry of the help on keys. static/app.js handles them: it does
-// something only where the page has what it needs, such as a row to select.
+// Key is an entry in the list of keyboard shortcuts. static/app.js handles the keys.
 type Key struct {
-	Keys []string // pressed one after the other, or alternatives
-	What string   // what they do, in sentence case
+	Keys []string // a sequence or alternatives
+	What string   // action, in sentence case
 }
 
-// The frame's own keys. Those of the systems and of the sections are listed between
-// them.
+// Shortcuts of all pages. Those of the systems are listed after rowKeys, those of the sections
+// after pageKeys.
 var (
 	rowKeys = []Key{
 		{[]string{"Ctrl K"}, "Search everything"},
-		{[]string{"/"}, "Search this page, or everything"},
+		{[]string{"/"}, "Search this list or everything"},
 		{[]string{"n"}, "New"},
-		{[]string{"j", "k"}, "Next, previous row"},
+		{[]string{"j", "k"}, "Next or previous row"},
 		{[]string{"Enter", "o"}, "Open"},
-		{[]string{"e"}, "Details and edit"},
-		{[]string{"x"}, "Select (Shift + click: a range)"},
+		{[]string{"e"}, "Edit"},
+		{[]string{"x"}, "Select (Shift + click for a range)"},
 	}
 	pageKeys = []Key{
 		{[]string{"u"}, "Undo the last action"},
-		{[]string{"[", "]"}, "Previous, next page"},
+		{[]string{"[", "]"}, "Previous or next page"},
 	}
 	helpKeys = []Key{
-		{[]string{"Esc"}, "Leave a field, clear the selection"},
-		{[]string{"?"}, "This help"},
+		{[]string{"Esc"}, "Leave the field or clear the selection"},
+		{[]string{"?"}, "Show keyboard shortcuts"},
 	}
 )
 
-// keys are the entries of the help on keys. Keys that two systems use are one
-// entry: "Pause or resume a target, disable or enable a short link".
+// keys returns the list of keyboard shortcuts. A key of two systems is one entry: "Pause or resume
+// a target, disable or enable a short link".
 func (n Nav) keys() []Key {
 	all := slices.Clone(rowKeys)
 	for _, k := range n.Keys {

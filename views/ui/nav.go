@@ -7,37 +7,35 @@ import (
 	"linkwatch/models"
 )
 
-// Nav is what the systems put into the frame of every page: the frame itself
-// knows none of them.
+// Nav is the navigation of all pages, which the systems provide.
 type Nav struct {
-	Sections []Section // the navigation
-	Admin    []Section // the pages that the head of each admin page lists
-	Pages    []Link    // further pages that the search leads to
-	New      *Link     // the button "New" in the header; nil = none
-	Commands []Command // what the search offers to add
-	Keys     []Key     // the systems' entries in the help on keys
+	Sections []Section // main navigation
+	Admin    []Section // navigation of the admin pages
+	Pages    []Link    // other pages that the search finds
+	New      *Link     // button in the header; nil = none
+	Commands []Command // forms that the search finds
+	Keys     []Key     // keyboard shortcuts
 }
 
-// Section is an entry of the navigation, or of the head of the admin pages.
+// Section is an entry of the main navigation or of the admin navigation.
 type Section struct {
-	ID    string // of Page.Section, or of AdminHead
+	ID    string // value of Page.Section, or parameter of AdminHead
 	Label string
 	Path  string
-	Key   string // the letter that leads there after "g"; "" = none
+	Key   string // the second key of the shortcut "g" …; "" = none
 }
 
-// Command is a form that the search leads to. Opening it changes nothing.
+// Command is a form that the search finds. Opening it changes nothing.
 type Command struct {
 	Label  string // "Add link"
-	ForURL string // what it does with a URL that was typed, which the parameter "url" fills in: "Save link"; "" = it is not offered then
-	Path   string // of its page, with the id of its first field if the page has more than the form: /links#url
+	ForURL string // label if the search text is a URL, which is passed as the parameter "url": "Save link"; "" = not offered for URLs
+	Path   string // path of the page, with the ID of the first field if the form is part of a page: /links#url
 }
 
-// Link is a link with its words.
+// Link is a link with a label.
 type Link struct{ Label, Path string }
 
-// FirstSection is the first entry of the navigation after the overview. ok is
-// false if there is none.
+// FirstSection returns the first section after the overview. ok is false if there is none.
 func (p Page) FirstSection() (s Section, ok bool) {
 	for _, s := range p.nav().Sections {
 		if s.Path != "/" {
@@ -47,7 +45,6 @@ func (p Page) FirstSection() (s Section, ok bool) {
 	return Section{}, false
 }
 
-// nav is the navigation of a page; a page without one has an empty one.
 func (p Page) nav() Nav {
 	if p.Nav == nil {
 		return Nav{}
@@ -55,8 +52,8 @@ func (p Page) nav() Nav {
 	return *p.Nav
 }
 
-// For is the navigation without what the reader may not open: admin pages are for admins,
-// and forms are for editors and admins.
+// For returns the navigation for the user of ctx: only admins get admin pages, and viewers get no
+// forms.
 func (n Nav) For(ctx context.Context) Nav {
 	if IsAdmin(ctx) {
 		return n
@@ -71,17 +68,16 @@ func (n Nav) For(ctx context.Context) Nav {
 	return n
 }
 
-// IsAdmin reports whether the reader may open admin pages. While nobody has to sign in,
-// everyone may.
+// IsAdmin reports whether the user may open admin pages. Without sign-in, every user may.
 func IsAdmin(ctx context.Context) bool {
 	role := roleOf(ctx)
-	return role == "" || role == "admin" // as models.Actor.Role names it
+	return role == "" || role == "admin" // see models.Actor.Role
 }
 
-// MayEdit reports whether the reader may change things, or only read them.
+// MayEdit reports whether the user may change data.
 func MayEdit(ctx context.Context) bool { return roleOf(ctx) != "viewer" }
 
-// roleOf is the role of the reader; "" = nobody has to sign in, or it is not known.
+// roleOf returns the role of the user; "" = no sign-in required, or unknown.
 func roleOf(ctx context.Context) string {
 	a, _ := models.ActorOf(ctx)
 	return a.Role

@@ -1,5 +1,5 @@
-// Package ui holds what all pages share: the frame, forms, lists and the small
-// words for times and numbers. It knows no system's types.
+// Package ui contains the components of all pages: layout, forms, lists, charts, and the formats of
+// times and numbers. It uses no types of systems.
 package ui
 
 import (
@@ -10,58 +10,57 @@ import (
 	"linkwatch/models"
 )
 
-// Page is what the frame of every page shows.
+// Page is the data of the layout.
 type Page struct {
 	Title   string // before " · Linkwatch"
-	Section string // the ID of the current entry of the navigation: "links"
-	Nav     *Nav   // what the systems put into the frame; nil = nothing
+	Section string // ID of the current Section: "links"
+	Nav     *Nav   // nil = no navigation
 	Version string
-	Now     time.Time // the instant that all times of the page are told from
+	Now     time.Time // all relative times are relative to it
 	Flash   Flash
-	Search  bool // the page has its own way to add: the frame leaves it out
-	Refresh int  // seconds after which a browser without JavaScript asks again; 0 = never
+	Search  bool // hides the button New: the page has its own
+	Refresh int  // refresh interval in seconds without JavaScript; 0 = never
 }
 
-// SearchSection is the Section of the page of the search over everything.
+// SearchSection is the Section of the search page.
 const SearchSection = "search"
 
-// The settings of the reader's account: their Section, and the path of their first page.
+// Section and path of the settings of the user's account.
 const (
 	SettingsSection = "settings"
 	SettingsPath    = "/settings"
 )
 
-// Flash is the one line that says what the last action did. The zero Flash
-// shows nothing.
+// Flash is the message about the last action. The zero Flash is none.
 type Flash struct {
 	Text   string
-	Bad    bool   // it did not work
-	Action Action // what takes it back
-	Link   Link   // where to look
+	Bad    bool   // the action failed
+	Action Action // button to undo it
+	Link   Link   // link to the result
 }
 
 // Action is a button that posts one value to a path.
 type Action struct{ Label, Path, Name, Value, Back string }
 
-// Errors are the messages of a form, by the name of the field.
+// Errors are the error messages of a form by field.
 type Errors map[string]string
 
-// Current marks the one of several links that leads to where the reader is.
-func Current(is bool) templ.Attributes { return said(is, "aria-current", "page") }
+// Current marks a link to the current page.
+func Current(is bool) templ.Attributes { return attribute(is, "aria-current", "page") }
 
-// Invalid marks a field whose value is not as it must be.
-func Invalid(is bool) templ.Attributes { return said(is, "aria-invalid", "true") }
+// Invalid marks a field with an invalid value.
+func Invalid(is bool) templ.Attributes { return attribute(is, "aria-invalid", "true") }
 
-// said is an attribute with a word, or none: ARIA takes an empty one for false.
-func said(is bool, name, word string) templ.Attributes {
-	if !is {
+// attribute returns an attribute if set is true. It must be absent otherwise: an empty ARIA attribute
+// counts as false.
+func attribute(set bool, name, value string) templ.Attributes {
+	if !set {
 		return nil
 	}
-	return templ.Attributes{name: word}
+	return templ.Attributes{name: value}
 }
 
-// External is the URL of a stranger's page or picture as it may appear in markup:
-// one that models.ParseURL accepts, anything else is "".
+// External returns an external URL for use in HTML, or "" if models.ParseURL does not accept it.
 func External(address string) templ.SafeURL {
 	if _, err := models.ParseURL("url", address); err != nil {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"linkwatch/models"
 )
 
-// WithQuery is a path with a query, or the path alone if q is empty.
+// WithQuery adds a query to a path.
 func WithQuery(path string, q url.Values) string {
 	if len(q) == 0 {
 		return path
@@ -14,9 +14,8 @@ func WithQuery(path string, q url.Values) string {
 	return path + "?" + q.Encode()
 }
 
-// SetFilters adds the filters of a list that are set to its query. A filter
-// longer than models.MaxFilter is left out: the page that reports it keeps it in
-// its field, and not in each of its links.
+// SetFilters adds the non-empty filters to a query. Filters longer than models.MaxFilter are not
+// added: the list rejects them, and they would make each link of the page longer.
 func SetFilters(q url.Values, filters map[string]string) {
 	for name, value := range filters {
 		if value != "" && len(value) <= models.MaxFilter {

@@ -5,16 +5,16 @@ import (
 	"strconv"
 )
 
-// The measures of a chart, in units that the browser stretches.
+// Dimensions of a chart in SVG units.
 const (
-	ChartStep   = 10 // for each point or bar
+	ChartStep   = 10 // width of a point or bar
 	ChartHeight = 100
 )
 
-// niceTops are the first digits of a scale's end that halve well.
+// niceTops are the leading digits of round scale ends.
 var niceTops = []int{10, 12, 16, 20, 30, 40, 50, 60, 80, 100}
 
-// NiceTop is the end of a scale that n fits on.
+// NiceTop returns a round end of a scale for values up to n.
 func NiceTop(n int) int {
 	for unit := 1; ; unit *= 10 {
 		for _, top := range niceTops {
@@ -25,13 +25,12 @@ func NiceTop(n int) int {
 	}
 }
 
-// ChartColumn is the outline of a bucket's whole height.
+// ChartColumn returns the SVG path of a column with the full height, for hover.
 func ChartColumn(i int) string {
 	return fmt.Sprintf("M%d 0h%dv%dh-%dz", i*ChartStep, ChartStep, ChartHeight, ChartStep)
 }
 
-// ChartY is how far n stands from the upper edge of a picture that is height high and
-// whose scale ends at top.
+// ChartY returns the y coordinate of n in a chart of a height whose scale ends at top.
 func ChartY(n, top, height int) string {
 	return strconv.FormatFloat(float64(height)*(1-float64(n)/float64(top)), 'f', 1, 64)
 }

@@ -14,15 +14,14 @@ import (
 	"linkwatch/models"
 )
 
-// signedIn reports whether the reader has an account: else there is no one to keep an
-// item from.
+// signedIn reports whether the user is signed in. Without sign-in, items cannot be private.
 func signedIn(ctx context.Context) bool {
 	a, ok := models.ActorOf(ctx)
 	return ok && a.Via != ""
 }
 
-// PrivateField is the checkbox of a form for who sees an item. It is left out where nobody
-// has to sign in: pages.Private tells a form without it.
+// PrivateField is the checkbox Private of a form. It is hidden if the user is not signed in;
+// pages.Private then returns nil.
 func PrivateField(private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -55,7 +54,7 @@ func PrivateField(private bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "> Private <span class=\"muted\">Only the owner and admins see it.</span></label>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "> Private <span class=\"muted\">Only the owner and admins can see it.</span></label>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -64,7 +63,7 @@ func PrivateField(private bool) templ.Component {
 	})
 }
 
-// PrivateMark marks a private item in a list and beside a heading.
+// PrivateMark marks a private item.
 func PrivateMark(private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -87,7 +86,7 @@ func PrivateMark(private bool) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if private {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<span class=\"private\" title=\"Only the owner and admins see this\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<span class=\"private\" title=\"Only the owner and admins can see this\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -104,7 +103,7 @@ func PrivateMark(private bool) templ.Component {
 	})
 }
 
-// OwnerFact is the fact of whose item it is, and who sees it.
+// OwnerFact shows the owner of an item and whether it is private.
 func OwnerFact(owner string, private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -142,7 +141,7 @@ func OwnerFact(owner string, private bool) templ.Component {
 				var templ_7745c5c3_Var5 string
 				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(owner)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/sharing.templ`, Line: 43, Col: 10}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/sharing.templ`, Line: 42, Col: 10}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The measures of a sparkline, in units that the browser stretches.
+// Dimensions of a sparkline in SVG units.
 const (
 	sparkHeight = 20
 	sparkStep   = 2
 )
 
-// sparkline is the outline of a small line of values; a negative one is a gap.
+// sparkline returns the SVG path of values. A negative value is a gap.
 func sparkline(ms []int) string {
 	var d strings.Builder
 	top := 1

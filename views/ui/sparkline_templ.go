@@ -8,8 +8,8 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Sparkline is a small line of times in milliseconds, the newest last; a
-// negative one is a gap. label says in words what it shows.
+// Sparkline is a small line chart of durations in milliseconds, newest last. A negative value is a
+// gap. label is the accessible description.
 func Sparkline(label string, ms []int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -8,8 +8,8 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// StatusMark is a status by word, shape and colour. icon is its shape, see Icon; its
-// colour is that of the class of the same name.
+// StatusMark shows a status as text, icon and color. The color comes from the CSS class with the name
+// of the status.
 func StatusMark(status, icon string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,12 +11,12 @@ import (
 	"linkwatch/models"
 )
 
-// Host is the host of a URL as people read it, with its port and without "www.".
+// Host returns the host of a URL for display, with port and without "www.".
 func Host(address string) string {
 	host := ""
 	if u, err := url.Parse(address); err == nil {
 		host = u.Host
-	} else if u, err := models.ParseURL("url", address); err == nil { // net/url refuses more than browsers do
+	} else if u, err := models.ParseURL("url", address); err == nil { // net/url rejects more URLs than browsers
 		_, host, _ = strings.Cut(u.Origin(), "://")
 	}
 	if host == "" {
@@ -28,16 +28,16 @@ func Host(address string) string {
 	return host
 }
 
-// Count writes a number with a thin space between thousands: "12 804".
+// Count formats a number with a thin space between thousands: "12 804".
 func Count[N int | int64](n N) string {
 	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", "\u202f")
 }
 
-// Size writes a number of bytes: "18 kB".
+// Size formats a number of bytes: "18 kB".
 func Size(bytes int) string { return humanize.Bytes(uint64(max(0, bytes))) }
 
-// Percent writes a ratio from 0 to 1 with two decimals: "99.98%". Only 1 is
-// "100%" and only 0 is "0%", however near to them another ratio may be.
+// Percent formats a ratio from 0 to 1 with two decimals: "99.98%". Only 1 is "100%" and only 0 is
+// "0%": other ratios are not rounded to them.
 func Percent(ratio float64) string {
 	switch {
 	case ratio >= 1:
@@ -48,12 +48,12 @@ func Percent(ratio float64) string {
 	return strconv.FormatFloat(min(max(ratio*100, 0.01), 99.99), 'f', 2, 64) + "%"
 }
 
-// Plural is a count with its noun: "1 link", "12 links".
+// Plural returns a count with its noun: "1 link", "12 links".
 func Plural[N int | int64](n N, noun string) string {
 	return Count(n) + " " + Noun(n, noun)
 }
 
-// Noun is the noun of a count, without it: "link", "links".
+// Noun returns the noun for a count: "link", "links".
 func Noun[N int | int64](n N, noun string) string {
 	return english.PluralWord(int(n), noun, "")
 }

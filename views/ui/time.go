@@ -14,7 +14,8 @@ const (
 	year  = 365 * day
 )
 
-// agoSteps say up to which age a unit is used. static/app.js has the same ones.
+// agoSteps are the units of relative times and the ages below which they apply. static/app.js has the
+// same steps.
 var agoSteps = []struct {
 	below, unit time.Duration
 	word        string
@@ -30,7 +31,7 @@ var agoSteps = []struct {
 // justNow is the age below which seconds are not shown.
 const justNow = 10 * time.Second
 
-// ago is how long before now t was, in one unit: "3 min ago", "in 2 h".
+// ago formats t relative to now, in one unit: "3 min ago", "in 2 h".
 func ago(t, now time.Time) string {
 	d := now.Sub(t)
 	future := d < 0
@@ -58,13 +59,13 @@ func ago(t, now time.Time) string {
 	return fmt.Sprintf("%d %s ago", n, word)
 }
 
-// exact is a time as the hover and the tables of history show it.
+// exact formats a time for tooltips and history tables.
 func exact(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
 
-// Clock is a time to the minute, in UTC: "24 Mar 2026, 14:05 UTC".
+// Clock formats a time to the minute: "24 Mar 2026, 14:05 UTC".
 func Clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
-// Took is how long something ran, in two or three digits: "84 ms", "1.2 s".
+// Took formats a short duration in two or three digits: "84 ms", "1.2 s".
 func Took(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -77,16 +78,15 @@ func Took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Lasted is a duration in one or two units: "3 min", "2 h 5 min". Smaller
-// units are cut off.
+// Lasted formats a duration in one or two units, truncated: "3 min", "2 h 5 min".
 func Lasted(d time.Duration) string {
 	for _, unit := range []struct {
-		of, part   time.Duration
+		size, part time.Duration
 		word, less string
 	}{{day, time.Hour, "d", "h"}, {time.Hour, time.Minute, "h", "min"}, {time.Minute, time.Second, "min", "s"}} {
-		if d >= unit.of {
-			s := fmt.Sprintf("%d %s", d/unit.of, unit.word)
-			if rest := d % unit.of / unit.part; rest > 0 {
+		if d >= unit.size {
+			s := fmt.Sprintf("%d %s", d/unit.size, unit.word)
+			if rest := d % unit.size / unit.part; rest > 0 {
 				s += fmt.Sprintf(" %d %s", rest, unit.less)
 			}
 			return s
@@ -95,21 +95,21 @@ func Lasted(d time.Duration) string {
 	return fmt.Sprintf("%d s", d/time.Second)
 }
 
-// Every is an interval in words: "every minute", "every 5 minutes".
+// Every formats an interval: "every minute", "every 5 minutes".
 func Every(d time.Duration) string {
 	for _, unit := range []struct {
-		of   time.Duration
+		size time.Duration
 		word string
 	}{{day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
 		switch {
-		case d == unit.of:
+		case d == unit.size:
 			return "every " + unit.word
-		case d > unit.of && d%unit.of == 0:
-			return "every " + Plural(int64(d/unit.of), unit.word)
+		case d > unit.size && d%unit.size == 0:
+			return "every " + Plural(int64(d/unit.size), unit.word)
 		}
 	}
 	return "every " + d.String()
 }
 
-// Latency writes milliseconds as people read them: "84 ms", "1.2 s".
+// Latency formats milliseconds: "84 ms", "1.2 s".
 func Latency(ms int) string { return Took(time.Duration(ms) * time.Millisecond) }
