@@ -1,8 +1,8 @@
 // Package demo makes up the data of the demo: a company whose links, targets and
 // short links look as if people had used them for two years.
 //
-// The hosts end in .example, which leads nowhere (RFC 2606), and what their
-// pages say is made up as well: a demo must not knock at anybody's door.
+// All hosts end in .example (RFC 2606) and their pages are generated, so the demo sends no requests to
+// real servers.
 package demo
 
 import (

@@ -282,7 +282,7 @@ func TestStateIsSaid(t *testing.T) {
 		b.open(path)
 		b.has(states)
 		if empty := eval[[]string](b, `[...document.querySelectorAll("[aria-current=''], [aria-invalid='']")].map(e => e.outerHTML.slice(0, 60))`); len(empty) > 0 {
-			t.Errorf("%s: the attribute is empty, so nobody is told: %q", path, empty)
+			t.Errorf("%s: attribute is empty, which screen readers ignore: %q", path, empty)
 		}
 	}
 }

@@ -119,8 +119,8 @@ func TestKillWhileRestoring(t *testing.T) {
 	}
 }
 
-// killAtEachStep runs a command again and again. It kills it when the files of a folder have
-// changed once, twice and so on, until the command ends by itself. Each time it calls check.
+// killAtEachStep runs a command repeatedly and kills it after the first, second, … change of the files
+// in a folder, until the command ends by itself. It calls check after each run.
 func killAtEachStep(t *testing.T, args []string, dir, store string, check func()) {
 	t.Helper()
 	for step := 1; ; step++ {

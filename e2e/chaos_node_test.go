@@ -25,8 +25,8 @@ type node struct {
 	log   tail
 }
 
-// start starts the program, again and again until it serves: it ends at once
-// while PostgreSQL does not answer.
+// start starts the program, repeatedly until it serves: it exits at once while PostgreSQL is
+// unavailable.
 func (n *node) start() {
 	for c := n.chaos; ; {
 		cmd := exec.Command(binary)

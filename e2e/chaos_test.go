@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	chaosLength = flag.Duration("chaos", 20*time.Second, "how long the chaos test makes faults")
-	chaosSeed   = flag.Uint64("chaos-seed", 0, "the seed of its faults; 0: any")
+	chaosLength = flag.Duration("chaos", 20*time.Second, "duration of the faults in the chaos test")
+	chaosSeed   = flag.Uint64("chaos-seed", 0, "random seed of the faults; 0 = random")
 )
 
 // healthyAfter is how soon all is well after the last fault.

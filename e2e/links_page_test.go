@@ -17,13 +17,13 @@ func TestEditInPlace(t *testing.T) {
 		b.wait(`document.querySelector("img[data-picture]").naturalWidth > 0 && !document.querySelector("[data-frame]").hidden`)
 
 		b.click("[data-edit-here]")
-		b.fill("#edit input[name=title]", "My own words")
+		b.fill("#edit input[name=title]", "A new title")
 		b.fill("#edit textarea", "First line\nsecond <line>")
 		b.click("#edit button.primary")
 		b.see("Saved.")
 		b.see("second <line>")
-		b.wait(`document.querySelector("h1").textContent === "My own words"`)
-		if s.Call("PUT", "/v1/link/"+l.ID, nil, &l); l.Title != "My own words" || l.Notes != "First line\nsecond <line>" {
+		b.wait(`document.querySelector("h1").textContent === "A new title"`)
+		if s.Call("PUT", "/v1/link/"+l.ID, nil, &l); l.Title != "A new title" || l.Notes != "First line\nsecond <line>" {
 			t.Errorf("after a refresh title and notes are %q, %q", l.Title, l.Notes)
 		}
 

@@ -105,7 +105,7 @@ func shootAccounts(t *testing.T, s *Server) {
 	b.see("Saved.")
 	b.pictures("full", map[string]string{
 		"account": "/settings", "tokens": "/settings/tokens", "users": "/settings/users", "two-factor": "/settings/two-factor",
-		"audit": "/admin/audit", "audit-none": "/admin/audit?actor=nobody",
+		"audit": "/admin/audit", "audit-none": "/admin/audit?actor=unknown",
 	})
 	b.open("/settings")
 	b.click(`form[action="/logout"] button`)

@@ -36,7 +36,7 @@ func TestShortLinkJourney(t *testing.T) {
 		b.fill("#q", "LONG/way") // the address of the page, "made" no more
 		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortLinkRow + `").length === 1`)
 
-		eval[bool](b, `window.stays = true`) // is gone if the page is loaded anew
+		eval[bool](b, `window.stays = true`) // is gone after a page load
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		leads(t, s, "spring", 404, "") // keys know capitals from small letters

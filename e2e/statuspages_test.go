@@ -42,7 +42,7 @@ func TestStatusPage(t *testing.T) {
 		b.fits(in, "/status/{slug}")
 		web.set("/shop", status(500))
 		s.becomes(shop.ID, "down")
-		b.open("/status/our-systems?anew") // the browser keeps the other address for some seconds
+		b.open("/status/our-systems?fresh") // the browser keeps the other address for some seconds
 		b.wait(`document.querySelector(".verdict")?.classList.contains("down")`)
 		b.see("down for")
 

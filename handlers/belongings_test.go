@@ -204,7 +204,7 @@ func (b *belongings) site() {
 	maps.Copy(b.ids, map[string]string{"website": w.ID, "sitemap": m.ID(), "site page": pages.Items[0].ID()})
 }
 
-// alert adds a channel and a rule, and sends what has happened.
+// alert adds a channel and a rule, and sends the pending alerts.
 func (b *belongings) alert() {
 	b.Helper()
 	s := b.Systems.Alerts.Store

@@ -156,7 +156,7 @@ func TestDatabaseDown(t *testing.T) {
 	}
 }
 
-// TestClientGone: a request that nobody waits for is no error of the server.
+// TestClientGone: a closed connection is not an error of the server.
 func TestClientGone(t *testing.T) {
 	s := apptest.New(t)
 	entered, done := make(chan struct{}), make(chan struct{})

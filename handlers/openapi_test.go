@@ -61,7 +61,7 @@ func TestOpenAPI30(t *testing.T) {
 			}
 		}
 		if v["$ref"] != nil && len(v) > 1 {
-			t.Errorf("%s: what stands beside $ref is ignored in OpenAPI 3.0", at)
+			t.Errorf("%s: members next to $ref are ignored in OpenAPI 3.0", at)
 		}
 		if v["nullable"] == true && v["type"] == nil {
 			t.Errorf("%s: nullable has no effect without type in OpenAPI 3.0", at)

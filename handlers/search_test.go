@@ -82,7 +82,7 @@ func TestSearchOverEverything(t *testing.T) {
 	})
 }
 
-// What has no index for parts of words is found by how its key or host begins, however old it is.
+// Items without a substring index are found by the prefix of their key or host, at any age.
 func TestSearchFindsByBeginnings(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		t := s.TB.(*testing.T)

@@ -178,8 +178,8 @@ func Column(list map[string]any, member string) string {
 	return strings.Join(out, " ")
 }
 
-// Has fails unless an object has members of these values, beside any others. want
-// may hold whatever has the same JSON: 1 is as good as 1.0.
+// Has fails unless an object has these members, with any others. want is compared as JSON, so 1
+// equals 1.0.
 func Has(t testing.TB, object, want map[string]any) {
 	t.Helper()
 	b, err := json.Marshal(want)

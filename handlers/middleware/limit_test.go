@@ -52,8 +52,7 @@ func TestLimiterByNetwork(t *testing.T) {
 	}
 }
 
-// TestLimiterIsBounded: any number of clients takes a bounded number of places,
-// and whoever was not away for long keeps its own while there are others to forget.
+// TestLimiterIsBounded: the table has a maximum size, and recently seen clients are evicted last.
 func TestLimiterIsBounded(t *testing.T) {
 	l := NewLimiter("short links", 1)
 	now := time.Now()
@@ -75,7 +74,7 @@ func TestLimiterIsBounded(t *testing.T) {
 	}
 	for i := range maxClients / 2 {
 		if l.Take(address(i), now) == 0 {
-			t.Fatalf("client %d begins anew", i)
+			t.Fatalf("client %d was evicted", i)
 		}
 	}
 	for i := range 5 * maxClients { // all at the same time

@@ -85,8 +85,7 @@ func TestPartOrPage(t *testing.T) {
 	}
 }
 
-// TestReaderGone: a page that nobody waits for any more must not go round in
-// circles between what failed and the page that says so.
+// TestReaderGone: if the client is gone, a failed page and its error page must not loop.
 func TestReaderGone(t *testing.T) {
 	s := apptest.New(t)
 	ctx, cancel := context.WithCancel(t.Context())

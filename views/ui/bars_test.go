@@ -14,7 +14,7 @@ func TestBarChart(t *testing.T) {
 	c := BarChart{Parts: []string{"people", "bots"}, Bars: []Bar{{Counts: []int64{3, 1}}, {Counts: []int64{0, 0}}, {Counts: []int64{0, 2}}}}
 	for what, got := range map[string][2]string{
 		"the lower part":              {c.part(0), "M1 25.0h8v75.0h-8z"},
-		"the upper one stands on it":  {c.part(1), "M1 0.0h8v25.0h-8zM21 50.0h8v50.0h-8z"},
+		"the upper one":               {c.part(1), "M1 0.0h8v25.0h-8zM21 50.0h8v50.0h-8z"},
 		"the box holds three":         {c.box(), "0 0 30 100"},
 		"a share":                     {shareWidth(1, 8), "12.5"},
 		"a share of nothing":          {shareWidth(0, 0), "0"},
