@@ -62,7 +62,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	a := s.Get("/admin/cleanup")
 	apptest.WantText(t, a, ".state", "No short links are waiting to be deleted. 3 short links were deleted so far in 3 runs (1 failed).")
 	apptest.WantText(t, a, ".section-head", "Last runs 3 runs · 1 failed")
-	if got := a.Find(".chart-lines").AttrOr("aria-label", ""); got != "What the last 3 runs deleted: 3 short links, 42 other rows" {
+	if got := a.Find(".chart-lines").AttrOr("aria-label", ""); got != "Deleted in the last 3 runs: 3 short links, 42 other rows" {
 		t.Errorf("the chart is %q", got)
 	}
 	apptest.WantCount(t, a, ".chart-lines .hover", 40) // a young store leaves room
@@ -94,7 +94,7 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	a := s.Get("/admin/cleanup")
 	apptest.WantText(t, a, ".state", "next run in 15 min Short links are not deleted, because CLEANUP_ENABLED is false.")
 	apptest.WantCount(t, a, ".run-now button:not([disabled])", 1)
-	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links kept: CLEANUP_ENABLED is false")
+	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links not deleted: CLEANUP_ENABLED is false")
 	a = s.Submit(a, ".run-now")
 	apptest.WantText(t, a, "#why-not", "Starts in a few seconds.")
 }

@@ -16,9 +16,9 @@ import (
 func TestEveryPageWhenEmpty(t *testing.T) {
 	s := apptest.New(t)
 	for path, want := range map[string]string{
-		"/":               "Paste a link",
-		"/links":          "Nothing saved yet",
-		"/links?q=go":     "Nothing saved yet",
+		"/":               "Paste a URL",
+		"/links":          "No links yet",
+		"/links?q=go":     "No links yet",
 		"/search":         "Add link",
 		"/search?q=zzz":   "No results",
 		"/tags":           "No tags yet",
