@@ -129,7 +129,7 @@ func TestCrawledPagesPage(t *testing.T) {
 	apptest.WantText(t, s.Get("/crawl/pages?q=absent"), ".empty", "No matching pages")
 	a = s.Get(`/crawl/pages?q="open`)
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#q-error", "quote without an end")
+	apptest.WantText(t, a, "#q-error", "unclosed quote")
 	apptest.WantStatus(t, s.Get("/crawl/pages?since=yesterday"), http.StatusBadRequest)
 	// What a site says is text.
 	a = s.Get("/crawl/pages")

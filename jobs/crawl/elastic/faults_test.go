@@ -79,7 +79,7 @@ func TestDocumentsWaitForASearchEngineThatIsAway(t *testing.T) {
 	f := newFixture(t, e.URL, newQueue(page(1)))
 	f.start(t)
 	modelstest.Eventually(t, "it has failed twice", func() bool { return f.count(failed) >= 2 })
-	if s := f.Status(); f.store.left() != 1 || s.Detail != "The search engine is unavailable, or its response cannot be read." {
+	if s := f.Status(); f.store.left() != 1 || s.Detail != "The search engine is unavailable or its response is invalid." {
 		t.Errorf("%+v", s)
 	}
 }
