@@ -10,8 +10,8 @@ import (
 	crawlviews "linkwatch/views/crawl"
 )
 
-// finds saves URLs from crawls as links or targets.
-type finds struct {
+// crawlSaver saves URLs from crawls as links or targets.
+type crawlSaver struct {
 	links   *links.Store
 	targets *targets.Store
 }
@@ -27,33 +27,33 @@ func canonical(urls []string) map[string]string {
 	return forms
 }
 
-// addDistinct calls add with the finds that have a valid URL, without duplicates, and counts the outcomes.
-func addDistinct(all []crawlhandlers.Find, add func([]crawlhandlers.Find) (added int, err error)) (o crawlhandlers.Outcome, err error) {
-	if len(all) > crawlhandlers.MaxFinds {
-		return o, models.Invalid("id", "must be at most %d URLs", crawlhandlers.MaxFinds)
+// addDistinct calls add with the valid URLs, without duplicates, and counts the results.
+func addDistinct(all []crawlhandlers.FoundURL, add func([]crawlhandlers.FoundURL) (added int, err error)) (o crawlhandlers.SaveResult, err error) {
+	if len(all) > crawlhandlers.MaxSaved {
+		return o, models.Invalid("id", "must be at most %d URLs", crawlhandlers.MaxSaved)
 	}
-	var pages []crawlhandlers.Find
+	var pages []crawlhandlers.FoundURL
 	seen := map[string]bool{}
 	for _, f := range all {
 		u, err := models.ParseURL("url", f.URL)
 		switch {
 		case err != nil:
-			o.Refused++
+			o.Rejected++
 		case !seen[u.Canonical]:
 			seen[u.Canonical] = true
 			pages = append(pages, f)
 		}
 	}
 	if o.Added, err = add(pages); err != nil {
-		return crawlhandlers.Outcome{}, err
+		return crawlhandlers.SaveResult{}, err
 	}
-	o.Known = len(pages) - o.Added
+	o.Existing = len(pages) - o.Added
 	return o, nil
 }
 
-// Save implements crawlhandlers.Finds.
-func (f finds) Save(ctx context.Context, all []crawlhandlers.Find) (crawlhandlers.Outcome, error) {
-	return addDistinct(all, func(pages []crawlhandlers.Find) (int, error) {
+// Save implements crawlhandlers.Saver.
+func (f crawlSaver) Save(ctx context.Context, all []crawlhandlers.FoundURL) (crawlhandlers.SaveResult, error) {
+	return addDistinct(all, func(pages []crawlhandlers.FoundURL) (int, error) {
 		ns := make([]links.New, len(pages))
 		for i, p := range pages {
 			ns[i] = links.New{URL: p.URL, Private: p.Private}
@@ -62,9 +62,9 @@ func (f finds) Save(ctx context.Context, all []crawlhandlers.Find) (crawlhandler
 	})
 }
 
-// Watch implements crawlhandlers.Finds.
-func (f finds) Watch(ctx context.Context, all []crawlhandlers.Find) (crawlhandlers.Outcome, error) {
-	return addDistinct(all, func(pages []crawlhandlers.Find) (int, error) {
+// Watch implements crawlhandlers.Saver.
+func (f crawlSaver) Watch(ctx context.Context, all []crawlhandlers.FoundURL) (crawlhandlers.SaveResult, error) {
+	return addDistinct(all, func(pages []crawlhandlers.FoundURL) (int, error) {
 		ns := make([]targets.New, len(pages))
 		for i, p := range pages {
 			ns[i] = targets.New{URL: p.URL, Name: models.Truncate(p.Name, targets.MaxName), Private: p.Private}
@@ -73,8 +73,8 @@ func (f finds) Watch(ctx context.Context, all []crawlhandlers.Find) (crawlhandle
 	})
 }
 
-// Kept implements crawlhandlers.Finds.
-func (f finds) Kept(ctx context.Context, urls []string) (map[string]crawlviews.Kept, error) {
+// Existing implements crawlhandlers.Saver.
+func (f crawlSaver) Existing(ctx context.Context, urls []string) (map[string]crawlviews.Saved, error) {
 	canonicals := canonical(urls)
 	addresses := make([]string, 0, len(canonicals))
 	for _, address := range canonicals {
@@ -88,16 +88,16 @@ func (f finds) Kept(ctx context.Context, urls []string) (map[string]crawlviews.K
 	if err != nil {
 		return nil, err
 	}
-	kept := make(map[string]crawlviews.Kept)
+	kept := make(map[string]crawlviews.Saved)
 	for given, address := range canonicals {
-		var k crawlviews.Kept
+		var k crawlviews.Saved
 		if id := saved[address]; id != "" {
 			k.Link = "/links/" + id
 		}
 		if id := watched[address]; id != "" {
 			k.Target = "/watch/" + id
 		}
-		if k != (crawlviews.Kept{}) {
+		if k != (crawlviews.Saved{}) {
 			kept[given] = k
 		}
 	}

@@ -47,7 +47,7 @@ func TestCrawlTheSiteOfALink(t *testing.T) {
 	j := crawlSite(s, "https://other.test")
 	for _, page := range []struct{ url, text string }{
 		{"https://other.test/page#top", "This page: status 200 · 1 min ago"},
-		{"https://other.test/unknown", "It has not found this page."},
+		{"https://other.test/unknown", "This page has not been crawled."},
 	} {
 		link := s.Save(page.url)
 		target := s.Watch(page.url, "")
@@ -84,9 +84,9 @@ func TestSaveAndWatchDiscoveredLinks(t *testing.T) {
 		}
 		apptest.WantText(t, post("save", ids[0]), ".flash", "1 link added.")
 		apptest.WantText(t, post("watch", ids[0]), ".flash", "1 target added.")
-		apptest.WantText(t, post("save", ids...), ".flash", "98 links added. Titles are fetched within moments. 2 URLs already saved.")
+		apptest.WantText(t, post("save", ids...), ".flash", "98 links added. Titles are fetched in a few seconds. 2 URLs already saved.")
 		a := post("watch", ids...)
-		apptest.WantText(t, a, ".flash", "98 targets added. The first checks run within moments. 2 URLs already watched.")
+		apptest.WantText(t, a, ".flash", "98 targets added. The first checks run in a few seconds. 2 URLs already watched.")
 		apptest.WantCount(t, a, "tbody .kept[href^='/links/']", 100)
 		apptest.WantCount(t, a, "tbody .kept[href^='/watch/']", 100)
 		apptest.WantCount(t, a, "tbody .kept[href='/links/"+known.ID+"']", 1)

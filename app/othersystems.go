@@ -14,24 +14,24 @@ import (
 
 // otherSystems implements sitehandlers.OtherSystems with links, targets and crawls.
 type otherSystems struct {
-	finds
+	crawlSaver
 	crawl *crawl.Store
 }
 
 // Save implements sitehandlers.OtherSystems.
 func (e otherSystems) Save(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
-	o, err := e.finds.Save(ctx, findsOf(urls, private))
-	return sitehandlers.Outcome(o), err
+	o, err := e.crawlSaver.Save(ctx, foundURLs(urls, private))
+	return sitehandlers.Outcome{Added: o.Added, Known: o.Existing, Refused: o.Rejected}, err
 }
 
 // Watch implements sitehandlers.OtherSystems.
 func (e otherSystems) Watch(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
-	o, err := e.finds.Watch(ctx, findsOf(urls, private))
-	return sitehandlers.Outcome(o), err
+	o, err := e.crawlSaver.Watch(ctx, foundURLs(urls, private))
+	return sitehandlers.Outcome{Added: o.Added, Known: o.Existing, Refused: o.Rejected}, err
 }
 
-func findsOf(urls []string, private bool) []crawlhandlers.Find {
-	all := make([]crawlhandlers.Find, len(urls))
+func foundURLs(urls []string, private bool) []crawlhandlers.FoundURL {
+	all := make([]crawlhandlers.FoundURL, len(urls))
 	for i, u := range urls {
 		all[i].URL, all[i].Private = u, private
 	}
@@ -40,7 +40,7 @@ func findsOf(urls []string, private bool) []crawlhandlers.Find {
 
 // Related implements sitehandlers.OtherSystems.
 func (e otherSystems) Related(ctx context.Context, urls []string) (map[string]siteviews.Related, error) {
-	found, err := e.finds.Kept(ctx, urls)
+	found, err := e.crawlSaver.Existing(ctx, urls)
 	if err != nil {
 		return nil, err
 	}

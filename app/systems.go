@@ -54,8 +54,8 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Related}
 	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Sites.pages.Beside}
 	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Crawl.pages.Beside}
-	s.Crawl.deps.Finds = finds{s.Links.Store, s.Targets.Store}
-	s.Sites.Deps.OtherSystems = otherSystems{finds{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
+	s.Crawl.deps.Saver = crawlSaver{s.Links.Store, s.Targets.Store}
+	s.Sites.Deps.OtherSystems = otherSystems{crawlSaver{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
 	s.Alerts.Store.Use(facts{s.Links.Store, s.Targets.Store})
 	s.Targets.Store.UseMaintenance(s.Alerts.inMaintenance)

@@ -27,8 +27,8 @@ var notes = map[string]string{
 	"Single sign-on":      "[Single sign-on](access.md#single-sign-on) explains how to set it up.",
 	"Reverse proxy login": "[Login by a reverse proxy](access.md#login-by-a-reverse-proxy) explains how to set it up.",
 	"Database and Redis":  "[Backup and restore](operating.md#backup-and-restore) explains scheduled backups.",
-	"Crawler":             "[Scheduler](scheduler.md) explains crawl jobs and feeds.",
-	"Elasticsearch":       "[Elasticsearch](elasticsearch.md) explains the index and its fields.",
+	"Crawler":             "[Crawl sites](guide/crawl.md) explains crawl jobs, feeds and the archive.",
+	"Elasticsearch":       "[Elasticsearch](guide/elasticsearch.md) explains the index and its fields.",
 	"Sites":               "[Sites](sites.md) explains submissions, verification and the quotas of Google.",
 }
 

@@ -33,7 +33,7 @@ func TestFindsJourney(t *testing.T) {
 	b.click("#bulk button[value=delete]")
 	b.see("1 link deleted.")
 	b.press("u")
-	b.see("Restored.")
+	b.see("Links restored.")
 	b.fill("#q", "nothing like it")
 	b.see("No matching links")
 	for _, path := range []string{"/crawl/frontier?status=done", "/crawl/schedule"} {

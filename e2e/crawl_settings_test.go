@@ -96,7 +96,7 @@ func TestSettingsOfCrawls(t *testing.T) {
 			t.Errorf("User-Agent %q", a)
 		}
 	}
-	if n := web.requests("/robots.txt"); n != 0 || !strings.Contains(s.log(), "robots.txt is not respected") {
+	if n := web.requests("/robots.txt"); n != 0 || !strings.Contains(s.log(), "robots.txt is ignored") {
 		t.Errorf("robots.txt was requested %d times, or nothing warns of that", n)
 	}
 }

@@ -16,14 +16,14 @@ const (
 	groupFeeds     = "Feeds"
 )
 
-// Groups are the groups of the operations.
+// Groups returns the groups of the operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
 		{Name: groupSources, Description: "Sites to crawl."},
-		{Name: groupJobs, Description: "Crawls of sources, once or on a schedule, with their executions and logs."},
-		{Name: groupScheduler, Description: "When jobs run, and how evenly they are spread."},
-		{Name: groupPages, Description: "What crawls found: texts, metadata, changes."},
-		{Name: groupFrontier, Description: "URLs to fetch, and links that lead out of the crawled sites."},
+		{Name: groupJobs, Description: "One-time and scheduled crawls of sources, with their executions and logs."},
+		{Name: groupScheduler, Description: "When jobs run and how evenly they are distributed."},
+		{Name: groupPages, Description: "Text, metadata and changes of crawled pages."},
+		{Name: groupFrontier, Description: "URLs to fetch, and links to other sites."},
 		{Name: groupFeeds, Description: "RSS, Atom and JSON feeds of sources."},
 	}
 }
@@ -39,8 +39,7 @@ func (a API) Register(r *api.API) {
 	a.registerFeeds(r)
 }
 
-// Alias returns the path of the operation that the second version of a path stands
-// for.
+// Alias returns the path of the operation that an alternative path refers to.
 func Alias(path string) (to string, ok bool) {
 	return forceRunAlias(path)
 }

@@ -12,23 +12,23 @@ import (
 )
 
 func (a API) registerExecutions(r *api.API) {
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/stats", "get-job-stats", "Get the figures of a job",
-		"Over the executions that are kept: the newest 100, at most 30 days old.", models.CodeNotFound), a.jobStats)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/executions", "list-executions", "List the executions of a job",
-		"Newest first. The newest 100 are kept, at most for 30 days.", models.CodeNotFound), a.listExecutions)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}", "get-execution", "Get an execution", "With its progress if it is running.", models.CodeNotFound), a.getExecution)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List lines of the log of an execution",
-		"Oldest first. Of each log about 1 MiB is kept, and its last lines.", models.CodeNotFound), a.listLog)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/stats", "get-job-stats", "Get job statistics",
+		"Covers the stored executions: the newest 100, for up to 30 days.", models.CodeNotFound), a.jobStats)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/executions", "list-executions", "List executions of a job",
+		"Newest first. The newest 100 executions are kept for up to 30 days.", models.CodeNotFound), a.listExecutions)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}", "get-execution", "Get an execution", "Includes the progress of a running execution.", models.CodeNotFound), a.getExecution)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List log lines of an execution",
+		"Oldest first. A log keeps about 1 MiB plus its last lines.", models.CodeNotFound), a.listLog)
 }
 
-// JobStats are the figures of a job on the wire.
+// JobStats are the statistics of a job in the API.
 type JobStats struct {
 	TotalExecutions   int      `json:"total_executions" example:"24" doc:"Number of executions"`
 	Completed         int      `json:"completed" example:"22" doc:"Executions that completed"`
-	Failed            int      `json:"failed" example:"2" doc:"Executions that failed, without those that were interrupted"`
-	SuccessRate       *float64 `json:"success_rate" example:"0.9167" doc:"Completed by completed and failed, from 0 to 1. null if there is neither"`
-	AverageDurationMS int64    `json:"average_duration_ms" example:"45230" doc:"Average duration of those that completed"`
-	ItemsCrawled      int64    `json:"items_crawled" example:"2400" doc:"Pages that were crawled in all"`
+	Failed            int      `json:"failed" example:"2" doc:"Executions that failed, without interrupted ones"`
+	SuccessRate       *float64 `json:"success_rate" example:"0.9167" doc:"Share of completed executions among completed and failed ones, from 0 to 1. null if there are none"`
+	AverageDurationMS int64    `json:"average_duration_ms" example:"45230" doc:"Average duration of completed executions, in milliseconds"`
+	ItemsCrawled      int64    `json:"items_crawled" example:"2400" doc:"Total number of crawled pages"`
 }
 
 func toStats(s crawl.JobStats) JobStats {
@@ -55,33 +55,33 @@ func (a API) jobStats(ctx context.Context, in *JobPath) (*api.Output[JobStats], 
 	return api.Answer(toStats(s), err)
 }
 
-// Execution is one run of a job on the wire.
+// Execution is one run of a job in the API.
 type Execution struct {
 	ID              string         `json:"id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the execution"`
 	JobID           string         `json:"job_id" example:"j_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the job"`
-	ExecutionNumber int            `json:"execution_number" example:"7" doc:"Number among the executions of the job, from 1"`
+	ExecutionNumber int            `json:"execution_number" example:"7" doc:"Sequence number within the job, starting at 1"`
 	Status          string         `json:"status" enum:"running,completed,failed,cancelled" example:"completed" doc:"Status"`
-	StartedAt       time.Time      `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When it began"`
-	CompletedAt     *time.Time     `json:"completed_at" example:"2025-03-24T12:02:00Z" doc:"When it ended. null if it is running"`
-	DurationMS      *int64         `json:"duration_ms" example:"120000" doc:"How long it took. null if it is running"`
-	ItemsCrawled    int            `json:"items_crawled" example:"100" doc:"Pages that were crawled, each counted once"`
-	ItemsIndexed    int            `json:"items_indexed" example:"97" doc:"Those of them that have text and may be indexed"`
-	Queued          int            `json:"queued" example:"0" doc:"URLs of its frontier that are left to fetch"`
-	Fetched         int            `json:"fetched" example:"100" doc:"URLs that were fetched"`
-	Failed          int            `json:"failed" example:"3" doc:"URLs that could not be fetched"`
-	PagesNew        int            `json:"pages_new" example:"12" doc:"Pages that were new, or back after they were gone"`
-	PagesChanged    int            `json:"pages_changed" example:"3" doc:"Pages whose text had changed"`
-	PagesGone       int            `json:"pages_gone" example:"2" doc:"Pages that were gone: answered with 404 or 410, or linked from no page any more"`
-	BrokenLinks     int            `json:"broken_links" example:"4" doc:"Links of its pages to URLs that could not be fetched"`
-	Reported        bool           `json:"reported" example:"true" doc:"Whether pages_gone and broken_links are final: they are counted once the crawl has completed"`
-	ErrorMessage    *string        `json:"error_message" example:"start page: status 503" doc:"Why it failed. null if it did not. An interrupted one says instance stopped, and the next one continues it"`
+	StartedAt       time.Time      `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"Start time"`
+	CompletedAt     *time.Time     `json:"completed_at" example:"2025-03-24T12:02:00Z" doc:"End time. null while it is running"`
+	DurationMS      *int64         `json:"duration_ms" example:"120000" doc:"Duration in milliseconds. null while it is running"`
+	ItemsCrawled    int            `json:"items_crawled" example:"100" doc:"Number of crawled pages"`
+	ItemsIndexed    int            `json:"items_indexed" example:"97" doc:"Number of crawled pages that have text and allow indexing"`
+	Queued          int            `json:"queued" example:"0" doc:"Number of URLs that are still to be fetched"`
+	Fetched         int            `json:"fetched" example:"100" doc:"Number of fetched URLs"`
+	Failed          int            `json:"failed" example:"3" doc:"Number of URLs that could not be fetched"`
+	PagesNew        int            `json:"pages_new" example:"12" doc:"Number of pages that were new, or back after they had been gone"`
+	PagesChanged    int            `json:"pages_changed" example:"3" doc:"Number of pages with changed text"`
+	PagesGone       int            `json:"pages_gone" example:"2" doc:"Number of pages that were gone: status 404 or 410, or no longer linked"`
+	BrokenLinks     int            `json:"broken_links" example:"4" doc:"Number of links to URLs that could not be fetched"`
+	Reported        bool           `json:"reported" example:"true" doc:"Whether pages_gone and broken_links are final. They are counted after the crawl has completed"`
+	ErrorMessage    *string        `json:"error_message" example:"start page: status 503" doc:"Why it failed. null if it did not. instance stopped means that the next execution continues the crawl"`
 	StackTrace      *string        `json:"stack_trace" doc:"Stack trace of a panic. null if there was none"`
-	CPUTimeMS       int64          `json:"cpu_time_ms" example:"840" doc:"Time spent on reading its pages, in milliseconds. Requests and the database are not counted"`
-	MemoryPeakMB    int64          `json:"memory_peak_mb" example:"64" doc:"Most memory in MiB that the program used during the execution, for all that it did, on the instance that held the job"`
+	CPUTimeMS       int64          `json:"cpu_time_ms" example:"840" doc:"Time spent on parsing pages, in milliseconds. Requests and database access are not included"`
+	MemoryPeakMB    int64          `json:"memory_peak_mb" example:"64" doc:"Peak memory of the whole program during the execution, in MiB, on the instance that ran the job"`
 	RetryAttempt    int            `json:"retry_attempt" example:"0" doc:"0 for a first attempt, 1 for the first retry"`
-	LogLines        int            `json:"log_lines" example:"104" doc:"Number of lines of its log"`
-	LogBytes        int            `json:"log_bytes" example:"12400" doc:"Size of its log. Lines beyond 1 MiB are counted and not kept"`
-	Metadata        map[string]any `json:"metadata" nullable:"false" doc:"continues is the id of the interrupted execution whose crawl this one continues"`
+	LogLines        int            `json:"log_lines" example:"104" doc:"Number of log lines"`
+	LogBytes        int            `json:"log_bytes" example:"12400" doc:"Size of the log in bytes. Lines beyond 1 MiB are counted but not stored"`
+	Metadata        map[string]any `json:"metadata" nullable:"false" doc:"continues is the id of the interrupted execution that this one continues"`
 }
 
 func toExecution(e crawl.Execution) Execution {
@@ -97,8 +97,8 @@ func toExecution(e crawl.Execution) Execution {
 		out.Metadata = map[string]any{}
 	}
 	if !e.CompletedAt.IsZero() {
-		took := e.Duration(e.CompletedAt).Milliseconds()
-		out.DurationMS = &took
+		duration := e.Duration(e.CompletedAt).Milliseconds()
+		out.DurationMS = &duration
 	}
 	return out
 }
@@ -131,12 +131,12 @@ func (a API) getExecution(ctx context.Context, in *ExecutionPath) (*api.Output[E
 	return api.Answer(toExecution(e), err)
 }
 
-// LogLine is one line of the log of an execution on the wire.
+// LogLine is a line of the log of an execution in the API.
 type LogLine struct {
-	Line    int       `json:"line" example:"17" doc:"Number of the line, from 1"`
-	At      time.Time `json:"at" example:"2025-03-24T12:00:00Z" doc:"When it was written"`
+	Line    int       `json:"line" example:"17" doc:"Line number, starting at 1"`
+	At      time.Time `json:"at" example:"2025-03-24T12:00:00Z" doc:"Time of the line"`
 	Level   string    `json:"level" enum:"info,warn,error" example:"info" doc:"Level"`
-	Message string    `json:"message" example:"fetched status=200 url=https://example.com/" doc:"Message, with its facts as name=value"`
+	Message string    `json:"message" example:"fetched status=200 url=https://example.com/" doc:"Message, followed by attributes as name=value"`
 }
 
 func toLine(l crawl.Line) LogLine { return LogLine{l.Number, l.At, l.Level, l.Message} }
@@ -144,7 +144,7 @@ func toLine(l crawl.Line) LogLine { return LogLine{l.Number, l.At, l.Level, l.Me
 type listLogInput struct {
 	JobPath
 	api.SliceParams
-	ExecutionID string `query:"execution_id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of an execution of the job. The newest if left out"`
+	ExecutionID string `query:"execution_id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of an execution of the job. Default: the newest"`
 }
 
 func (a API) listLog(ctx context.Context, in *listLogInput) (*api.Output[api.Slice[LogLine]], error) {
@@ -169,8 +169,8 @@ func (a API) listLog(ctx context.Context, in *listLogInput) (*api.Output[api.Sli
 	return api.AnswerSlice(page, toLine, err)
 }
 
-// executionOf is an execution of a job: that of an id, or the newest; ok is false if
-// there is none yet.
+// executionOf returns an execution of a job: the one with executionID, or the newest if executionID
+// is empty. ok is false if the job has not run.
 func (d *Deps) executionOf(ctx context.Context, jobID, executionID string) (e crawl.Execution, ok bool, err error) {
 	if err := models.CheckFilter("query.execution_id", executionID); err != nil {
 		return e, false, err

@@ -13,26 +13,26 @@ import (
 
 func (a API) registerFeeds(r *api.API) {
 	api.Register(r, api.Operation(groupFeeds, middleware.Viewer, "GET", "/v1/feeds", "list-feeds", "List feeds",
-		"Oldest first. Feeds are polled only with CRAWLER_FEED_POLL_ENABLED=true, and only those of enabled sources."), a.listFeeds)
+		"Oldest first. Feeds are polled if CRAWLER_FEED_POLL_ENABLED=true and their source is enabled."), a.listFeeds)
 	api.Register(r, api.Creates(api.Operation(groupFeeds, middleware.Editor, "POST", "/v1/feeds", "add-feed", "Add a feed",
-		"What is new in it is fetched once, if it is in the allowed domains of the source. If the source has the feed already, the answer is 200 with it.",
+		"New entries are fetched once if their URLs are in the allowed domains of the source. Returns 200 with the existing feed if the source already has it.",
 		models.CodeConflict), "Feed"), a.addFeed)
 	api.Register(r, api.Operation(groupFeeds, middleware.Editor, "DELETE", "/v1/feeds/{id}", "delete-feed", "Delete a feed",
-		"It comes back when a crawl finds it again.", models.CodeNotFound), a.deleteFeed)
+		"A crawl that finds the feed again adds it again.", models.CodeNotFound), a.deleteFeed)
 }
 
-// Feed is a feed of a source on the wire.
+// Feed is a feed of a source in the API.
 type Feed struct {
 	ID           string     `json:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the feed"`
 	SourceID     string     `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
-	URL          string     `json:"url" example:"https://example.com/feed.xml" doc:"URL. After a permanent redirect, the one that it leads to"`
-	Title        *string    `json:"title" example:"Example news" doc:"Title. null if it is not known"`
-	CreatedAt    time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was added"`
-	LastPolledAt *time.Time `json:"last_polled_at" example:"2025-03-24T12:15:00Z" doc:"When it was last polled. null if it never was"`
-	NextPollAt   *time.Time `json:"next_poll_at" example:"2025-03-24T12:30:00Z" doc:"When it is due. null if it is not polled any more, because its server said that it is gone or that it is another feed of the source"`
-	Failures     int        `json:"failures" example:"0" doc:"Number of polls that failed in a row"`
-	LastError    *string    `json:"last_error" example:"status 500" doc:"Why the last poll failed. null if it did not"`
-	EntriesFound int        `json:"entries_found" example:"12" doc:"Number of entries that were new when they were seen, within the allowed domains"`
+	URL          string     `json:"url" example:"https://example.com/feed.xml" doc:"URL. After a permanent redirect, the new URL"`
+	Title        *string    `json:"title" example:"Example news" doc:"Title. null if unknown"`
+	CreatedAt    time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"Creation time"`
+	LastPolledAt *time.Time `json:"last_polled_at" example:"2025-03-24T12:15:00Z" doc:"Time of the last poll. null if it has not been polled"`
+	NextPollAt   *time.Time `json:"next_poll_at" example:"2025-03-24T12:30:00Z" doc:"Time of the next poll. null if polling has stopped: the server answered 410, or the feed redirects to another feed of the source"`
+	Failures     int        `json:"failures" example:"0" doc:"Number of consecutive failed polls"`
+	LastError    *string    `json:"last_error" example:"status 500" doc:"Error of the last poll. null if it succeeded"`
+	EntriesFound int        `json:"entries_found" example:"12" doc:"Total number of new entries within the allowed domains"`
 }
 
 func toFeed(f crawl.Feed) Feed {
@@ -59,7 +59,7 @@ func (a API) listFeeds(ctx context.Context, in *listFeedsInput) (*api.Output[api
 type addFeedInput struct {
 	Body struct {
 		URL      string `json:"url" example:"https://example.com/feed.xml" doc:"URL of an RSS, Atom or JSON feed, http or https, at most 2048 bytes"`
-		SourceID string `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. If left out, a source of the URL's host, which is made if there is none"`
+		SourceID string `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Default: a source for the host of the URL, which is created if needed"`
 	}
 }
 

@@ -13,30 +13,30 @@ import (
 
 func (a API) registerFrontier(r *api.API) {
 	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/frontier", "list-frontier", "List the frontier",
-		"Oldest first. Entries are kept for a day after their crawl."), a.listFrontier)
+		"Oldest first. Entries are kept for a day after their crawl has ended."), a.listFrontier)
 	api.Register(r, api.Creates(api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/frontier", "add-frontier-entry", "Add a URL to the frontier",
-		"It is fetched once, by the settings of its source, and its links are not followed. If it waits already, the answer is 200 with that entry.",
+		"Fetches the URL once with the settings of its source. Its links are not followed. Returns 200 with the existing entry if the URL is already queued.",
 		models.CodeConflict), "FrontierEntry"), a.addEntry)
-	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/frontier/{id}", "delete-frontier-entry", "Remove a URL from the frontier",
-		"A request for it that is under way ends as usual.", models.CodeNotFound), a.deleteEntry)
+	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/frontier/{id}", "delete-frontier-entry", "Delete a URL from the frontier",
+		"A request that is already running is not interrupted.", models.CodeNotFound), a.deleteEntry)
 	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links", "list-discovered-links", "List discovered links",
-		"Links of crawled pages that lead out of the allowed domains, oldest first."), a.listDiscovered)
+		"Links from crawled pages to URLs outside the allowed domains. Oldest first."), a.listDiscovered)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/discovered-links/{id}", "delete-discovered-link", "Delete a discovered link",
-		"It comes back when a crawl finds it again.", models.CodeNotFound), a.deleteDiscovered)
+		"A crawl that finds the link again adds it again.", models.CodeNotFound), a.deleteDiscovered)
 }
 
-// FrontierEntry is a URL of the frontier on the wire.
+// FrontierEntry is a URL of the frontier in the API.
 type FrontierEntry struct {
 	ID          string    `json:"id" example:"f_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the entry"`
 	SourceID    string    `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
-	ExecutionID *string   `json:"execution_id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the execution. null if it was added by hand or is of a feed"`
-	URL         string    `json:"url" example:"https://example.com/about" doc:"URL. After a redirect, the one that it leads to"`
+	ExecutionID *string   `json:"execution_id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the execution. null if a user or a feed added the URL"`
+	URL         string    `json:"url" example:"https://example.com/about" doc:"URL. After a redirect, the new URL"`
 	Depth       int       `json:"depth" example:"1" doc:"Number of links from the start page"`
-	Status      string    `json:"status" enum:"pending,fetching,done,failed" example:"done" doc:"Status. fetching means that it is one of the next of its host"`
-	Attempts    int       `json:"attempts" example:"0" doc:"Number of requests that failed"`
-	LastError   *string   `json:"last_error" example:"too_many_redirects" doc:"Why it failed, or was not fetched. null if there is no reason"`
-	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was found"`
-	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T12:00:01Z" doc:"When its status last changed"`
+	Status      string    `json:"status" enum:"pending,fetching,done,failed" example:"done" doc:"Status. fetching means that it is among the next URLs of its host"`
+	Attempts    int       `json:"attempts" example:"0" doc:"Number of failed requests"`
+	LastError   *string   `json:"last_error" example:"too_many_redirects" doc:"Why it failed or was skipped. null if neither"`
+	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"Creation time"`
+	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T12:00:01Z" doc:"Time of the last status change"`
 }
 
 func toEntry(e crawl.EntryRow) FrontierEntry {
@@ -65,7 +65,7 @@ func (a API) listFrontier(ctx context.Context, in *listFrontierInput) (*api.Outp
 type addEntryInput struct {
 	Body struct {
 		URL      string `json:"url" example:"https://example.com/about" doc:"URL to fetch, http or https, at most 2048 bytes"`
-		SourceID string `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. If left out, a source of the URL's host, which is made if there is none"`
+		SourceID string `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Default: a source for the host of the URL, which is created if needed"`
 	}
 }
 
@@ -95,14 +95,14 @@ func (a API) deleteEntry(ctx context.Context, in *entryPath) (*struct{}, error) 
 	return nil, a.Crawl.DeleteEntry(ctx, in.ID)
 }
 
-// DiscoveredLink is a link that leads out of the crawled sites on the wire.
+// DiscoveredLink is a link to another site in the API.
 type DiscoveredLink struct {
 	ID        string    `json:"id" example:"d_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link"`
 	SourceID  string    `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
-	URL       string    `json:"url" example:"https://example.org/" doc:"URL that it leads to"`
-	Text      string    `json:"text" example:"Example" doc:"Text of the link. Empty if it has none"`
-	FoundOn   string    `json:"found_on" example:"https://example.com/about" doc:"URL of the page where it was found first"`
-	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was found"`
+	URL       string    `json:"url" example:"https://example.org/" doc:"URL of the link"`
+	Text      string    `json:"text" example:"Example" doc:"Link text. Empty if it has none"`
+	FoundOn   string    `json:"found_on" example:"https://example.com/about" doc:"URL of the page where it was first found"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"Creation time"`
 }
 
 func toDiscovered(d crawl.Discovered) DiscoveredLink {
@@ -112,8 +112,8 @@ func toDiscovered(d crawl.Discovered) DiscoveredLink {
 type listDiscoveredInput struct {
 	api.SliceParams
 	SourceID string `query:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
-	Host     string `query:"host" example:"example.org" doc:"Host of the URL, whole. Without a port, URLs with any port match"`
-	Query    string `query:"q" example:"example" doc:"Part of the URL or of the text of the link, at most 512 bytes"`
+	Host     string `query:"host" example:"example.org" doc:"Exact host of the URL. Without a port, URLs with any port match"`
+	Query    string `query:"q" example:"example" doc:"Part of the URL or the link text, at most 512 bytes"`
 }
 
 func (a API) listDiscovered(ctx context.Context, in *listDiscoveredInput) (*api.Output[api.Slice[DiscoveredLink]], error) {

@@ -15,30 +15,30 @@ import (
 func (a API) registerJobs(r *api.API) {
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs", "list-jobs", "List jobs", "Oldest first."), a.listJobs)
 	add := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs", "add-job", "Add a job",
-		"Without interval_minutes it runs once, as soon as possible. Otherwise it runs first in the least-loaded slot of its first interval.")
+		"Without interval_minutes the job runs once, as soon as possible. With it, the first run is in the least-loaded slot of the first interval.")
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addJob)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/status-counts", "count-jobs", "Count jobs by status", "All seven statuses, also those that no job has."), a.countJobs)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}", "get-job", "Get a job", "With its settings and status.", models.CodeNotFound), a.getJob)
-	api.Register(r, api.Operation(groupJobs, middleware.Editor, "PUT", "/v1/jobs/{id}", "edit-job", "Change a job",
-		"A member that is left out stays as it is. A new interval gives a waiting job a new time. A running crawl goes on as it began.",
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/status-counts", "count-jobs", "Count jobs by status", "Includes statuses with 0 jobs."), a.countJobs)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}", "get-job", "Get a job", "Returns its settings and status.", models.CodeNotFound), a.getJob)
+	api.Register(r, api.Operation(groupJobs, middleware.Editor, "PUT", "/v1/jobs/{id}", "edit-job", "Update a job",
+		"Omitted fields stay unchanged. A new interval reschedules a waiting job. A running crawl is not affected.",
 		models.CodeNotFound, models.CodeConflict), a.editJob)
 	api.Register(r, api.Operation(groupJobs, middleware.Editor, "DELETE", "/v1/jobs/{id}", "delete-job", "Delete a job",
-		"Its running crawl ends. POST /v1/jobs/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteJob)
+		"Stops its running crawl. POST /v1/jobs/{id}/restore restores the job within a day.", models.CodeNotFound), a.deleteJob)
 	api.Register(r, api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs/{id}/restore", "restore-job", "Restore a deleted job",
-		"404 if it was not deleted, or more than a day ago, or with its source.", models.CodeNotFound), a.restoreJob)
+		"Returns 404 if the job was not deleted, was deleted more than a day ago, or was deleted with its source.", models.CodeNotFound), a.restoreJob)
 	for _, act := range []struct {
 		event             crawl.Event
 		id, name, details string
 	}{
-		{crawl.Pause, "pause-job", "Pause a job", "A scheduled job waits until it is resumed."},
-		{crawl.Resume, "resume-job", "Resume a paused job", "It runs in the least-loaded slot of its interval."},
-		{crawl.Cancel, "cancel-job", "Cancel a job", "It does not run any more. A running crawl ends within 2 seconds."},
-		{crawl.Retry, "retry-job", "Retry a failed job", "It runs as soon as possible, and its retries are counted from 0."},
-		{crawl.ForceRun, "force-run-job", "Run a scheduled job now", "Its schedule goes on from this run."},
+		{crawl.Pause, "pause-job", "Pause a job", "A paused job does not run until it is resumed."},
+		{crawl.Resume, "resume-job", "Resume a paused job", "The next run is in the least-loaded slot of its interval."},
+		{crawl.Cancel, "cancel-job", "Cancel a job", "The job does not run again. A running crawl stops within 2 seconds."},
+		{crawl.Retry, "retry-job", "Retry a failed job", "Runs the job as soon as possible and resets its retry count."},
+		{crawl.ForceRun, "force-run-job", "Run a scheduled job now", "The next run is one interval after this one."},
 	} {
 		op := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs/{id}/"+string(act.event), act.id, act.name,
-			act.details+" 409 from a status that does not allow it.", models.CodeNotFound, models.CodeConflict)
+			act.details+" Returns 409 if its status does not allow this.", models.CodeNotFound, models.CodeConflict)
 		api.Register(r, op, func(ctx context.Context, in *JobPath) (*api.Output[CrawlJob], error) {
 			j, err := a.Crawl.Act(ctx, in.ID, act.event)
 			return api.Answer(toJob(j), err)
@@ -46,42 +46,42 @@ func (a API) registerJobs(r *api.API) {
 	}
 }
 
-// forceRunAlias is the path of force-run under another version of the API.
+// forceRunAlias maps the path of force-run in version 2 of the API to the path in version 1.
 func forceRunAlias(path string) (to string, ok bool) {
 	rest, ok := strings.CutPrefix(path, "/api/v2/jobs/")
 	return "/v1/jobs/" + rest, ok && strings.HasSuffix(rest, "/"+string(crawl.ForceRun))
 }
 
-// JobPath names a job.
+// JobPath is the id of a job in a path.
 type JobPath struct {
 	ID string `path:"id" example:"j_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the job"`
 }
 
-// CrawlJob is a crawl of a source, once or on a schedule, on the wire.
+// CrawlJob is a one-time or scheduled crawl of a source in the API.
 type CrawlJob struct { //nolint:revive // Job is the schema of scheduled jobs; names of schemas are unique
 	ID                  string         `json:"id" example:"j_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the job. Ids sort by creation time"`
-	SourceID            string         `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of its source"`
-	SourceName          string         `json:"source_name" example:"Example" doc:"Name of its source"`
+	SourceID            string         `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
+	SourceName          string         `json:"source_name" example:"Example" doc:"Name of the source"`
 	URL                 string         `json:"url" example:"https://example.com/" doc:"URL of the start page"`
-	Status              string         `json:"status" enum:"pending,scheduled,running,paused,completed,failed,cancelled" example:"scheduled" doc:"Status. completed is the end of a one-time job, failed of one that has no retries left"`
+	Status              string         `json:"status" enum:"pending,scheduled,running,paused,completed,failed,cancelled" example:"scheduled" doc:"Status. completed is the final status of a one-time job. A failed job has no retries left"`
 	IntervalMinutes     *int           `json:"interval_minutes" example:"6" doc:"Interval in units of interval_type. null for a one-time job"`
 	IntervalType        string         `json:"interval_type" enum:"minutes,hours,days" example:"hours" doc:"Unit of interval_minutes"`
-	IntervalSeconds     *int64         `json:"interval_seconds" example:"21600" doc:"Interval in force, which adaptive scheduling lengthens up to 24 hours while the start page stays unchanged. null for a one-time job"`
-	ScheduleEnabled     bool           `json:"schedule_enabled" example:"true" doc:"Whether it runs on a schedule: false for a one-time job, and for one that is paused or has ended"`
-	SourceEnabled       bool           `json:"source_enabled" example:"true" doc:"Whether its source is enabled. If not, no run starts"`
-	NextRunAt           *time.Time     `json:"next_run_at" example:"2025-03-24T14:03:00Z" doc:"When it runs next. null if it does not wait for a run"`
-	AdaptiveScheduling  bool           `json:"adaptive_scheduling" example:"true" doc:"Whether the interval follows how often the start page changes"`
+	IntervalSeconds     *int64         `json:"interval_seconds" example:"21600" doc:"Current interval in seconds. Adaptive scheduling increases it up to 24 hours while the start page is unchanged. null for a one-time job"`
+	ScheduleEnabled     bool           `json:"schedule_enabled" example:"true" doc:"Whether it runs on a schedule. false for one-time, paused and finished jobs"`
+	SourceEnabled       bool           `json:"source_enabled" example:"true" doc:"Whether the source is enabled. Jobs of a disabled source do not run"`
+	NextRunAt           *time.Time     `json:"next_run_at" example:"2025-03-24T14:03:00Z" doc:"Time of the next run. null if none is scheduled"`
+	AdaptiveScheduling  bool           `json:"adaptive_scheduling" example:"true" doc:"Whether the interval adapts to how often the start page changes"`
 	IsPaused            bool           `json:"is_paused" example:"false" doc:"Whether it is paused"`
-	PausedAt            *time.Time     `json:"paused_at" doc:"When it was paused. null if it is not"`
-	CancelledAt         *time.Time     `json:"cancelled_at" doc:"When it was cancelled. null if it was not"`
-	LockAcquiredAt      *time.Time     `json:"lock_acquired_at" doc:"When an instance locked it to run it. null if it is not running"`
-	MaxRetries          int            `json:"max_retries" example:"3" doc:"How often a failed run is tried again"`
-	RetryBackoffSeconds int            `json:"retry_backoff_seconds" example:"60" doc:"Pause before the first retry. It doubles with each one, up to an hour"`
-	CurrentRetryCount   int            `json:"current_retry_count" example:"0" doc:"Retries since it last succeeded"`
-	LastError           *string        `json:"last_error" example:"start page: status 503" doc:"Why its last execution failed. null if it did not"`
-	Metadata            map[string]any `json:"metadata" nullable:"false" doc:"Data of the owner"`
-	CreatedAt           time.Time      `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the job was added"`
-	UpdatedAt           time.Time      `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When it last changed"`
+	PausedAt            *time.Time     `json:"paused_at" doc:"Time when it was paused. null if it is not paused"`
+	CancelledAt         *time.Time     `json:"cancelled_at" doc:"Time when it was cancelled. null if it was not"`
+	LockAcquiredAt      *time.Time     `json:"lock_acquired_at" doc:"Time when an instance locked the job to run it. null if it is not running"`
+	MaxRetries          int            `json:"max_retries" example:"3" doc:"Maximum number of retries of a failed run"`
+	RetryBackoffSeconds int            `json:"retry_backoff_seconds" example:"60" doc:"Seconds before the first retry. The delay doubles with each retry, up to an hour"`
+	CurrentRetryCount   int            `json:"current_retry_count" example:"0" doc:"Number of retries since the last successful run"`
+	LastError           *string        `json:"last_error" example:"start page: status 503" doc:"Error of the last execution. null if it did not fail"`
+	Metadata            map[string]any `json:"metadata" nullable:"false" doc:"Custom data"`
+	CreatedAt           time.Time      `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"Creation time"`
+	UpdatedAt           time.Time      `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"Time of the last change"`
 }
 
 func toJob(j crawl.Job) CrawlJob {
@@ -115,26 +115,26 @@ func (a API) listJobs(ctx context.Context, in *listJobsInput) (*api.Output[api.S
 	return api.AnswerSlice(l, toJob, err)
 }
 
-// JobSettings are what the owner of a job sets.
+// JobSettings are the settings of a job.
 type JobSettings struct {
-	SourceID api.Member[string] `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. If left out, a source of the URL's host that is shared or yours, which is made if there is none"`
-	URL      api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://example.com/news" doc:"URL of the start page, http or https, at most 2048 bytes. That of the source if left out"`
+	SourceID api.Member[string] `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Default: a source for the host of the URL that is shared or yours, which is created if needed"`
+	URL      api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://example.com/news" doc:"URL of the start page, http or https, at most 2048 bytes. Default: the URL of the source"`
 	IntervalSettings
-	ScheduleEnabled     api.Member[bool]           `json:"schedule_enabled,omitempty" nullable:"false" example:"true" doc:"false with an interval pauses the job. It says nothing about one-time jobs"`
-	AdaptiveScheduling  api.Member[bool]           `json:"adaptive_scheduling,omitempty" nullable:"false" example:"true" doc:"Whether the interval follows how often the start page changes. true if left out at first"`
-	MaxRetries          api.Member[int]            `json:"max_retries,omitempty" minimum:"0" maximum:"100" example:"3" doc:"How often a failed run is tried again. 3 if left out at first"`
-	RetryBackoffSeconds api.Member[int]            `json:"retry_backoff_seconds,omitempty" minimum:"0" maximum:"3600" example:"60" doc:"Pause before the first retry, which doubles with each one. 60 if left out at first"`
-	Metadata            api.Member[map[string]any] `json:"metadata,omitempty" doc:"Data of the owner, at most 16 KiB"`
+	ScheduleEnabled     api.Member[bool]           `json:"schedule_enabled,omitempty" nullable:"false" example:"true" doc:"false pauses a job that has an interval. Ignored for one-time jobs"`
+	AdaptiveScheduling  api.Member[bool]           `json:"adaptive_scheduling,omitempty" nullable:"false" example:"true" doc:"Whether the interval adapts to how often the start page changes. Default: true"`
+	MaxRetries          api.Member[int]            `json:"max_retries,omitempty" minimum:"0" maximum:"100" example:"3" doc:"Maximum number of retries of a failed run. Default: 3"`
+	RetryBackoffSeconds api.Member[int]            `json:"retry_backoff_seconds,omitempty" minimum:"0" maximum:"3600" example:"60" doc:"Seconds before the first retry. The delay doubles with each retry, up to an hour. Default: 60"`
+	Metadata            api.Member[map[string]any] `json:"metadata,omitempty" doc:"Custom data, at most 16 KiB"`
 }
 
-// check refuses null where a member has no empty value.
+// check returns an error if a field is null that must not be.
 func (s JobSettings) check() error {
 	for name, null := range map[string]bool{
 		"url": s.URL.Null, "schedule_enabled": s.ScheduleEnabled.Null, "adaptive_scheduling": s.AdaptiveScheduling.Null,
 		"max_retries": s.MaxRetries.Null, "retry_backoff_seconds": s.RetryBackoffSeconds.Null,
 	} {
 		if null {
-			return models.Invalid(name, "must not be null; leave it out instead")
+			return models.Invalid(name, "must not be null. Omit it instead")
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func (s JobSettings) check() error {
 type addJobInput struct {
 	Body struct {
 		JobSettings
-		Private api.Member[bool] `json:"private,omitempty" nullable:"false" example:"false" doc:"true uses a private source of yours for the host of the URL, which is made if there is none. Must not be given with source_id"`
+		Private api.Member[bool] `json:"private,omitempty" nullable:"false" example:"false" doc:"true uses your private source for the host of the URL, which is created if needed. Must not be set together with source_id"`
 	}
 }
 
@@ -164,7 +164,7 @@ func (a API) addJob(ctx context.Context, in *addJobInput) (*addJobOutput, error)
 	case b.Private.Null:
 		return nil, models.Invalid("private", "must be true or false")
 	case b.Private.Given && b.SourceID.Value != "":
-		return nil, models.Invalid("private", "must not be given with source_id: a job is as private as its source")
+		return nil, models.Invalid("private", "must not be set together with source_id. Set private on the source instead")
 	}
 	n := crawl.NewJob{
 		SourceID: b.SourceID.Value, URL: b.URL.Value, Interval: every, AdaptiveScheduling: true,
@@ -180,14 +180,14 @@ func (a API) addJob(ctx context.Context, in *addJobInput) (*addJobOutput, error)
 	return &addJobOutput{"/v1/jobs/" + j.ID, toJob(j)}, nil
 }
 
-// JobCounts are how many jobs there are by status.
+// JobCounts are numbers of jobs by status.
 type JobCounts struct {
-	Pending   int `json:"pending" example:"0" doc:"Jobs that wait for their first run or for a retry"`
-	Scheduled int `json:"scheduled" example:"12" doc:"Jobs that wait for their next run"`
-	Running   int `json:"running" example:"1" doc:"Jobs that run"`
+	Pending   int `json:"pending" example:"0" doc:"Jobs waiting for their first run or a retry"`
+	Scheduled int `json:"scheduled" example:"12" doc:"Jobs waiting for their next run"`
+	Running   int `json:"running" example:"1" doc:"Running jobs"`
 	Paused    int `json:"paused" example:"0" doc:"Paused jobs"`
 	Completed int `json:"completed" example:"3" doc:"One-time jobs that completed"`
-	Failed    int `json:"failed" example:"0" doc:"Jobs that failed and have no retries left"`
+	Failed    int `json:"failed" example:"0" doc:"Failed jobs without retries left"`
 	Cancelled int `json:"cancelled" example:"0" doc:"Cancelled jobs"`
 }
 

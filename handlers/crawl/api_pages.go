@@ -16,49 +16,49 @@ import (
 
 func (a API) registerPages(r *api.API) {
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages", "list-crawled-pages", "List or search crawled pages",
-		"Without a query oldest first. With one, the best first: pages that have all its words. Put words in quotes for a phrase, "+
-			"end a word with * for words that begin with it, and begin it with - to leave pages out. A search finds up to 1,000 pages."), a.listPages)
+		"Without q, oldest first. With q, returns pages that contain all words, best match first. Use quotes for a phrase, "+
+			"word* for a prefix, and -word to exclude pages. A search returns up to 1,000 pages."), a.listPages)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}", "get-crawled-page", "Get a crawled page",
-		"With its text, metadata and the newest 20 of its versions.", models.CodeNotFound), a.getPage)
+		"Returns its text, metadata and newest 20 versions.", models.CodeNotFound), a.getPage)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/versions/{version}", "get-page-version", "Get a version of a crawled page",
-		"With the text that the page had then.", models.CodeNotFound), a.getVersion)
+		"Returns the text of that version.", models.CodeNotFound), a.getVersion)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/diff", "compare-page-versions", "Compare two versions of a crawled page",
-		"Line by line, and word by word within changed lines.", models.CodeNotFound), a.comparePage)
+		"Returns the lines that differ.", models.CodeNotFound), a.comparePage)
 	api.Register(r, api.Operation(groupPages, middleware.Editor, "DELETE", "/v1/crawled-pages/{id}", "delete-crawled-page", "Delete a crawled page",
-		"With its versions. It comes back when a crawl finds it again.", models.CodeNotFound), a.deletePage)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/changes", "list-page-changes", "List the changes that an execution found",
-		"In the order in which it found them.", models.CodeNotFound), a.listChanges)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/broken-links", "list-broken-links", "List the broken links that an execution found",
-		"Links of its pages to URLs that it could not fetch. The list is complete when reported of the execution is true. It has at most 10,000 links.",
+		"Deletes its versions too. A crawl that finds the page again adds it again.", models.CodeNotFound), a.deletePage)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/changes", "list-page-changes", "List changed pages of an execution",
+		"Returns the changes in the order in which they were found.", models.CodeNotFound), a.listChanges)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/broken-links", "list-broken-links", "List broken links of an execution",
+		"Links to URLs that could not be fetched, at most 10,000. The list is complete when reported of the execution is true.",
 		models.CodeNotFound), a.listBroken)
 }
 
-// CrawledPage is a crawled page on the wire, as lists have it.
+// CrawledPage is a crawled page in lists of the API.
 type CrawledPage struct {
 	ID          string      `json:"id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
 	SourceID    string      `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
 	URL         string      `json:"url" example:"https://example.com/about" doc:"URL"`
 	StatusCode  int         `json:"status_code" example:"200" doc:"Status of the last response"`
 	Title       string      `json:"title" example:"About us" doc:"Title"`
-	Description string      `json:"description" example:"Who we are" doc:"Description that the page gives"`
-	Language    string      `json:"language" example:"en" doc:"Language, as ISO 639-1 code if it has one. Empty if unknown"`
+	Description string      `json:"description" example:"Who we are" doc:"Meta description"`
+	Language    string      `json:"language" example:"en" doc:"Language, as an ISO 639-1 code if there is one. Empty if unknown"`
 	Author      string      `json:"author" example:"Jane Doe" doc:"Author. Empty if unknown"`
-	PublishedAt *time.Time  `json:"published_at" example:"2025-03-01T08:00:00Z" doc:"When it was published, by the page. null if it does not say"`
-	ModifiedAt  *time.Time  `json:"modified_at" example:"2025-03-02T08:00:00Z" doc:"When it was modified, by the page. null if it does not say"`
-	WordCount   int         `json:"word_count" example:"420" doc:"Number of words of its text"`
-	Hash        *string     `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of its text. null if it has no text"`
-	Snippet     *string     `json:"snippet" example:"… about the quick fox …" doc:"Part of the text that a search matches. null without a search"`
-	Highlights  []Highlight `json:"highlights" nullable:"false" doc:"What of the snippet matches. Empty without a search"`
-	FetchedAt   time.Time   `json:"fetched_at" example:"2025-03-24T12:00:00Z" doc:"When it was fetched last"`
-	ChangedAt   time.Time   `json:"changed_at" example:"2025-03-20T12:00:00Z" doc:"When its text was found changed last"`
-	GoneAt      *time.Time  `json:"gone_at" example:"2025-03-25T12:00:00Z" doc:"When it was found gone: answered with 404 or 410, or linked from no page. null if it is there"`
+	PublishedAt *time.Time  `json:"published_at" example:"2025-03-01T08:00:00Z" doc:"Publication time according to the page. null if unknown"`
+	ModifiedAt  *time.Time  `json:"modified_at" example:"2025-03-02T08:00:00Z" doc:"Modification time according to the page. null if unknown"`
+	WordCount   int         `json:"word_count" example:"420" doc:"Number of words of the text"`
+	Hash        *string     `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the text. null if it has no text"`
+	Snippet     *string     `json:"snippet" example:"… about the quick fox …" doc:"Part of the text that matches the search. null without a search"`
+	Highlights  []Highlight `json:"highlights" nullable:"false" doc:"Matches in the snippet. Empty without a search"`
+	FetchedAt   time.Time   `json:"fetched_at" example:"2025-03-24T12:00:00Z" doc:"Time of the last fetch"`
+	ChangedAt   time.Time   `json:"changed_at" example:"2025-03-20T12:00:00Z" doc:"Time when its text last changed"`
+	GoneAt      *time.Time  `json:"gone_at" example:"2025-03-25T12:00:00Z" doc:"Time when it was found gone: status 404 or 410, or no longer linked. null if it exists"`
 	Archived    bool        `json:"archived" example:"false" doc:"Whether a copy of its HTML is archived"`
 }
 
-// Highlight is a part of a snippet.
+// Highlight is a match in a snippet.
 type Highlight struct {
-	Start int `json:"start" example:"12" doc:"Number of Unicode code points before it"`
-	End   int `json:"end" example:"17" doc:"Number of Unicode code points up to its end"`
+	Start int `json:"start" example:"12" doc:"Offset of its start, in Unicode code points"`
+	End   int `json:"end" example:"17" doc:"Offset of its end, in Unicode code points"`
 }
 
 func toPage(p crawl.FoundPage) CrawledPage {
@@ -93,11 +93,11 @@ type listPagesInput struct {
 	Query    string `query:"q" example:"solar \"heat pump\" -gas" doc:"Words to search for"`
 	SourceID string `query:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
 	Language string `query:"language" example:"en" doc:"Language"`
-	Since    string `query:"since" format:"date" example:"2025-03-01" doc:"First day, in UTC, on which the page was published, or first fetched if it does not say"`
-	Until    string `query:"until" format:"date" example:"2025-03-31" doc:"Last day"`
+	Since    string `query:"since" format:"date" example:"2025-03-01" doc:"Earliest day, in UTC, on which the page was published, or first fetched if that is unknown"`
+	Until    string `query:"until" format:"date" example:"2025-03-31" doc:"Latest day, in UTC"`
 }
 
-// filter reads the filter of a list of pages.
+// filter parses the filter of a list of pages.
 func (in listPagesInput) filter() (f crawl.PageFilter, err error) {
 	f = crawl.PageFilter{Query: in.Query, SourceID: in.SourceID, Language: in.Language}
 	for _, day := range []struct {
@@ -139,18 +139,18 @@ func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api
 	}, err)
 }
 
-// CrawledPageDetails is a single crawled page on the wire.
+// CrawledPageDetails is a single crawled page in the API.
 type CrawledPageDetails struct {
 	CrawledPage
-	Text      string           `json:"text" example:"We are a small team …" doc:"Main text, a line for each paragraph. Empty if it has none"`
+	Text      string           `json:"text" example:"We are a small team …" doc:"Main text, one paragraph per line. Empty if it has none"`
 	Headings  []string         `json:"headings" nullable:"false" doc:"Headings of the first three levels"`
 	OpenGraph PageOpenGraph    `json:"opengraph" doc:"OpenGraph data"`
 	JSONLD    []map[string]any `json:"json_ld" nullable:"false" doc:"JSON-LD of the page, normalized"`
-	Copies    []PageCopy       `json:"copies" nullable:"false" doc:"Archived copies of its HTML, the one fetched last first, at most 20"`
-	Versions  []PageVersion    `json:"versions" nullable:"false" doc:"Versions that are kept, newest first"`
+	Copies    []PageCopy       `json:"copies" nullable:"false" doc:"Archived copies of its HTML, newest first, at most 20"`
+	Versions  []PageVersion    `json:"versions" nullable:"false" doc:"Stored versions, newest first"`
 }
 
-// PageOpenGraph is the OpenGraph data of a crawled page on the wire.
+// PageOpenGraph is the OpenGraph data of a crawled page in the API.
 type PageOpenGraph struct {
 	Title       string `json:"title" example:"About us" doc:"og:title"`
 	Description string `json:"description" example:"Who we are" doc:"og:description"`
@@ -159,12 +159,12 @@ type PageOpenGraph struct {
 	Type        string `json:"type" example:"article" doc:"og:type"`
 }
 
-// PageCopy is an archived copy of a crawled page on the wire.
+// PageCopy is an archived copy of a crawled page in the API.
 type PageCopy struct {
 	Hash      string    `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the HTML. /crawl/pages/{id}/archive/{hash} shows it"`
-	Bytes     int       `json:"bytes" example:"18432" doc:"Size of the HTML"`
-	CreatedAt time.Time `json:"created_at" example:"2025-03-20T12:00:00Z" doc:"When the page was first fetched so"`
-	FetchedAt time.Time `json:"fetched_at" example:"2025-03-24T12:00:00Z" doc:"When the page was last fetched so"`
+	Bytes     int       `json:"bytes" example:"18432" doc:"Size of the HTML in bytes"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-20T12:00:00Z" doc:"Time when the page was first fetched with this HTML"`
+	FetchedAt time.Time `json:"fetched_at" example:"2025-03-24T12:00:00Z" doc:"Time when the page was last fetched with this HTML"`
 }
 
 func toCopy(c crawl.Copy) PageCopy {

@@ -13,38 +13,38 @@ import (
 
 func (a API) registerSources(r *api.API) {
 	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources", "list-sources", "List sources", "Oldest first."), a.listSources)
-	add := api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources", "add-source", "Add a source", "It is crawled once a job of it is added.")
+	add := api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources", "add-source", "Add a source", "A source is crawled when it has a job.")
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addSource)
-	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources/{id}", "get-source", "Get a source", "With its settings.", models.CodeNotFound), a.getSource)
-	api.Register(r, api.Operation(groupSources, middleware.Editor, "PATCH", "/v1/sources/{id}", "edit-source", "Change a source",
-		"A member that is left out stays as it is. The jobs of a disabled source do not start, and its running crawls end.", models.CodeNotFound), a.editSource)
+	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources/{id}", "get-source", "Get a source", "Returns its settings.", models.CodeNotFound), a.getSource)
+	api.Register(r, api.Operation(groupSources, middleware.Editor, "PATCH", "/v1/sources/{id}", "edit-source", "Update a source",
+		"Omitted fields stay unchanged. Disabling a source stops its running crawls, and its jobs do not start.", models.CodeNotFound), a.editSource)
 	api.Register(r, api.Operation(groupSources, middleware.Editor, "DELETE", "/v1/sources/{id}", "delete-source", "Delete a source",
-		"With its jobs. Its running crawls end. POST /v1/sources/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteSource)
+		"Deletes its jobs too and stops its running crawls. POST /v1/sources/{id}/restore restores the source within a day.", models.CodeNotFound), a.deleteSource)
 	api.Register(r, api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources/{id}/restore", "restore-source", "Restore a deleted source",
-		"With the jobs that were deleted with it. 404 if it was not deleted, or more than a day ago.", models.CodeNotFound, models.CodeConflict), a.restoreSource)
+		"Restores the jobs that were deleted with it. Returns 404 if the source was not deleted, or was deleted more than a day ago.", models.CodeNotFound, models.CodeConflict), a.restoreSource)
 }
 
-// SourcePath names a source.
+// SourcePath is the id of a source in a path.
 type SourcePath struct {
 	ID string `path:"id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
 }
 
-// Source is a site to crawl on the wire.
+// Source is a site to crawl in the API.
 type Source struct {
 	ID              string    `json:"id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Ids sort by creation time"`
-	Owner           string    `json:"owner" example:"alice" doc:"Name of the account that added it. system if nobody had to sign in"`
-	Private         bool      `json:"private" example:"false" doc:"Whether only its owner and admins see it, with its jobs and what they find"`
-	Name            string    `json:"name" example:"Example" doc:"Name. The host of the URL if none was given"`
+	Owner           string    `json:"owner" example:"alice" doc:"Name of the account that added it. system if authentication was off"`
+	Private         bool      `json:"private" example:"false" doc:"Whether only its owner and admins see it, its jobs and its pages"`
+	Name            string    `json:"name" example:"Example" doc:"Name. Default: the host of the URL"`
 	URL             string    `json:"url" example:"https://example.com/" doc:"URL of the site"`
 	Enabled         bool      `json:"enabled" example:"true" doc:"Whether its jobs run"`
-	MaxDepth        int       `json:"max_depth" example:"3" doc:"How many links away from the start page a crawl goes. 0 means 3"`
-	AllowedDomains  []string  `json:"allowed_domains" nullable:"false" doc:"Domains that a crawl may go to, each with all hosts below it. Empty allows the host of the URL alone"`
-	RateLimitMS     int       `json:"rate_limit_ms" example:"1000" doc:"Pause between two requests to a host, in milliseconds. A longer Crawl-delay in robots.txt counts instead"`
-	IntervalMinutes *int      `json:"interval_minutes" example:"6" doc:"Interval of jobs that are made for it, in units of interval_type. null if it has none"`
+	MaxDepth        int       `json:"max_depth" example:"3" doc:"Maximum number of links from the start page. 0 means 3"`
+	AllowedDomains  []string  `json:"allowed_domains" nullable:"false" doc:"Domains that are crawled, including their subdomains. Empty means the host of the URL only"`
+	RateLimitMS     int       `json:"rate_limit_ms" example:"1000" doc:"Delay between two requests to a host, in milliseconds. A longer Crawl-delay in robots.txt takes precedence"`
+	IntervalMinutes *int      `json:"interval_minutes" example:"6" doc:"Default interval of its jobs, in units of interval_type. null if it has none"`
 	IntervalType    string    `json:"interval_type" enum:"minutes,hours,days" example:"hours" doc:"Unit of interval_minutes"`
-	CreatedAt       time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the source was added"`
-	UpdatedAt       time.Time `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When its settings were last changed"`
+	CreatedAt       time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"Creation time"`
+	UpdatedAt       time.Time `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"Time of the last change of its settings"`
 }
 
 func toSource(s crawl.Source) Source {
@@ -69,26 +69,26 @@ func (a API) listSources(ctx context.Context, in *listSourcesInput) (*api.Output
 	return api.AnswerSlice(l, toSource, err)
 }
 
-// SourceSettings are what the owner of a source sets.
+// SourceSettings are the settings of a source.
 type SourceSettings struct {
 	Name           api.Member[string]   `json:"name,omitempty" example:"Example" doc:"Name, at most 200 characters. null uses the host of the URL"`
-	Enabled        api.Member[bool]     `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether its jobs run. true if left out at first"`
-	MaxDepth       api.Member[int]      `json:"max_depth,omitempty" minimum:"0" maximum:"100" example:"3" doc:"How many links away from the start page a crawl goes. 0 and null mean 3. Above 5 a crawl may grow without end"`
-	AllowedDomains api.Member[[]string] `json:"allowed_domains,omitempty" doc:"At most 50 domains that a crawl may go to. null allows the host of the URL alone"`
-	RateLimitMS    api.Member[int]      `json:"rate_limit_ms,omitempty" minimum:"0" maximum:"3600000" example:"1000" doc:"Pause between two requests to a host, in milliseconds. 1000 if left out at first"`
-	Private        api.Member[bool]     `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only its owner and admins see it. false if left out at first. Only they may change it"`
+	Enabled        api.Member[bool]     `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether its jobs run. Default: true"`
+	MaxDepth       api.Member[int]      `json:"max_depth,omitempty" minimum:"0" maximum:"100" example:"3" doc:"Maximum number of links from the start page. 0 and null mean 3. Above 5, crawls can become very large"`
+	AllowedDomains api.Member[[]string] `json:"allowed_domains,omitempty" doc:"Up to 50 domains to crawl, including their subdomains. null means the host of the URL only"`
+	RateLimitMS    api.Member[int]      `json:"rate_limit_ms,omitempty" minimum:"0" maximum:"3600000" example:"1000" doc:"Delay between two requests to a host, in milliseconds. Default: 1000"`
+	Private        api.Member[bool]     `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only its owner and admins see it. Only they can change it. Default: false"`
 	IntervalSettings
 }
 
-// IntervalSettings are how often something is crawled.
+// IntervalSettings are the interval between two crawls.
 type IntervalSettings struct {
-	IntervalMinutes api.Member[int]    `json:"interval_minutes,omitempty" example:"6" doc:"Interval in units of interval_type, at most 366 days. null is none"`
+	IntervalMinutes api.Member[int]    `json:"interval_minutes,omitempty" example:"6" doc:"Interval in units of interval_type, at most 366 days. null means no interval"`
 	IntervalType    api.Member[string] `json:"interval_type,omitempty" enum:"minutes,hours,days" example:"hours" doc:"Unit of interval_minutes: minutes, hours or days"`
 }
 
-// interval is the interval that was asked for, before being what it was.
-func (s IntervalSettings) interval(before crawl.Interval) (crawl.Interval, error) {
-	count, unit := api.OrNull(before.Count), string(before.Type)
+// interval returns the requested interval. Omitted fields are those of the previous interval.
+func (s IntervalSettings) interval(previous crawl.Interval) (crawl.Interval, error) {
+	count, unit := api.OrNull(previous.Count), string(previous.Type)
 	if s.IntervalMinutes.Given {
 		count = nil
 		if !s.IntervalMinutes.Null {

@@ -7,8 +7,7 @@ import (
 	views "linkwatch/views/crawl"
 )
 
-// Beside shows on pages of other systems the crawl of their site, or the way to add
-// one.
+// Beside shows the crawl of a site on pages of other systems, or a button that adds one.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	site, ok, err := p.Crawl.SiteOf(c.Request.Context(), s.URL)
 	switch {
@@ -17,6 +16,6 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	case !ok:
 		return pages.Shown{Action: views.CrawlButton(s.URL)}, nil
 	}
-	v := views.Beside{Name: site.SourceName, JobID: site.JobID, FetchedAt: site.FetchedAt, StatusCode: site.StatusCode}
-	return pages.Shown{Section: views.Crawled(v, p.Clock.Now().Time)}, nil
+	v := views.SiteCrawl{Name: site.SourceName, JobID: site.JobID, FetchedAt: site.FetchedAt, StatusCode: site.StatusCode}
+	return pages.Shown{Section: views.SiteCrawlSection(v, p.Clock.Now().Time)}, nil
 }

@@ -7,18 +7,18 @@ import (
 	"linkwatch/models/crawl/textdiff"
 )
 
-// comparison is two versions of a page and what is different between them. From is the
-// zero Version if there is no older one.
+// comparison is two versions of a page and their differences. From is zero if there is no
+// older version.
 type comparison struct {
 	From, To crawl.Version
 	Diff     textdiff.Diff
 }
 
-// comparing has a value for each comparison that runs now.
-var comparing = make(chan struct{}, 2)
+// compareSlots limits the number of concurrent comparisons: each holds a value.
+var compareSlots = make(chan struct{}, 2)
 
-// compare compares two versions of a page: to 0 is the newest one that has a text, and
-// from 0 the one before that with a text. CodeNotFound if one is not kept.
+// compare compares two versions of a page. to 0 is the newest version with text, from 0 the
+// version with text before to. The error is CodeNotFound if a version does not exist.
 func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c comparison, err error) {
 	if p.TextVersion == 0 && to == 0 {
 		return c, nil
@@ -30,7 +30,7 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 		return c, err
 	}
 	if from == 0 {
-		if from, err = d.before(ctx, p, to); err != nil {
+		if from, err = d.versionBefore(ctx, p, to); err != nil {
 			return c, err
 		}
 	}
@@ -39,9 +39,9 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 			return c, err
 		}
 	}
-	select { // a comparison of long texts takes some 20 MB
-	case comparing <- struct{}{}:
-		defer func() { <-comparing }()
+	select { // comparing long texts uses about 20 MB
+	case compareSlots <- struct{}{}:
+		defer func() { <-compareSlots }()
 	case <-ctx.Done():
 		return c, ctx.Err()
 	}
@@ -54,9 +54,9 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 	return c, err
 }
 
-// before is the number of the newest version before another one that has a text; 0 =
-// none is kept.
-func (d *Deps) before(ctx context.Context, p crawl.Page, number int) (int, error) {
+// versionBefore returns the number of the newest version with text before a version; 0 if there is
+// none.
+func (d *Deps) versionBefore(ctx context.Context, p crawl.Page, number int) (int, error) {
 	all, err := d.Crawl.Versions(ctx, p)
 	for _, v := range all {
 		if v.Version < number && v.Change != crawl.PageGone {

@@ -1,5 +1,5 @@
-// Package crawl is the HTTP face of crawling: the operations of sources, jobs and the
-// frontier under /v1, their event streams, and their pages.
+// Package crawl serves crawling over HTTP: the API operations of sources, jobs and the
+// frontier, their event streams, and the pages.
 package crawl
 
 import (
@@ -10,25 +10,25 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// Deps are what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	*pages.Frame
 	Crawl   *crawl.Store
 	Streams *middleware.Streams
-	Metrics func() crawl.Metrics                                // as they were collected last; zero: never
+	Metrics func() crawl.Metrics                                // as collected last; zero if never
 	Sync    func(ctx context.Context) (crawl.SyncReport, error) // syncs enabled sources to jobs
-	Ready   func(ctx context.Context) error                     // an error while the program cannot serve
+	Ready   func(ctx context.Context) error                     // returns an error while the program is not ready
 
-	Archive       Archive // nil = there is none
-	Finds         Finds   // what other systems do with what crawls find
+	Archive       Archive // nil = no archive
+	Saver         Saver   // saves found URLs as links and targets
 	FeedDiscovery bool    // crawls add the feeds that start pages link to
 	FeedPolling   bool    // feeds are polled
 
-	Others []pages.Beside // what other systems show on the page of a job
+	Others []pages.Beside // sections and buttons of other systems on the page of a job
 }
 
-// API is the operations under /v1.
+// API holds the operations under /v1.
 type API struct{ *Deps }
 
-// Pages are the pages.
+// Pages holds the pages.
 type Pages struct{ *Deps }

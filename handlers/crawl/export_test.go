@@ -1,4 +1,4 @@
 package crawl
 
 // Comparing has a value for each comparison that runs.
-var Comparing = comparing
+var Comparing = compareSlots

@@ -55,9 +55,9 @@ func TestFeedsPage(t *testing.T) {
 	}
 
 	a = s.Follow("/crawl/feeds?source="+read.SourceID, url.Values{"url": {"other.test/rss"}})
-	apptest.WantText(t, a, ".flash", "Added.")
+	apptest.WantText(t, a, ".flash", "Feed added.")
 	apptest.WantCount(t, a, "tbody tr", 2)
-	apptest.WantText(t, s.Follow("/crawl/feeds?source="+read.SourceID, url.Values{"url": {"https://other.test/rss"}}), ".flash", "The source has this feed already.")
+	apptest.WantText(t, s.Follow("/crawl/feeds?source="+read.SourceID, url.Values{"url": {"https://other.test/rss"}}), ".flash", "The source already has this feed.")
 	a = s.Post("/crawl/feeds", url.Values{"url": {"ftp://one.test"}})
 	apptest.WantStatus(t, a, http.StatusBadRequest)
 	apptest.WantText(t, a, "#url-error", "Must start with http://")
@@ -66,7 +66,7 @@ func TestFeedsPage(t *testing.T) {
 	apptest.WantText(t, a, "h1", "Delete this feed?")
 	apptest.WantCount(t, s.Get("/crawl/feeds"), "tbody tr", 3)
 	a = s.Submit(a, "main form")
-	apptest.WantText(t, a, ".flash", "The feed is deleted.")
+	apptest.WantText(t, a, ".flash", "Feed deleted.")
 	apptest.WantCount(t, a, "tbody tr", 2)
 	for _, action := range []string{"poll", "delete"} {
 		apptest.WantStatus(t, s.Post("/crawl/feeds/"+read.ID()+"/"+action, nil), http.StatusNotFound)

@@ -10,8 +10,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Finders are the searches over jobs, by themselves or by their sources, and over
-// crawled pages, as their list has it.
+// Finders returns the global searches for jobs and crawled pages.
 func (p Pages) Finders() []pages.Finder {
 	return []pages.Finder{
 		{

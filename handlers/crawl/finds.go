@@ -15,35 +15,35 @@ import (
 	"linkwatch/views/ui"
 )
 
-// MaxFinds is how many URLs one call of Finds takes.
-const MaxFinds = 100
+// MaxSaved is the maximum number of URLs in one call of a Saver.
+const MaxSaved = 100
 
-// Find is a URL that a crawl found, for another system to keep.
-type Find struct {
+// FoundURL is a URL that a crawl found, to be saved by another system.
+type FoundURL struct {
 	URL     string
-	Private bool   // found by the crawl of a private source: what is kept of it is private too
-	Name    string // of a target; "" = none. A link gets its title from its page.
+	Private bool   // found in a private source: the link or target is private too
+	Name    string // name of the target; "" = none. Links get their titles from their pages.
 }
 
-// Outcome is what became of finds.
-type Outcome struct {
-	Added   int // were not there before
-	Known   int // were there, and stay as they are
-	Refused int // are not URLs that the other system takes
+// SaveResult counts the results of saving URLs.
+type SaveResult struct {
+	Added    int // URLs that were new
+	Existing int // URLs that existed already and were not changed
+	Rejected int // URLs that are not valid
 }
 
-// Finds is what other systems do with what crawls find. Its methods take up to MaxFinds
-// URLs, and their number of queries does not depend on how many. They fetch nothing:
-// links and targets learn about their pages in the background.
-type Finds interface {
-	Save(ctx context.Context, finds []Find) (Outcome, error)  // as links
-	Watch(ctx context.Context, finds []Find) (Outcome, error) // as targets
-	// Kept returns what there is of each URL, by the URL as it was given. URLs of
-	// which there is nothing are missing.
-	Kept(ctx context.Context, urls []string) (map[string]views.Kept, error)
+// Saver saves found URLs in other systems. Its methods accept up to MaxSaved URLs, and their number
+// of queries does not depend on the number of URLs. They do not fetch the URLs: links and
+// targets do that in the background.
+type Saver interface {
+	Save(ctx context.Context, urls []FoundURL) (SaveResult, error)  // as links
+	Watch(ctx context.Context, urls []FoundURL) (SaveResult, error) // as targets
+	// Existing returns the link and target of each URL, keyed by the URL as passed. URLs with
+	// neither are missing.
+	Existing(ctx context.Context, urls []string) (map[string]views.Saved, error)
 }
 
-// The actions on what crawls find.
+// The actions on selected rows.
 const (
 	actionSave   = "save"
 	actionWatch  = "watch"
@@ -51,34 +51,34 @@ const (
 	actionRetry  = "retry"
 )
 
-// errAction is the error of an action that a page does not have.
+// errAction is the error of an unknown action.
 var errAction = models.Invalid("action", "is not an action of this page")
 
-// keep saves or watches finds, and goes back to a page that says what became of them.
-func (p Pages) keep(c *gin.Context, action string, finds []Find, back string) {
-	keep := p.Finds.Save
+// saveURLs saves or watches URLs, and redirects to a page that reports the result.
+func (p Pages) saveURLs(c *gin.Context, action string, urls []FoundURL, back string) {
+	save := p.Saver.Save
 	if action == actionWatch {
-		keep = p.Finds.Watch
+		save = p.Saver.Watch
 	}
-	o, err := keep(c.Request.Context(), finds)
+	o, err := save(c.Request.Context(), urls)
 	if err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.SeeOther(c, pages.With(back, paramFinds, fmt.Sprintf("%s.%d.%d.%d", action, o.Added, o.Known, o.Refused)))
+	p.SeeOther(c, pages.With(back, paramSaved, fmt.Sprintf("%s.%d.%d.%d", action, o.Added, o.Existing, o.Rejected)))
 }
 
-// kept is what other systems keep of the URLs of rows.
-func kept[T any](ctx context.Context, finds Finds, rows []T, urlOf func(T) string) (map[string]views.Kept, error) {
+// savedRows returns the links and targets of the URLs of rows.
+func savedRows[T any](ctx context.Context, saver Saver, rows []T, urlOf func(T) string) (map[string]views.Saved, error) {
 	urls := make([]string, len(rows))
 	for i, row := range rows {
 		urls[i] = urlOf(row)
 	}
-	return finds.Kept(ctx, urls)
+	return saver.Existing(ctx, urls)
 }
 
-// restore undoes the deletion that was made at the time that the form has. notice is
-// what the page then says, and none what it says if there was nothing to restore.
+// restore undoes the deletion at the time in the form. The page then shows notice, or none if
+// there was nothing to restore.
 func (p Pages) restore(c *gin.Context, restore func(context.Context, models.Time) (int, error), list, notice, none string) {
 	us, err := strconv.ParseInt(c.PostForm("deleted_at"), 10, 64)
 	if err != nil {
@@ -92,34 +92,34 @@ func (p Pages) restore(c *gin.Context, restore func(context.Context, models.Time
 	p.Done(c, err, p.Back(c, list), notice)
 }
 
-// keptFlash says what became of finds, from the parameter that keep set; ok is false if
-// it did not.
-func keptFlash(value string) (f ui.Flash, ok bool) {
-	var o Outcome
+// savedFlash reports the result of saving URLs from the parameter that saveURLs set; ok is false
+// if the parameter is invalid.
+func savedFlash(value string) (f ui.Flash, ok bool) {
+	var o SaveResult
 	action, rest, _ := strings.Cut(value, ".")
-	if _, err := fmt.Sscanf(rest, "%d.%d.%d", &o.Added, &o.Known, &o.Refused); err != nil || max(o.Added, o.Known, o.Refused) > MaxFinds || min(o.Added, o.Known, o.Refused) < 0 {
+	if _, err := fmt.Sscanf(rest, "%d.%d.%d", &o.Added, &o.Existing, &o.Rejected); err != nil || max(o.Added, o.Existing, o.Rejected) > MaxSaved || min(o.Added, o.Existing, o.Rejected) < 0 {
 		return ui.Flash{}, false
 	}
-	noun, done, soon := "link", "saved", " Titles are fetched within moments."
+	noun, done, soon := "link", "saved", " Titles are fetched in a few seconds."
 	switch action {
 	case actionSave:
 	case actionWatch:
-		noun, done, soon = "target", "watched", " The first checks run within moments."
+		noun, done, soon = "target", "watched", " The first checks run in a few seconds."
 	default:
 		return ui.Flash{}, false
 	}
 	if o.Added > 0 {
 		f.Text = ui.Plural(o.Added, noun) + " added." + soon
 	}
-	if o.Known > 0 {
-		f.Text += fmt.Sprintf(" %s already %s.", ui.Plural(o.Known, "URL"), done)
+	if o.Existing > 0 {
+		f.Text += fmt.Sprintf(" %s already %s.", ui.Plural(o.Existing, "URL"), done)
 	}
-	if o.Refused > 0 {
-		f.Text += fmt.Sprintf(" %s cannot be %s.", ui.Plural(o.Refused, "URL"), done)
+	if o.Rejected > 0 {
+		f.Text += fmt.Sprintf(" %s cannot be %s.", ui.Plural(o.Rejected, "URL"), done)
 	}
-	f.Text, f.Bad = strings.TrimSpace(f.Text), o.Added == 0 && o.Known == 0
+	f.Text, f.Bad = strings.TrimSpace(f.Text), o.Added == 0 && o.Existing == 0
 	if f.Text == "" {
-		f.Text = "Nothing to do: the selected links are gone."
+		f.Text = "Nothing was saved: the selected rows no longer exist."
 	}
 	return f, true
 }

@@ -13,47 +13,47 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The parameters that make a page say what was just done.
+// The query parameters that make a page report an action.
 const (
-	paramAdded         = "job_added"      // id of a job that was just added with its source
-	paramKept          = "job_kept"       // the same, if its source was there before and differs from what was typed
-	paramRefused       = "job_refused"    // id of a job whose status did not allow an action
-	paramDeleted       = "job_deleted"    // id of a job that was just deleted
-	paramSourceDeleted = "source_deleted" // id of a source that was just deleted
-	paramFinds         = "finds"          // what became of URLs that were just saved or watched, see keep
-	paramLinksDeleted  = "links_deleted"  // when discovered links were just deleted, in microseconds since 1970
-	paramPagesDeleted  = "pages_deleted"  // when crawled pages were just deleted, in microseconds
-	paramMoved         = "jobs_moved"     // how many jobs a rebalance just moved
+	paramAdded         = "job_added"      // id of a job that was added with its source
+	paramSourceExisted = "job_kept"       // the same, if its source existed already with other settings
+	paramRefused       = "job_refused"    // id of a job whose status does not allow the action
+	paramDeleted       = "job_deleted"    // id of a deleted job
+	paramSourceDeleted = "source_deleted" // id of a deleted source
+	paramSaved         = "finds"          // result of saving or watching URLs, see saveURLs
+	paramLinksDeleted  = "links_deleted"  // time when discovered links were deleted, in microseconds since 1970
+	paramPagesDeleted  = "pages_deleted"  // time when crawled pages were deleted, in microseconds since 1970
+	paramMoved         = "jobs_moved"     // number of jobs that a rebalance moved
 )
 
-// Flashes are what pages say after actions on crawls.
+// Flashes returns the messages that pages show after actions on crawls.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramAdded, paramKept, paramRefused, paramDeleted, paramSourceDeleted, paramFinds, paramLinksDeleted, paramPagesDeleted, paramMoved},
+		Params: []string{paramAdded, paramSourceExisted, paramRefused, paramDeleted, paramSourceDeleted, paramSaved, paramLinksDeleted, paramPagesDeleted, paramMoved},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
-			"job_" + string(crawl.Pause):    {Text: "Paused. It does not run until you resume it."},
-			"job_" + string(crawl.Resume):   {Text: "Resumed."},
-			"job_" + string(crawl.Retry):    {Text: "The retry starts within moments."},
-			"job_" + string(crawl.ForceRun): {Text: "The run starts within moments."},
-			"job_" + string(crawl.Cancel):   {Text: "Cancelled. It does not run again."},
-			"job_restored":                  {Text: "The job is restored, with its executions."},
-			"source_saved":                  {Text: "The source is saved. Running crawls use it from their next pages on."},
-			"source_restored":               {Text: "The source is restored, with its jobs."},
-			"entry_added":                   {Text: "Added. The URL is fetched within moments; its links are not followed."},
-			"entry_known":                   {Text: "This URL is in the frontier already. Nothing was changed."},
-			"entries_deleted":               {Text: "Deleted. Crawls that run do not fetch the URL. The next crawl may find it again."},
-			"entries_retried":               {Text: "The URLs are fetched again within moments."},
-			"entries_stay":                  {Text: "Nothing was retried: only failed URLs of crawls that run can be.", Bad: true},
-			"finds_none":                    {Text: "Nothing to do: no row was selected.", Bad: true},
-			"pages_restored":                {Text: "Restored."},
-			"pages_gone":                    {Text: "Could not undo: the pages are back already, or were deleted too long ago.", Bad: true},
-			"discovered_restored":           {Text: "Restored."},
-			"discovered_gone":               {Text: "Could not undo: the links are back already, or were deleted too long ago.", Bad: true},
-			"feed_added":                    {Text: "Added. What is new in the feed is fetched when it is polled."},
-			"feed_known":                    {Text: "The source has this feed already. Nothing was changed."},
+			"job_" + string(crawl.Pause):    {Text: "Job paused. It does not run until you resume it."},
+			"job_" + string(crawl.Resume):   {Text: "Job resumed."},
+			"job_" + string(crawl.Retry):    {Text: "The retry starts in a few seconds."},
+			"job_" + string(crawl.ForceRun): {Text: "The run starts in a few seconds."},
+			"job_" + string(crawl.Cancel):   {Text: "Job cancelled. It does not run again."},
+			"job_restored":                  {Text: "Job restored."},
+			"source_saved":                  {Text: "Source saved. Running crawls use the new settings for their next requests."},
+			"source_restored":               {Text: "Source and jobs restored."},
+			"entry_added":                   {Text: "URL added. It is fetched in a few seconds. Its links are not followed."},
+			"entry_known":                   {Text: "This URL is already in the frontier."},
+			"entries_deleted":               {Text: "Deleted from the frontier. The next crawl may find the URLs again."},
+			"entries_retried":               {Text: "The URLs are fetched again in a few seconds."},
+			"entries_stay":                  {Text: "Nothing was retried. Only failed URLs of running crawls can be retried.", Bad: true},
+			"finds_none":                    {Text: "Nothing selected. Select at least one row.", Bad: true},
+			"pages_restored":                {Text: "Pages restored."},
+			"pages_gone":                    {Text: "Could not undo: the pages are already restored, or were deleted too long ago.", Bad: true},
+			"discovered_restored":           {Text: "Links restored."},
+			"discovered_gone":               {Text: "Could not undo: the links are already restored, or were deleted too long ago.", Bad: true},
+			"feed_added":                    {Text: "Feed added. New entries are fetched at the next poll."},
+			"feed_known":                    {Text: "The source already has this feed."},
 			"feed_polled":                   {Text: "The feed is polled within a minute."},
-			"feed_deleted":                  {Text: "The feed is deleted. It comes back when a crawl finds it again."},
+			"feed_deleted":                  {Text: "Feed deleted. A crawl that finds it again adds it again."},
 		},
 	}
 }
@@ -61,17 +61,17 @@ func (p Pages) Flashes() pages.Flash {
 func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err error) {
 	if id := c.Query(paramDeleted); models.CheckID(models.KindJob, id) == nil {
 		return ui.Flash{
-			Text:   "The job is deleted. A crawl that was running ends.",
+			Text:   "Job deleted. A running crawl stops.",
 			Action: ui.Action{Label: "Undo", Path: "/crawl/jobs/" + id + "/restore"},
 		}, true, nil
 	}
 	if id := c.Query(paramSourceDeleted); models.CheckID(models.KindSource, id) == nil {
 		return ui.Flash{
-			Text:   "The source is deleted with its jobs.",
+			Text:   "Source and jobs deleted.",
 			Action: ui.Action{Label: "Undo", Path: "/crawl/sources/" + id + "/restore"},
 		}, true, nil
 	}
-	if f, ok := keptFlash(c.Query(paramFinds)); ok {
+	if f, ok := savedFlash(c.Query(paramSaved)); ok {
 		return f, true, nil
 	}
 	if n, err := strconv.Atoi(c.Query(paramMoved)); err == nil {
@@ -83,61 +83,61 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 	}
 	if us, err := strconv.ParseInt(c.Query(paramPagesDeleted), 10, 64); err == nil {
 		return ui.Flash{
-			Text:   "Deleted. A page comes back when a crawl fetches it again.",
+			Text:   "Deleted. A crawl that fetches a page again adds it again.",
 			Action: ui.Action{Label: "Undo", Path: "/crawl/pages/restore", Name: "deleted_at", Value: strconv.FormatInt(us, 10), Back: here},
 		}, true, nil
 	}
-	for _, param := range []string{paramAdded, paramKept, paramRefused} {
+	for _, param := range []string{paramAdded, paramSourceExisted, paramRefused} {
 		if id := c.Query(param); id != "" {
 			j, err := p.Crawl.Job(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
 				return ui.Flash{}, true, nil
 			}
-			return flashOf(j, param, p.Crawl.Now()), true, err
+			return jobFlash(j, param, p.Crawl.Now()), true, err
 		}
 	}
 	return ui.Flash{}, false, nil
 }
 
-// linksDeletedFlash offers to restore the discovered links that were deleted at a time;
-// it is empty if that was undone.
+// linksDeletedFlash offers to restore the discovered links that were deleted at a time. It is
+// empty if they are restored already.
 func (p Pages) linksDeletedFlash(c *gin.Context, us int64, here string) (ui.Flash, error) {
 	d, err := p.Crawl.DeletedAt(c.Request.Context(), models.At(time.UnixMicro(us)))
 	if err != nil || d.N == 0 {
 		return ui.Flash{}, err
 	}
 	return ui.Flash{
-		Text:   ui.Plural(d.N, "link") + " deleted. A link comes back when a crawl finds it again.",
+		Text:   ui.Plural(d.N, "link") + " deleted. A crawl that finds a link again adds it again.",
 		Action: ui.Action{Label: "Undo", Path: "/crawl/discovered/restore", Name: "deleted_at", Value: strconv.FormatInt(us, 10), Back: here},
 	}, nil
 }
 
-// movedFlash says what a rebalance did.
+// movedFlash reports the result of a rebalance.
 func movedFlash(n int) ui.Flash {
 	if n <= 0 {
-		return ui.Flash{Text: "No job was moved: the schedule has changed meanwhile."}
+		return ui.Flash{Text: "No jobs were moved. The schedule has changed since the preview."}
 	}
 	return ui.Flash{Text: ui.Plural(n, "job") + " moved."}
 }
 
-func flashOf(j crawl.Job, param string, now models.Time) ui.Flash {
+func jobFlash(j crawl.Job, param string, now models.Time) ui.Flash {
 	if param == paramRefused {
-		return ui.Flash{Text: "Nothing was changed, because the job is " + string(j.Status) + " now.", Bad: true}
+		return ui.Flash{Text: "Nothing was changed: the job is " + string(j.Status) + ".", Bad: true}
 	}
 	f := ui.Flash{Text: "Added " + j.SourceName + ". " + firstRun(j, now), Link: ui.Link{Label: "Details", Path: views.JobPlace{ID: j.ID}.Path()}}
-	if param == paramKept {
-		f.Text += " Its source was there before and keeps its settings."
+	if param == paramSourceExisted {
+		f.Text += " Its source existed already and keeps its settings."
 	}
 	return f
 }
 
-// firstRun says when a new job runs first.
+// firstRun describes when a new job first runs.
 func firstRun(j crawl.Job, now models.Time) string {
 	switch {
 	case j.Held:
-		return "It does not run, because its source is disabled."
+		return "It does not run because its source is disabled."
 	case j.NextRunAt.After(now.Time):
-		return "Its first run starts in " + ui.Lasted(j.NextRunAt.Sub(now.Time)) + "."
+		return "The first run starts in " + ui.Lasted(j.NextRunAt.Sub(now.Time)) + "."
 	}
-	return "Its first run starts within moments."
+	return "The first run starts in a few seconds."
 }

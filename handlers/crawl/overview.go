@@ -9,7 +9,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of crawls.
+// Overview returns the part of the overview page about crawls.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
 	v := views.Overview{Now: p.Clock.Now().Time}
 	var err error

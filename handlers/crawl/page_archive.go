@@ -17,17 +17,17 @@ type Archive interface {
 	Get(ctx context.Context, at crawl.BodyPlace, h crawl.BodyHash) ([]byte, error)
 }
 
-// archivedCSP keeps an archived page from doing anything: no scripts, no forms, no
-// requests but those of its own pictures in data: URLs, and an origin of its own.
+// archivedCSP disables everything that an archived page could do: no scripts, no forms, no
+// requests except data: images, and an opaque origin.
 const archivedCSP = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// ArchivedCopy answers with an archived copy of a page as it was fetched. What a site
-// sent is shown as if by a site of its own, which can do nothing.
+// ArchivedCopy returns an archived copy of a page as it was fetched. Its headers isolate the
+// copy from Linkwatch.
 func (p Pages) ArchivedCopy(c *gin.Context) {
 	ctx := c.Request.Context()
 	found, err := p.Crawl.ArchivedCopy(ctx, c.Param("id"), c.Param("hash"))
 	if err == nil && p.Archive == nil {
-		err = &models.Error{Code: models.CodeUnavailable, Detail: "Archived copies cannot be shown: CRAWLER_ARCHIVE_URL is not set."}
+		err = &models.Error{Code: models.CodeUnavailable, Detail: "Archived copies are not available. Set CRAWLER_ARCHIVE_URL."}
 	}
 	if err != nil {
 		p.Fail(c, err)

@@ -83,16 +83,16 @@ func TestBulkOfDiscoveredLinks(t *testing.T) {
 	a := s.Get(path)
 	apptest.WantCount(t, a, "#bulk, .selects .bulk", 1)
 	a = s.Follow("/crawl/discovered/bulk", s.selected(a, "save", path))
-	apptest.WantText(t, a, ".flash", "2 links added. Titles are fetched within moments.")
+	apptest.WantText(t, a, ".flash", "2 links added. Titles are fetched in a few seconds.")
 	apptest.WantCount(t, a, "tbody tr .kept[href^='/links/l_']", 2)
 	apptest.WantCount(t, a, "tbody button[value=save]", 0)
 	apptest.WantCount(t, a, "tbody button[value=watch]", 2)
 	all := s.Get("/crawl/discovered")
 	a = s.Follow("/crawl/discovered/bulk", s.selected(all, "save", "/crawl/discovered"))
-	apptest.WantText(t, a, ".flash", "1 link added. Titles are fetched within moments. 2 URLs already saved.")
+	apptest.WantText(t, a, ".flash", "1 link added. Titles are fetched in a few seconds. 2 URLs already saved.")
 	apptest.WantText(t, s.Get(a.Find("tbody tr:last-child .kept").AttrOr("href", "")), "h1", "two.test")
 	a = s.Follow("/crawl/discovered/bulk", s.selected(a, "watch", "/crawl/discovered"))
-	apptest.WantText(t, a, ".flash", "3 targets added. The first checks run within moments.")
+	apptest.WantText(t, a, ".flash", "3 targets added. The first checks run in a few seconds.")
 	apptest.WantCount(t, a, "tbody tr .kept[href^='/watch/t_']", 3)
 	a = s.Follow("/crawl/discovered/bulk", s.selected(a, "watch", "/crawl/discovered"))
 	apptest.WantText(t, a, ".flash", "3 URLs already watched.")
@@ -103,13 +103,13 @@ func TestBulkOfDiscoveredLinks(t *testing.T) {
 	apptest.WantText(t, a, ".empty", "No matching links")
 	undo := url.Values{"deleted_at": {a.Find(".flash input[name=deleted_at]").AttrOr("value", "")}}
 	a = s.Submit(a, ".flash form")
-	apptest.WantText(t, a, ".flash", "Restored.")
+	apptest.WantText(t, a, ".flash", "Links restored.")
 	apptest.WantCount(t, a, "tbody tr", 2)
 	apptest.WantText(t, s.Follow("/crawl/discovered/restore", undo), ".flash.bad", "Could not undo")
 	apptest.WantCount(t, s.Get("/crawl/discovered"), "tbody tr", 3)
 
-	apptest.WantText(t, s.Follow("/crawl/discovered/bulk", url.Values{"action": {"save"}}), ".flash", "no row was selected")
-	apptest.WantText(t, s.Follow("/crawl/discovered/bulk", url.Values{"action": {"save"}, "id": {"d_none"}}), ".flash", "the selected links are gone")
+	apptest.WantText(t, s.Follow("/crawl/discovered/bulk", url.Values{"action": {"save"}}), ".flash", "Nothing selected")
+	apptest.WantText(t, s.Follow("/crawl/discovered/bulk", url.Values{"action": {"save"}, "id": {"d_none"}}), ".flash", "the selected rows no longer exist")
 	apptest.WantStatus(t, s.Post("/crawl/discovered/bulk", url.Values{"action": {"explode"}, "id": ids["id"]}), http.StatusBadRequest)
 	apptest.WantStatus(t, s.Post("/crawl/discovered/restore", url.Values{"deleted_at": {"soon"}}), http.StatusBadRequest)
 	for _, action := range []string{"save", "watch", "delete"} {
@@ -130,8 +130,8 @@ func TestRowOfADiscoveredLink(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "1 link added.")
 	a = s.Follow("/crawl/discovered/bulk", s.row(a, first, "watch"))
 	apptest.WantText(t, a, ".flash", "1 target added.")
-	apptest.WantText(t, a, "tbody tr:first-child [data-label=Kept]", "saved watched")
-	apptest.WantText(t, a, "tbody tr:last-child [data-label=Kept]", "–")
+	apptest.WantText(t, a, "tbody tr:first-child [data-label=Saved]", "saved watched")
+	apptest.WantText(t, a, "tbody tr:last-child [data-label=Saved]", "–")
 	a = s.Follow("/crawl/discovered/bulk", s.row(a, first, "delete"))
 	apptest.WantText(t, a, ".flash", "1 link deleted.")
 	apptest.WantCount(t, a, "tbody tr", 1)
@@ -154,7 +154,7 @@ func TestFrontierFiltersAndRetry(t *testing.T) {
 	a := s.Get(path)
 	apptest.WantCount(t, a, "form.find input[type=hidden]", 2)
 	a = s.Follow("/crawl/frontier/bulk", s.selected(a, "retry", path))
-	apptest.WantText(t, a, ".flash", "The URLs are fetched again within moments.")
+	apptest.WantText(t, a, ".flash", "The URLs are fetched again in a few seconds.")
 	apptest.WantText(t, a, ".empty", "No matching URLs")
 	a = s.Get("/crawl/frontier")
 	apptest.WantText(t, a, "tbody", "pending start.test/a")
@@ -168,9 +168,9 @@ func TestFrontierFiltersAndRetry(t *testing.T) {
 		t.Errorf("who keeps them gets to %q", got)
 	}
 	a = s.Submit(a, "main form")
-	apptest.WantText(t, a, ".flash", "Deleted.")
+	apptest.WantText(t, a, ".flash", "Deleted from the frontier.")
 	apptest.WantText(t, s.Get("/crawl/jobs/"+j.ID), ".run-progress", "queued 0")
-	apptest.WantText(t, s.Follow("/crawl/frontier/bulk", url.Values{"action": {"retry"}}), ".flash", "no row was selected")
+	apptest.WantText(t, s.Follow("/crawl/frontier/bulk", url.Values{"action": {"retry"}}), ".flash", "Nothing selected")
 	apptest.WantStatus(t, s.Post("/crawl/frontier/bulk", url.Values{"action": {"save"}, "id": {"x"}}), http.StatusBadRequest)
 	many := url.Values{"action": {"delete"}, "sure": {"true"}, "id": make([]string, crawl.MaxBulk+1)}
 	apptest.WantStatus(t, s.Post("/crawl/frontier/bulk", many), http.StatusBadRequest)
@@ -178,7 +178,7 @@ func TestFrontierFiltersAndRetry(t *testing.T) {
 
 func TestSchedulePage(t *testing.T) {
 	s := newSite(t)
-	apptest.WantText(t, s.Get("/crawl/schedule"), ".empty", "No job runs in the next 24 hours")
+	apptest.WantText(t, s.Get("/crawl/schedule"), ".empty", "No runs in the next 24 hours")
 	for i := range 12 {
 		s.AddJob(fmt.Sprintf("https://h%d.test", i), named(hostile), every(1, crawl.Days))
 	}
@@ -186,7 +186,7 @@ func TestSchedulePage(t *testing.T) {
 	apptest.WantCount(t, a, ".chart svg[role=img][aria-label] .hover", 96)
 	apptest.WantCount(t, a, ".figures tbody tr", 25-zero(s))
 	apptest.WantText(t, a, ".score", "1.00")
-	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "There is nothing to move. Even 1.00")
+	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "No jobs can be moved. Even 1.00")
 	apptest.WantCount(t, a, "form[action='/crawl/schedule']", 0)
 
 	crowd(s)
@@ -199,7 +199,7 @@ func TestSchedulePage(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "11 jobs moved.")
 	apptest.WantText(t, a, ".score", "1.00")
 	apptest.WantCount(t, a, "form[action='/crawl/schedule']", 0)
-	apptest.WantText(t, s.Follow("/crawl/schedule", nil), ".flash", "No job was moved")
+	apptest.WantText(t, s.Follow("/crawl/schedule", nil), ".flash", "No jobs were moved")
 	apptest.WantCount(t, s.Get("/crawl"), ".actions a[href='/crawl/schedule']", 1)
 }
 

@@ -14,7 +14,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// crawledPlaceOf reads where in the list of crawled pages a request is.
+// crawledPlaceOf parses the place in the list of crawled pages from the query.
 func crawledPlaceOf(q url.Values) (at views.CrawledPlace, f crawl.PageFilter, after models.Cursor, err error) {
 	at = views.CrawledPlace{
 		Text: models.CleanLine(q.Get("q")), SourceID: q.Get("source"), Language: q.Get("language"),
@@ -26,7 +26,7 @@ func crawledPlaceOf(q url.Values) (at views.CrawledPlace, f crawl.PageFilter, af
 	return at, f, after, err
 }
 
-// CrawledPages is a page of the crawled pages, and for htmx its rows.
+// CrawledPages shows the crawled pages. For htmx it returns only the results.
 func (p Pages) CrawledPages(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.CrawledPages
@@ -44,7 +44,7 @@ func (p Pages) CrawledPages(c *gin.Context) {
 		},
 		func() (err error) { v.Lag, err = p.Crawl.IndexLag(ctx); return },
 		func() (err error) {
-			v.Kept, err = kept(ctx, p.Finds, v.List.Items, func(page crawl.FoundPage) string { return page.URL })
+			v.Saved, err = savedRows(ctx, p.Saver, v.List.Items, func(page crawl.FoundPage) string { return page.URL })
 			return
 		},
 	) {
@@ -69,18 +69,18 @@ func (p Pages) BulkPages(c *gin.Context) {
 			p.Fail(c, err)
 			return
 		}
-		finds := make([]Find, len(found))
+		finds := make([]FoundURL, len(found))
 		for i, page := range found {
-			finds[i] = Find{URL: page.URL, Name: page.Title, Private: page.PrivateTo != ""}
+			finds[i] = FoundURL{URL: page.URL, Name: page.Title, Private: page.PrivateTo != ""}
 		}
-		p.keep(c, action, finds, here)
+		p.saveURLs(c, action, finds, here)
 	case action == actionDelete:
 		d, err := p.Crawl.DeletePages(ctx, ids...)
 		if err != nil {
 			p.Fail(c, err)
 			return
 		}
-		if len(ids) == 1 && here == views.PagePath(ids[0]) { // it is gone
+		if len(ids) == 1 && here == views.PagePath(ids[0]) { // the page was just deleted
 			here = views.CrawledPlace{}.Path()
 		}
 		p.SeeOther(c, pages.With(here, paramPagesDeleted, strconv.FormatInt(d.At.UnixMicro(), 10)))

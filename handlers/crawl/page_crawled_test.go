@@ -126,10 +126,10 @@ func TestCrawledPagesPage(t *testing.T) {
 	apptest.WantText(t, a, ".count", "1 page")
 	apptest.WantText(t, s.Get("/crawl/pages?q=knife"), "tbody .title mark", "Knife")
 	apptest.WantCount(t, a, ".chip.on", 3)
-	apptest.WantText(t, s.Get("/crawl/pages?q=absent"), ".empty", "No page matches")
+	apptest.WantText(t, s.Get("/crawl/pages?q=absent"), ".empty", "No matching pages")
 	a = s.Get(`/crawl/pages?q="open`)
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#q-error", "quote without an end")
+	apptest.WantText(t, a, "#q-error", "unclosed quote")
 	apptest.WantStatus(t, s.Get("/crawl/pages?since=yesterday"), http.StatusBadRequest)
 	// What a site says is text.
 	a = s.Get("/crawl/pages")
@@ -167,7 +167,7 @@ func TestActionsOnCrawledPages(t *testing.T) {
 	apptest.WantText(t, a, "h1", "Knife")
 	apptest.WantText(t, a, ".reading", "The price is 12 euros")
 	apptest.WantCount(t, a, "#history ~ table tbody tr", 2)
-	apptest.WantText(t, a, "#facts", "Archived copies Off. Set CRAWLER_ARCHIVE_URL")
+	apptest.WantText(t, a, "#facts", "Archived copies The archive is off. Set CRAWLER_ARCHIVE_URL")
 	a = s.Follow("/crawl/pages/bulk", s.row(a, "form[action='/crawl/pages/bulk']", "save"))
 	apptest.WantText(t, a, ".flash", "1 link added.")
 	apptest.WantCount(t, a, ".kept", 1)
@@ -179,7 +179,7 @@ func TestActionsOnCrawledPages(t *testing.T) {
 	apptest.WantStatus(t, s.Get("/crawl/pages/"+id), http.StatusNotFound)
 	apptest.WantCount(t, s.Get("/crawl/pages?q=sharp"), "tbody tr", 0)
 	a = s.Submit(a, ".flash form")
-	apptest.WantText(t, a, ".flash", "Restored.")
+	apptest.WantText(t, a, ".flash", "Pages restored.")
 	s.report()
 	apptest.WantCount(t, s.Get("/crawl/pages?q=sharp"), "tbody tr", 1)
 
@@ -188,7 +188,7 @@ func TestActionsOnCrawledPages(t *testing.T) {
 	a = s.Follow("/crawl/pages/bulk", s.selected(a, "delete", "/crawl/pages"))
 	apptest.WantCount(t, a, "tbody tr", 0)
 	apptest.WantStatus(t, s.Post("/crawl/pages/bulk", url.Values{"id": {id}, "action": {"explode"}}), http.StatusBadRequest)
-	apptest.WantText(t, s.Follow("/crawl/pages/bulk", url.Values{"action": {"save"}}), ".flash", "no row was selected")
+	apptest.WantText(t, s.Follow("/crawl/pages/bulk", url.Values{"action": {"save"}}), ".flash", "Nothing selected")
 }
 
 func TestChangesPage(t *testing.T) {

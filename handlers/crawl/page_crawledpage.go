@@ -14,10 +14,10 @@ import (
 	"linkwatch/views/ui"
 )
 
-// maxCopies is how many archived copies of a page are listed.
+// maxCopies is the maximum number of listed archived copies of a page.
 const maxCopies = 20
 
-// CrawledPage shows one crawled page.
+// CrawledPage shows a crawled page.
 func (p Pages) CrawledPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.CrawledPage
@@ -36,19 +36,19 @@ func (p Pages) CrawledPage(c *gin.Context) {
 			return err
 		},
 		func() error {
-			kept, err := p.Finds.Kept(ctx, []string{v.Crawled.URL})
-			v.Kept = kept[v.Crawled.URL]
+			kept, err := p.Saver.Existing(ctx, []string{v.Crawled.URL})
+			v.Saved = kept[v.Crawled.URL]
 			return err
 		},
 	) {
 		return
 	}
 	v.Page = p.Page(title(v.Crawled), "crawl", flash)
-	v.Archives = p.Archive != nil
+	v.ArchiveEnabled = p.Archive != nil
 	p.Show(c, http.StatusOK, views.CrawledPagePage(v))
 }
 
-// title is what a crawled page is called.
+// title returns the title of a page, or its URL if it has none.
 func title(p crawl.Page) string {
 	if p.Title == "" {
 		return p.URL
@@ -59,7 +59,7 @@ func title(p crawl.Page) string {
 // PageChanges compares two versions of a crawled page.
 func (p Pages) PageChanges(c *gin.Context) {
 	ctx := c.Request.Context()
-	v := views.PageDiff{All: c.Query("all") != ""}
+	v := views.PageDiff{ShowAll: c.Query("all") != ""}
 	var from, to int
 	if !p.Read(c,
 		func() (err error) { from, err = versionNumber(c, "from"); return },
@@ -78,7 +78,7 @@ func (p Pages) PageChanges(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.PageDiffPage(v))
 }
 
-// versionNumber is a number of a version in the query; 0 = the usual one.
+// versionNumber parses a version number from the query; 0 if it is not set.
 func versionNumber(c *gin.Context, name string) (int, error) {
 	typed := c.Query(name)
 	if typed == "" {
@@ -91,14 +91,14 @@ func versionNumber(c *gin.Context, name string) (int, error) {
 	return n, nil
 }
 
-// Report shows what an execution found.
+// Report shows the changed pages and broken links of an execution.
 func (p Pages) Report(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.Report{Place: views.ReportPlace{ID: c.Param("id"), Token: c.Query("page_token"), BrokenToken: c.Query("broken_token")}}
 	var after, afterBroken models.Cursor
 	if !p.Read(c,
 		func() (err error) {
-			v.Place.Change, err = oneOf("change", c.Query("change"), []crawl.Change{crawl.PageNew, crawl.PageChanged, crawl.PageGone, crawl.PageBack})
+			v.Place.Change, err = parseEnum("change", c.Query("change"), []crawl.Change{crawl.PageNew, crawl.PageChanged, crawl.PageGone, crawl.PageBack})
 			return
 		},
 		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
@@ -120,7 +120,7 @@ func (p Pages) Report(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.ReportPage(v))
 }
 
-// DownloadBroken answers with the broken links of an execution as a CSV file.
+// DownloadBroken returns the broken links of an execution as a CSV file.
 func (p Pages) DownloadBroken(c *gin.Context) {
 	ctx := c.Request.Context()
 	e, err := p.Crawl.Execution(ctx, c.Param("id"))

@@ -15,7 +15,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// discoveredPlaceOf reads where in the list of discovered links a request is.
+// discoveredPlaceOf parses the place in the list of discovered links from the query.
 func discoveredPlaceOf(q url.Values) (views.DiscoveredPlace, models.Cursor, error) {
 	at := views.DiscoveredPlace{
 		DiscoveredFilter: crawl.DiscoveredFilter{SourceID: q.Get("source"), Host: models.CleanLine(q.Get("host")), Text: models.CleanLine(q.Get("q"))},
@@ -25,7 +25,7 @@ func discoveredPlaceOf(q url.Values) (views.DiscoveredPlace, models.Cursor, erro
 	return at, after, err
 }
 
-// DiscoveredPage is a page of the discovered links, and for htmx its rows.
+// DiscoveredPage shows the discovered links. For htmx it returns only the results.
 func (p Pages) DiscoveredPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.DiscoveredLinks
@@ -41,7 +41,7 @@ func (p Pages) DiscoveredPage(c *gin.Context) {
 			return err
 		},
 		func() (err error) {
-			v.Kept, err = kept(ctx, p.Finds, v.Links.Items, func(d crawl.Discovered) string { return d.URL })
+			v.Saved, err = savedRows(ctx, p.Saver, v.Links.Items, func(d crawl.Discovered) string { return d.URL })
 			return
 		},
 	) {
@@ -53,7 +53,7 @@ func (p Pages) DiscoveredPage(c *gin.Context) {
 	p.ShowList(c, http.StatusOK, v.Query, views.DiscoveredPage(v), views.DiscoveredResults(v))
 }
 
-// sourceName is the name of the source that a list is limited to; "" = it is not.
+// sourceName returns the name of a source; "" for an empty id.
 func (p Pages) sourceName(ctx context.Context, id string) (string, error) {
 	if id == "" {
 		return "", nil
@@ -75,11 +75,11 @@ func (p Pages) BulkDiscovered(c *gin.Context) {
 			p.Fail(c, err)
 			return
 		}
-		finds := make([]Find, len(links))
+		finds := make([]FoundURL, len(links))
 		for i, d := range links {
-			finds[i] = Find{URL: d.URL, Private: d.PrivateTo != ""}
+			finds[i] = FoundURL{URL: d.URL, Private: d.PrivateTo != ""}
 		}
-		p.keep(c, action, finds, here)
+		p.saveURLs(c, action, finds, here)
 	case action == actionDelete:
 		d, err := p.Crawl.DeleteDiscovered(ctx, ids...)
 		if err != nil {

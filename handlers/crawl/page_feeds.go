@@ -16,12 +16,12 @@ func feedPlaceOf(c *gin.Context) views.FeedPlace {
 	return views.FeedPlace{SourceID: c.Query("source"), Token: c.Query("page_token")}
 }
 
-// FeedsPage is a page of the feeds.
+// FeedsPage shows the feeds.
 func (p Pages) FeedsPage(c *gin.Context) {
 	p.showFeeds(c, http.StatusOK, views.EntryForm{URL: models.CleanLine(c.Query("url"))})
 }
 
-// showFeeds shows the feeds at the place of a request, with what was typed.
+// showFeeds shows the feeds with a filled-in form.
 func (p Pages) showFeeds(c *gin.Context, status int, typed views.EntryForm) {
 	ctx := c.Request.Context()
 	v := views.Feeds{Place: feedPlaceOf(c), Add: typed, Discovery: p.FeedDiscovery, Polling: p.FeedPolling}
@@ -39,12 +39,12 @@ func (p Pages) showFeeds(c *gin.Context, status int, typed views.EntryForm) {
 	p.Show(c, status, views.FeedsPage(v))
 }
 
-// AddFeed adds the feed that the form holds, to the source that the list is limited to.
+// AddFeed adds the feed in the form to the source in the filter.
 func (p Pages) AddFeed(c *gin.Context) {
 	form, at := views.EntryForm{URL: c.PostForm("url")}, feedPlaceOf(c)
 	_, created, err := p.Crawl.AddFeed(c.Request.Context(), models.RepairURL(form.URL), at.SourceID)
 	errs, ok := pages.FormErrors(err, "url", "url", "source_id")
-	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict { // the source has many
+	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict { // the source has the maximum number of feeds
 		errs, ok = ui.Errors{"url": m.Detail}, true
 	}
 	if ok {
@@ -60,16 +60,16 @@ func (p Pages) AddFeed(c *gin.Context) {
 	p.Done(c, err, at.Path(), notice)
 }
 
-// PollFeed makes a feed due now.
+// PollFeed schedules a poll of a feed for now.
 func (p Pages) PollFeed(c *gin.Context) {
-	err := error(models.Conflict("Feeds are not polled. Set CRAWLER_FEED_POLL_ENABLED=true and restart."))
+	err := error(models.Conflict("Polling is off. Set CRAWLER_FEED_POLL_ENABLED=true and restart Linkwatch."))
 	if p.FeedPolling {
 		err = p.Crawl.PollFeed(c.Request.Context(), c.Param("id"))
 	}
 	p.Done(c, err, p.Back(c, views.FeedPlace{}.Path()), "feed_polled")
 }
 
-// AskDeleteFeed asks before a feed is deleted.
+// AskDeleteFeed asks for confirmation before a feed is deleted.
 func (p Pages) AskDeleteFeed(c *gin.Context) {
 	f, err := p.Crawl.Feed(c.Request.Context(), c.Param("id"))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// frontierPlaceOf reads where in the frontier a request is.
+// frontierPlaceOf parses the place in the frontier from the query.
 func frontierPlaceOf(q url.Values) (views.FrontierPlace, models.Cursor, error) {
 	at := views.FrontierPlace{
 		EntryFilter: crawl.EntryFilter{
@@ -23,19 +23,19 @@ func frontierPlaceOf(q url.Values) (views.FrontierPlace, models.Cursor, error) {
 		Token: q.Get("page_token"),
 	}
 	var err error
-	if at.Status, err = oneOf("status", q.Get("status"), crawl.EntryStatuses); err != nil {
+	if at.Status, err = parseEnum("status", q.Get("status"), crawl.EntryStatuses); err != nil {
 		return at, models.Cursor{}, err
 	}
 	after, err := models.ParseToken(at.Token)
 	return at, after, err
 }
 
-// FrontierPage is a page of the frontier.
+// FrontierPage shows the frontier.
 func (p Pages) FrontierPage(c *gin.Context) {
 	p.showFrontier(c, http.StatusOK, views.EntryForm{URL: models.CleanLine(c.Query("url"))})
 }
 
-// showFrontier shows the frontier at the place of a request, with what was typed.
+// showFrontier shows the frontier with a filled-in form.
 func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 	ctx := c.Request.Context()
 	v := views.Frontier{Add: typed}
@@ -65,7 +65,7 @@ func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 	p.ShowList(c, status, v.Query, views.FrontierPage(v), views.FrontierResults(v))
 }
 
-// AddEntry puts the URL that the form holds into the frontier.
+// AddEntry adds the URL in the form to the frontier.
 func (p Pages) AddEntry(c *gin.Context) {
 	form := views.EntryForm{URL: c.PostForm("url")}
 	_, created, err := p.Crawl.AddEntry(c.Request.Context(), models.RepairURL(form.URL), "")
@@ -89,7 +89,7 @@ func (p Pages) AddEntry(c *gin.Context) {
 	p.Done(c, err, at.Path(), notice)
 }
 
-// BulkEntries retries or deletes the selected entries. It asks before it deletes.
+// BulkEntries retries or deletes the selected entries. It asks for confirmation before it deletes.
 func (p Pages) BulkEntries(c *gin.Context) {
 	ctx, here := c.Request.Context(), p.Back(c, views.FrontierPlace{}.Path())
 	ids, action := c.PostFormArray("id"), c.PostForm("action")

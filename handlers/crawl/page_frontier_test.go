@@ -19,10 +19,10 @@ func TestFrontierPage(t *testing.T) {
 	e := s.run(one)
 	s.run(other)
 	a := s.Follow("/crawl/frontier?status=pending", url.Values{"url": {"one.test/by-hand"}})
-	apptest.WantText(t, a, ".flash", "Added. The URL is fetched within moments")
+	apptest.WantText(t, a, ".flash", "URL added. It is fetched in a few seconds")
 	apptest.WantCount(t, a, "tbody tr", 1)
 	apptest.WantText(t, a, "tbody tr", "pending one.test/by-hand")
-	apptest.WantText(t, s.Follow("/crawl/frontier", url.Values{"url": {"https://one.test/by-hand"}}), ".flash", "in the frontier already")
+	apptest.WantText(t, s.Follow("/crawl/frontier", url.Values{"url": {"https://one.test/by-hand"}}), ".flash", "already in the frontier")
 	for query, want := range map[string]int{
 		"": 7, "status=done": 4, "status=failed": 2, "status=pending": 1, "status=fetching": 0, "source=" + one.SourceID: 4,
 		"execution=" + e.ID: 3, "execution=" + e.ID + "&status=failed": 1,
@@ -45,7 +45,7 @@ func TestFrontierPage(t *testing.T) {
 	apptest.WantText(t, a, "h1", "Delete 1 URL?")
 	apptest.WantCount(t, s.Get("/crawl/frontier"), "tbody tr", 7)
 	a = s.Submit(a, "main form")
-	apptest.WantText(t, a, ".flash", "Deleted. Crawls that run do not fetch the URL.")
+	apptest.WantText(t, a, ".flash", "Deleted from the frontier.")
 	apptest.WantText(t, a, ".empty", "No matching URLs")
 	apptest.WantCount(t, s.Get("/crawl/frontier"), "tbody tr", 6)
 
@@ -67,7 +67,7 @@ func TestFrontierPage(t *testing.T) {
 
 func TestDiscoveredPage(t *testing.T) {
 	s := newSite(t)
-	apptest.WantText(t, s.Get("/crawl/discovered"), ".empty", "No links discovered yet")
+	apptest.WantText(t, s.Get("/crawl/discovered"), ".empty", "No discovered links yet")
 	one, other := s.AddJob("https://one.test", named("One")), s.AddJob("https://two.test")
 	s.run(one)
 	s.run(other)
@@ -80,11 +80,11 @@ func TestDiscoveredPage(t *testing.T) {
 	apptest.WantCount(t, a, "tbody tr", 1)
 	apptest.WantText(t, a, ".chip.on", "One")
 	a = s.Follow("/crawl/discovered/bulk", s.row(a, "tbody form", "delete"))
-	apptest.WantText(t, a, ".flash", "1 link deleted. A link comes back when a crawl finds it again.")
-	apptest.WantText(t, a, ".empty", "No page of this source links to another site so far.")
+	apptest.WantText(t, a, ".flash", "1 link deleted. A crawl that finds a link again adds it again.")
+	apptest.WantText(t, a, ".empty", "No page of this source links to another site.")
 	apptest.WantCount(t, s.Get("/crawl/discovered"), "tbody tr", 1)
 	a = s.Submit(a, ".flash form")
-	apptest.WantText(t, a, ".flash", "Restored.")
+	apptest.WantText(t, a, ".flash", "Links restored.")
 	apptest.WantText(t, a, ".chip.on", "One")
 	apptest.WantCount(t, s.Get("/crawl/discovered"), "tbody tr", 2)
 	apptest.WantStatus(t, s.Get("/crawl/discovered?source="+noSource), http.StatusNotFound)

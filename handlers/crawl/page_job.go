@@ -15,12 +15,12 @@ import (
 
 const (
 	executionsSize = 10  // executions on the page of a job
-	logSize        = 200 // lines of the log on it
-	refresh        = 5   // seconds after which a browser without JavaScript asks again while a crawl runs
+	logSize        = 200 // log lines on the page of a job
+	refresh        = 5   // seconds after which a browser without JavaScript reloads the page of a running crawl
 )
 
-// JobPage shows one job with the progress and the log of an execution, and for htmx
-// what changes.
+// JobPage shows a job with the progress and the log of an execution. For htmx it returns only the
+// parts that change.
 func (p Pages) JobPage(c *gin.Context) {
 	v := views.Job{Edit: views.JobForm{Open: c.Query("edit") != ""}}
 	var err error
@@ -33,7 +33,7 @@ func (p Pages) JobPage(c *gin.Context) {
 
 func jobPath(c *gin.Context) string { return views.JobPlace{ID: c.Param("id")}.Path() }
 
-// showJob fills in a job and shows it; v has what was typed.
+// showJob loads a job and shows it; v has filled-in forms.
 func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 	ctx := c.Request.Context()
 	v.Place = views.JobPlace{ID: id, Execution: c.Query("execution"), Token: c.Query("page_token")}
@@ -47,7 +47,7 @@ func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 		func() (err error) { v.Runs, err = p.Crawl.Executions(ctx, v.Job, after, executionsSize); return },
 		func() (err error) { v.Run, err = p.execution(ctx, v.Job, v.Place.Execution); return },
 		func() (err error) {
-			if !part { // the lines come as events
+			if !part { // the lines arrive as events
 				v.Lines, err = p.Crawl.LogTail(ctx, v.Run, logSize)
 			}
 			return err
@@ -63,7 +63,7 @@ func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 		return
 	}
 	v.Page = p.Page(v.Job.SourceName, "crawl", v.Flash)
-	if v.Job.Status == crawl.Running && v.Flash == (ui.Flash{}) && !v.Edit.Open && !v.Settings.Open { // else it would take away what is read or typed
+	if v.Job.Status == crawl.Running && v.Flash == (ui.Flash{}) && !v.Edit.Open && !v.Settings.Open { // a reload would discard the message or the form
 		v.Refresh = refresh
 	}
 	if v.Edit.Errors == nil {
@@ -78,8 +78,8 @@ func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 	p.ShowPart(c, status, views.JobPage(v), views.JobPart(v))
 }
 
-// execution is that of an id if it belongs to a job, else CodeNotFound. "" is the
-// newest; the zero one: the job has not run.
+// execution returns an execution of a job. An empty id is the newest; the result is zero if the job
+// has not run. The error is CodeNotFound if the execution does not belong to the job.
 func (p Pages) execution(ctx context.Context, j crawl.Job, id string) (e crawl.Execution, err error) {
 	if id == "" {
 		e, _, err = p.Crawl.LastExecution(ctx, j)
@@ -92,13 +92,13 @@ func (p Pages) execution(ctx context.Context, j crawl.Job, id string) (e crawl.E
 	return e, err
 }
 
-// subject is a job as other systems see it.
+// subject describes a job for other systems.
 func subject(j crawl.Job) (pages.Subject, error) {
 	u, err := models.ParseURL("url", j.URL)
 	return pages.Subject{URL: j.URL, CanonicalURL: u.Canonical, Title: j.SourceName, Path: views.JobPlace{ID: j.ID}.Path(), PrivateTo: j.PrivateTo}, err
 }
 
-// Edit stores what the owner of a job sets.
+// Edit saves the settings of a job.
 func (p Pages) Edit(c *gin.Context) {
 	form := views.JobForm{
 		Schedule: c.PostForm("schedule"), Adaptive: c.PostForm("adaptive_scheduling") != "",
@@ -119,7 +119,7 @@ func (p Pages) Edit(c *gin.Context) {
 	p.Done(c, err, jobPath(c), "edited")
 }
 
-// AskCancel asks before a job is cancelled, since that cannot be undone.
+// AskCancel asks for confirmation before a job is cancelled, which cannot be undone.
 func (p Pages) AskCancel(c *gin.Context) {
 	j, err := p.Crawl.Job(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -129,7 +129,7 @@ func (p Pages) AskCancel(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.JobCancelPage(views.JobCancel{Page: p.Page("Cancel a job", "crawl", ui.Flash{}), Job: j}))
 }
 
-// Delete deletes a job. The list then offers to undo it.
+// Delete deletes a job and redirects to the list, which offers to undo it.
 func (p Pages) Delete(c *gin.Context) {
 	if err := p.Crawl.DeleteJob(c.Request.Context(), c.Param("id")); err != nil {
 		p.Fail(c, err)
@@ -138,7 +138,7 @@ func (p Pages) Delete(c *gin.Context) {
 	p.SeeOther(c, pages.With("/crawl", paramDeleted, c.Param("id")))
 }
 
-// Restore brings a deleted job back.
+// Restore restores a deleted job.
 func (p Pages) Restore(c *gin.Context) {
 	_, err := p.Crawl.RestoreJob(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, jobPath(c), "job_restored")

@@ -15,10 +15,10 @@ import (
 	views "linkwatch/views/crawl"
 )
 
-const listSize = 100 // rows on a page of jobs, of the frontier and of discovered links
+const listSize = 100 // rows on a page of any list
 
-// oneOf reads a parameter that names one of some values, or is empty.
-func oneOf[T ~string](name, typed string, all []T) (T, error) {
+// parseEnum parses a query parameter that is empty or one of the values all.
+func parseEnum[T ~string](name, typed string, all []T) (T, error) {
 	if typed == "" || slices.Contains(all, T(typed)) {
 		return T(typed), nil
 	}
@@ -29,18 +29,18 @@ func oneOf[T ~string](name, typed string, all []T) (T, error) {
 	return "", models.Invalid("query."+name, "must be one of %s", strings.Join(words, ", "))
 }
 
-// placeOf reads where in the list of jobs a request is.
+// placeOf parses the place in the list of jobs from the query.
 func placeOf(q url.Values) (views.Place, models.Cursor, error) {
 	at := views.Place{JobFilter: crawl.JobFilter{Text: models.CleanLine(q.Get("q"))}, Token: q.Get("page_token")}
 	var err error
-	if at.Status, err = oneOf("status", q.Get("status"), crawl.Statuses); err != nil {
+	if at.Status, err = parseEnum("status", q.Get("status"), crawl.Statuses); err != nil {
 		return at, models.Cursor{}, err
 	}
 	after, err := models.ParseToken(at.Token)
 	return at, after, err
 }
 
-// ListPage is the list of jobs, and for htmx its rows.
+// ListPage shows the jobs. For htmx it returns only the results.
 func (p Pages) ListPage(c *gin.Context) {
 	v := views.List{Add: views.NewAddForm(models.CleanLine(c.Query("url")))}
 	at, after, err := placeOf(c.Request.URL.Query())
@@ -58,7 +58,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	p.showList(c, http.StatusOK, v, at, after)
 }
 
-// showList fills in the list at a place and shows it; v has what was typed.
+// showList loads the list at a place and shows it; v has filled-in forms.
 func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
 	v.Page, v.Place = p.Page("Crawl", "crawl", v.Flash), at
@@ -79,14 +79,14 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// The fields of forms, by the names of the store's errors.
+// The form fields that errors of the store can refer to.
 var (
 	sourceFields = []string{"name", "max_depth", "rate_limit_ms", "allowed_domains"}
 	jobFields    = []string{"interval_minutes", "max_retries", "retry_backoff_seconds"}
 	addFields    = append([]string{"url", "interval_minutes"}, sourceFields...)
 )
 
-// sourceFormOf reads the form of a source.
+// sourceFormOf parses the form of a source.
 func sourceFormOf(c *gin.Context) views.SourceForm {
 	return views.SourceForm{
 		Name: c.PostForm("name"), Depth: c.PostForm("max_depth"), RateLimit: c.PostForm("rate_limit_ms"),
@@ -94,7 +94,7 @@ func sourceFormOf(c *gin.Context) views.SourceForm {
 	}
 }
 
-// rateLimit is the pause that was typed; nil: none was.
+// rateLimit returns the delay in the form; nil if it is empty.
 func rateLimit(f views.SourceForm) *int {
 	if strings.TrimSpace(f.RateLimit) == "" {
 		return nil
@@ -102,18 +102,17 @@ func rateLimit(f views.SourceForm) *int {
 	return new(pages.Number(f.RateLimit))
 }
 
-// domainsOf are the domains that were typed, between commas and blanks.
+// domainsOf returns the domains in the form, separated by commas or spaces.
 func domainsOf(f views.SourceForm) []string {
 	return strings.FieldsFunc(f.Domains, func(r rune) bool { return r == ',' || r <= ' ' })
 }
 
-// Add adds the job that the form on the list holds, and a source if there is none for
-// its host.
+// Add adds the job in the form, and a source if there is none for its host.
 func (p Pages) Add(c *gin.Context) {
 	ctx := c.Request.Context()
 	form := views.AddForm{
 		URL: c.PostForm("url"), SourceForm: sourceFormOf(c),
-		Schedule: c.DefaultPostForm("schedule", views.NewAddForm("").Schedule), Now: c.PostForm("now") != "",
+		Schedule: c.DefaultPostForm("schedule", views.NewAddForm("").Schedule), RunNow: c.PostForm("now") != "",
 	}
 	wanted := crawl.NewSource{Name: form.Name, MaxDepth: pages.Number(form.Depth), AllowedDomains: domainsOf(form.SourceForm), RateLimitMS: rateLimit(form.SourceForm), Private: form.Private}
 	var j crawl.Job
@@ -126,8 +125,8 @@ func (p Pages) Add(c *gin.Context) {
 		p.showList(c, p.FormStatus(c, err), views.List{Add: form}, views.Place{}, models.Cursor{})
 		return
 	}
-	if err == nil && form.Now && j.Recurring() {
-		if _, err = p.Crawl.Act(ctx, j.ID, crawl.ForceRun); models.CodeOf(err) == models.CodeConflict { // it runs already
+	if err == nil && form.RunNow && j.Recurring() {
+		if _, err = p.Crawl.Act(ctx, j.ID, crawl.ForceRun); models.CodeOf(err) == models.CodeConflict { // it is running already
 			err = nil
 		}
 	}
@@ -140,14 +139,14 @@ func (p Pages) Add(c *gin.Context) {
 		return
 	}
 	param := paramAdded
-	if !like(src, wanted) {
-		param = paramKept
+	if !matchesForm(src, wanted) {
+		param = paramSourceExisted
 	}
 	p.SeeOther(c, pages.With("/crawl", param, j.ID))
 }
 
-// like reports whether a source is as it was wanted. One that is not was there before.
-func like(src crawl.Source, wanted crawl.NewSource) bool {
+// matchesForm reports whether a source has the settings in the form. If not, it existed already.
+func matchesForm(src crawl.Source, wanted crawl.NewSource) bool {
 	pause := crawl.DefaultRateLimit
 	models.Set(&pause, wanted.RateLimitMS)
 	name := models.CleanLine(wanted.Name)
@@ -155,8 +154,8 @@ func like(src crawl.Source, wanted crawl.NewSource) bool {
 		src.RateLimitMS == pause && len(src.AllowedDomains) == len(wanted.AllowedDomains)
 }
 
-// Act does what the last part of the path says: pause, resume, retry, force-run or
-// cancel. A job that has changed meanwhile and does not allow it stays as it is.
+// Act applies the action in the last part of the path: pause, resume, retry, force-run or cancel.
+// If the job's status no longer allows the action, the page says so.
 func (p Pages) Act(c *gin.Context) {
 	e := crawl.Event(path.Base(c.FullPath()))
 	here := p.Back(c, jobPath(c))

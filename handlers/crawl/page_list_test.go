@@ -26,11 +26,11 @@ func TestAddACrawl(t *testing.T) {
 		"allowed_domains": {"example.com, other.test"}, "now": {"true"},
 	}
 	a = s.Follow("/crawl", typed)
-	apptest.WantText(t, a, ".flash", "Added "+hostile+". Its first run starts within moments.")
+	apptest.WantText(t, a, ".flash", "Added "+hostile+". The first run starts in a few seconds.")
 	apptest.WantText(t, a, ".crawls .title", hostile)
 	apptest.WantText(t, a, ".crawls .where", "EXAMPLE.com/x")
 	apptest.WantText(t, a, ".crawls .mark", "scheduled")
-	apptest.WantText(t, a, `.crawls [data-label="Runs"]`, "every 6 hours")
+	apptest.WantText(t, a, `.crawls [data-label="Schedule"]`, "every 6 hours")
 	apptest.WantText(t, a, `.crawls [data-label="Last run"]`, "never")
 	apptest.WantText(t, a, `.crawls [data-label="Next run"]`, "due")
 	apptest.WantCount(t, a, "main script, main img", 0)
@@ -38,8 +38,8 @@ func TestAddACrawl(t *testing.T) {
 	a = s.Get(a.Find(".crawls .title").AttrOr("href", ""))
 	apptest.WantText(t, a, "h1", hostile)
 	apptest.WantText(t, a, ".facts", "Depth 2 links from the start page")
-	apptest.WantText(t, a, ".facts", "Pause 250 ms")
-	apptest.WantText(t, a, ".facts", "Domains example.com, other.test")
+	apptest.WantText(t, a, ".facts", "Delay 250 ms")
+	apptest.WantText(t, a, ".facts", "Allowed domains example.com, other.test")
 	apptest.WantText(t, a, "#log-head", "Log")
 	apptest.WantCount(t, a, "#log > *, [data-stream]", 0)
 	apptest.WantCount(t, a, "main script, main img", 0)
@@ -50,8 +50,8 @@ func TestAddACrawl(t *testing.T) {
 	typed.Set("rate_limit_ms", "10")
 	typed.Del("now")
 	a = s.Follow("/crawl", typed)
-	apptest.WantText(t, a, ".flash", "Its source was there before and keeps its settings.")
-	if flash := apptest.Text(a, ".flash"); !strings.Contains(flash, "Its first run starts in ") {
+	apptest.WantText(t, a, ".flash", "Its source existed already and keeps its settings.")
+	if flash := apptest.Text(a, ".flash"); !strings.Contains(flash, "The first run starts in ") {
 		t.Errorf("the flash says %q", flash)
 	}
 	sources, err := s.Crawl.Sources(t.Context(), "", noCursor, 10)
@@ -84,7 +84,7 @@ func TestListOfJobs(t *testing.T) {
 		apptest.WantStatus(t, a, http.StatusOK)
 		apptest.WantCount(t, a, ".crawls tbody tr", want)
 		if want == 0 {
-			apptest.WantText(t, a, ".empty", "No job matches")
+			apptest.WantText(t, a, ".empty", "No matching jobs")
 		} else {
 			apptest.WantText(t, a, "#count", fmt.Sprintf("%d job", want))
 		}
@@ -114,7 +114,7 @@ func TestCrawlParts(t *testing.T) {
 	}
 	apptest.WantCount(t, s.Part("/crawl/jobs/"+j.ID), "#actions[hx-swap-oob], #log-head[hx-swap-oob], #executions[hx-swap-oob], #facts[hx-swap-oob]", 4)
 	apptest.WantCount(t, s.Get("/crawl/jobs/"+j.ID), "[hx-swap-oob]", 0)
-	if got := s.Part("/crawl?done=job_pause").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Paused.`) {
+	if got := s.Part("/crawl?done=job_pause").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Job paused.`) {
 		t.Errorf("the part says %q", got)
 	}
 }
@@ -203,14 +203,14 @@ func TestCrawlErrorsStandNextToTheirField(t *testing.T) {
 	a := s.Follow("/crawl/jobs/"+j.ID, url.Values{"schedule": {"7 days"}, "adaptive_scheduling": {"true"}, "max_retries": {"5"}, "retry_backoff_seconds": {"90"}})
 	apptest.WantText(t, a, ".flash", "Saved.")
 	apptest.WantText(t, a, ".state", "Every week")
-	apptest.WantText(t, a, ".facts", "Adaptive on, every week at first Retries 5, first after 1 min 30 s")
+	apptest.WantText(t, a, ".facts", "Adaptive scheduling on, from every week Retries 5, first after 1 min 30 s")
 	a = s.Follow("/crawl/sources/"+j.SourceID, ofSource)
-	apptest.WantText(t, a, ".flash", "The source is saved.")
+	apptest.WantText(t, a, ".flash", "Source saved.")
 	apptest.WantText(t, a, "h1", "kept <b>")
-	apptest.WantText(t, a, ".facts", "Depth 4 links from the start page Pause 70 ms between requests Domains example.com, a.test")
+	apptest.WantText(t, a, ".facts", "Depth 4 links from the start page Delay 70 ms between requests Allowed domains example.com, a.test")
 	ofSource.Del("enabled")
 	a = s.Follow("/crawl/sources/"+j.SourceID, ofSource)
-	apptest.WantText(t, a, ".state", "Its source is disabled, so it does not run.")
+	apptest.WantText(t, a, ".state", "The source is disabled, so this job does not run.")
 	for _, path := range []string{"/crawl/jobs/" + noJob, "/crawl/sources/" + noSource} {
 		apptest.WantStatus(t, s.Post(path, ofAdd), http.StatusNotFound)
 	}

@@ -10,8 +10,7 @@ import (
 	views "linkwatch/views/crawl"
 )
 
-// SchedulePage shows how jobs are spread over the next day, and what a rebalance would
-// do.
+// SchedulePage shows the jobs of the next 24 hours and a preview of a rebalance.
 func (p Pages) SchedulePage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.Schedule

@@ -11,8 +11,7 @@ import (
 	views "linkwatch/views/crawl"
 )
 
-// EditSource stores the settings of a source. Its form is on the page of a job, which
-// it names.
+// EditSource saves the settings of a source. Its form is on the page of a job.
 func (p Pages) EditSource(c *gin.Context) {
 	form, job := sourceFormOf(c), c.PostForm("job")
 	_, err := p.Crawl.EditSource(c.Request.Context(), c.Param("id"), crawl.SourceEdit{
@@ -31,7 +30,7 @@ func (p Pages) EditSource(c *gin.Context) {
 	p.Done(c, err, back, "source_saved")
 }
 
-// DeleteSource deletes a source with its jobs. The list then offers to undo it.
+// DeleteSource deletes a source with its jobs and redirects to the list, which offers to undo it.
 func (p Pages) DeleteSource(c *gin.Context) {
 	if err := p.Crawl.DeleteSource(c.Request.Context(), c.Param("id")); err != nil {
 		p.Fail(c, err)
@@ -40,7 +39,7 @@ func (p Pages) DeleteSource(c *gin.Context) {
 	p.SeeOther(c, pages.With("/crawl", paramSourceDeleted, c.Param("id")))
 }
 
-// RestoreSource brings a deleted source back with its jobs.
+// RestoreSource restores a deleted source with its jobs.
 func (p Pages) RestoreSource(c *gin.Context) {
 	_, err := p.Crawl.RestoreSource(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, "/crawl", "source_restored")

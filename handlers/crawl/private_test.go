@@ -146,7 +146,7 @@ func TestListsPassOverPrivateSources(t *testing.T) {
 		if items := apptest.Items(bob.Do("GET", path, "").Want(200)); len(items) == 0 && !strings.Contains(path, "q=") {
 			t.Errorf("bob %s: nothing", path)
 		}
-		if items := apptest.Items(p.Do("GET", path, "").Want(200)); len(items) == 0 && !strings.Contains(path, "q=") { // nobody has to sign in
+		if items := apptest.Items(p.Do("GET", path, "").Want(200)); len(items) == 0 && !strings.Contains(path, "q=") { // authentication is off
 			t.Errorf("%s: nothing", path)
 		}
 	}
@@ -250,7 +250,7 @@ func TestPrivateSources(t *testing.T) {
 	apptest.Has(t, bob.Do("PATCH", at, `{"private":false}`).Want(200), map[string]any{"private": false})
 	alice.Do("PATCH", at, `{"private":true}`).Problem(403, "forbidden", "")
 	apptest.Has(t, alice.Do("PATCH", at, `{"name":"Shared"}`).Want(200), map[string]any{"name": "Shared", "owner": "bob", "private": false})
-	apptest.Has(t, s.Do("PATCH", at, `{"private":true}`).Want(200), map[string]any{"owner": "bob", "private": true}) // nobody has to sign in
+	apptest.Has(t, s.Do("PATCH", at, `{"private":true}`).Want(200), map[string]any{"owner": "bob", "private": true}) // authentication is off
 	alice.Do("GET", at, "").Problem(404, "not-found", "")
 
 	// A job has its source's, or makes a private one.
@@ -265,7 +265,7 @@ func TestPrivateSources(t *testing.T) {
 		t.Errorf("%d jobs are marked as private: %s", n, apptest.Text(page, "#jobs"))
 	}
 	if page.Find("#add input[name=private]").Length() != 1 || s.Get("/crawl").Find("#add input[name=private]").Length() != 0 {
-		t.Error("the field is not in the form, or where nobody signs in")
+		t.Error("got the private field without authentication, or no such field with it")
 	}
 	if list := bob.Get("/crawl"); strings.Contains(list.HTML, "b.test") {
 		t.Error("bob sees it")

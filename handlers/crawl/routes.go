@@ -5,8 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of crawling, its event streams and the download of logs. The
-// operations are in the files api*.go.
+// Routes returns the routes of the pages, the event streams and the log download.
 func (p Pages) Routes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return append(p.streams(), []middleware.Route{
@@ -51,7 +50,7 @@ func (p Pages) Routes() []middleware.Route {
 	}...)
 }
 
-// Nav is the navigation of crawling.
+// Nav returns the navigation entries of crawling.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "crawl", Label: "Crawl", Path: "/crawl", Key: "c"}},

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	changesEvery = time.Second
-	figuresEvery = 10 * time.Second
+	changesInterval = time.Second
+	metricsInterval = 10 * time.Second
 )
 
-// statusEvent says that a job has another status.
+// statusEvent is a status change of a job.
 type statusEvent struct {
 	JobID     string        `json:"job_id"`
 	Status    string        `json:"status"`
@@ -31,7 +31,7 @@ type statusDetails struct {
 	NextRunAt    *time.Time `json:"next_run_at"`
 }
 
-// progressEvent says how far an execution is.
+// progressEvent is the progress of an execution.
 type progressEvent struct {
 	JobID        string    `json:"job_id"`
 	ExecutionID  string    `json:"execution_id"`
@@ -42,7 +42,7 @@ type progressEvent struct {
 	Timestamp    time.Time `json:"timestamp"`
 }
 
-// completedEvent says how an execution ended.
+// completedEvent is the end of an execution.
 type completedEvent struct {
 	JobID        string    `json:"job_id"`
 	ExecutionID  string    `json:"execution_id"`
@@ -53,11 +53,10 @@ type completedEvent struct {
 	Timestamp    time.Time `json:"timestamp"`
 }
 
-// CrawlerEvents streams what happens to jobs, from now on: job:status, job:progress
-// and job:completed.
+// CrawlerEvents streams new events of jobs: job:status, job:progress and job:completed.
 func (d *Deps) CrawlerEvents(c *gin.Context) {
 	changes := d.Crawl.NewChanges()
-	d.Streams.Serve(c, changesEvery, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
+	d.Streams.Serve(c, changesInterval, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
 		jobs, executions, err := changes.Next(ctx)
 		for _, j := range jobs {
 			events = append(events, middleware.StreamEvent{Name: "job:status", Data: statusEvent{
@@ -82,39 +81,39 @@ func executionEvent(e crawl.Execution) middleware.StreamEvent {
 	}}
 }
 
-// healthEvent says how the program is.
+// healthEvent is the health of the program.
 type healthEvent struct {
 	Service   string    `json:"service"`
 	Status    string    `json:"status"`  // healthy or unhealthy
-	Latency   int64     `json:"latency"` // of the check, in milliseconds
+	Latency   int64     `json:"latency"` // duration of the check, in milliseconds
 	Details   *string   `json:"details"`
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// HealthEvents streams every 10 s whether the program can serve.
+// HealthEvents streams the health of the program every 10 s.
 func (d *Deps) HealthEvents(c *gin.Context) {
-	d.Streams.Serve(c, figuresEvery, func(ctx context.Context, _ string) ([]middleware.StreamEvent, bool, error) {
-		began := time.Now()
+	d.Streams.Serve(c, metricsInterval, func(ctx context.Context, _ string) ([]middleware.StreamEvent, bool, error) {
+		started := time.Now()
 		e := healthEvent{Service: "linkwatch", Status: "healthy", Timestamp: d.Clock.Now().Time}
 		if err := d.Ready(ctx); err != nil {
-			why := "The database is not available."
-			e.Status, e.Details = "unhealthy", &why
+			detail := "The database is unavailable."
+			e.Status, e.Details = "unhealthy", &detail
 		}
-		e.Latency = time.Since(began).Milliseconds()
+		e.Latency = time.Since(started).Milliseconds()
 		return []middleware.StreamEvent{{Name: "health:status", Data: e}}, false, nil
 	})
 }
 
-// metricEvent is one figure.
+// metricEvent is the value of a metric.
 type metricEvent struct {
 	Metric    string    `json:"metric"`
 	Value     float64   `json:"value"`
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// MetricsEvents streams the figures of the scheduler every 10 s.
+// MetricsEvents streams the scheduler metrics every 10 s.
 func (d *Deps) MetricsEvents(c *gin.Context) {
-	d.Streams.Serve(c, figuresEvery, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
+	d.Streams.Serve(c, metricsInterval, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
 		m, err := d.metrics(ctx)
 		add := func(name string, value float64) {
 			events = append(events, middleware.StreamEvent{Name: "metrics:update", Data: metricEvent{name, value, m.At.Time}})
@@ -133,8 +132,7 @@ func (d *Deps) MetricsEvents(c *gin.Context) {
 	})
 }
 
-// streams are the routes of event streams and of the download, which are no
-// operations of huma.
+// streams returns the routes of the event streams and the log download, which huma does not serve.
 func (d *Deps) streams() []middleware.Route {
 	const viewer = middleware.Viewer
 	return []middleware.Route{
@@ -146,11 +144,11 @@ func (d *Deps) streams() []middleware.Route {
 	}
 }
 
-// Described are the routes beside the operations that the OpenAPI document describes.
+// Described returns the OpenAPI descriptions of the routes that huma does not serve.
 func Described() []middleware.Operation {
 	job := middleware.Param{Name: "id", In: "path", Example: "j_01HZ8QK3V5W7X9YABCDEFG", Description: "Id of the job"}
-	execution := middleware.Param{Name: "execution_id", In: "query", Description: "Id of an execution of the job. The newest if left out"}
-	last := middleware.Param{Name: "last_event_id", In: "query", Description: "Id of the last event that was received, if Last-Event-ID is not sent"}
+	execution := middleware.Param{Name: "execution_id", In: "query", Description: "Id of an execution of the job. Default: the newest"}
+	last := middleware.Param{Name: "last_event_id", In: "query", Description: "Id of the last received event, for clients that cannot send Last-Event-ID"}
 	stream := func(path, id, tag, summary, description string, params ...middleware.Param) middleware.Operation {
 		return middleware.Operation{
 			Methods: []string{http.MethodGet}, Path: path, ID: id, Tag: tag, Summary: summary, Description: description, Params: append(params, last),
@@ -160,15 +158,15 @@ func Described() []middleware.Operation {
 	}
 	return []middleware.Operation{
 		stream("/v1/jobs/:id/logs/stream/v2", "stream-log", groupJobs, "Stream the log of an execution",
-			"Events log:line with the fields of a line. Last-Event-ID resumes. It ends with the execution, by the event end.", job, execution),
+			"Sends log:line events. Last-Event-ID resumes the stream. It ends with an end event when the execution ends.", job, execution),
 		{
 			Methods: []string{http.MethodGet}, Path: "/v1/jobs/:id/logs/download", ID: "download-log", Tag: groupJobs, Summary: "Download the log of an execution",
-			Description: "A line each: time, level, message.", Params: []middleware.Param{job, execution},
+			Description: "Returns one line per entry: time, level, message.", Params: []middleware.Param{job, execution},
 			Responses: []middleware.Response{{Status: http.StatusOK, Description: "Log", Content: map[string]any{"text/plain": nil}}},
 			Problems:  []models.Code{models.CodeInvalid, models.CodeNotFound, models.CodeUnavailable},
 		},
-		stream("/sse/crawler/events", "stream-crawler-events", groupJobs, "Stream what happens to jobs", "Events job:status, job:progress and job:completed, from now on."),
-		stream("/sse/health/events", "stream-health-events", middleware.GroupHealth, "Stream the health of the server", "An event health:status every 10 seconds."),
-		stream("/sse/metrics/events", "stream-metrics-events", groupScheduler, "Stream the figures of the scheduler", "Events metrics:update every 10 seconds, one for each figure."),
+		stream("/sse/crawler/events", "stream-crawler-events", groupJobs, "Stream job events", "Sends job:status, job:progress and job:completed events. Past events are not sent."),
+		stream("/sse/health/events", "stream-health-events", middleware.GroupHealth, "Stream the health of the server", "Sends a health:status event every 10 seconds."),
+		stream("/sse/metrics/events", "stream-metrics-events", groupScheduler, "Stream scheduler metrics", "Sends a metrics:update event for each metric every 10 seconds."),
 	}
 }

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	logEvery = 500 * time.Millisecond // between two looks at a log
-	logBatch = 1000                   // lines that are sent at once
+	logPollInterval = 500 * time.Millisecond
+	logBatch        = 1000 // lines sent at once
 )
 
-// logEvent is a line of a log in an event stream.
+// logEvent is a log line in an event stream.
 type logEvent struct {
 	JobID       string    `json:"job_id"`
 	ExecutionID string    `json:"execution_id"`
@@ -29,15 +29,14 @@ type logEvent struct {
 	Timestamp   time.Time `json:"timestamp"`
 }
 
-// StreamLog streams the log of a job as server-sent events: all lines of its newest
-// execution, or of the one in the query, from the beginning or from after
-// Last-Event-ID on, until the execution ends. An event's id is the number of the
-// execution and of the line.
+// StreamLog streams the log of a job's newest execution, or of the one in the query, as
+// server-sent events. It starts after Last-Event-ID, or at the first line, and ends when the
+// execution ends. Event ids consist of the number of the execution and of the line.
 func (d *Deps) StreamLog(c *gin.Context) {
 	jobID, executionID := c.Param("id"), c.Query("execution_id")
-	d.Streams.Serve(c, logEvery, func(ctx context.Context, after string) (events []middleware.StreamEvent, end bool, err error) {
+	d.Streams.Serve(c, logPollInterval, func(ctx context.Context, after string) (events []middleware.StreamEvent, end bool, err error) {
 		e, ok, err := d.executionOf(ctx, jobID, executionID)
-		if err != nil || !ok { // it waits for the first execution
+		if err != nil || !ok { // without an execution, wait for the first one
 			return nil, false, err
 		}
 		lines, err := d.Crawl.Log(ctx, e, lineAfter(e, after), logBatch)
@@ -51,17 +50,17 @@ func (d *Deps) StreamLog(c *gin.Context) {
 	})
 }
 
-// lineAfter is the number of the last line that a client has of an execution.
+// lineAfter returns the number of the last line of an execution that a client has received.
 func lineAfter(e crawl.Execution, eventID string) int {
 	number, line, ok := strings.Cut(eventID, "-")
 	n, err := strconv.Atoi(line)
 	if !ok || err != nil || number != strconv.Itoa(e.ExecutionNumber) {
-		return 0 // of another execution
+		return 0 // the id is of another execution
 	}
 	return n
 }
 
-// DownloadLog answers with the log of an execution as a text file.
+// DownloadLog returns the log of an execution as a text file.
 func (d *Deps) DownloadLog(c *gin.Context) {
 	ctx := c.Request.Context()
 	e, ok, err := d.executionOf(ctx, c.Param("id"), c.Query("execution_id"))
@@ -80,7 +79,7 @@ func (d *Deps) DownloadLog(c *gin.Context) {
 		_, err := c.Writer.WriteString(text)
 		return err
 	})
-	if err != nil { // the status is sent: an answer that breaks off says it
+	if err != nil { // the status is sent already: abort the response
 		panic(http.ErrAbortHandler)
 	}
 }

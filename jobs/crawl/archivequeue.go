@@ -8,24 +8,24 @@ import (
 	"linkwatch/models/crawl/archive"
 )
 
-// copyQueue holds copies until they are stored. It is bounded by their number and by
-// the memory that their bodies take, in the queue and in work.
+// copyQueue holds copies until they are stored. It limits the number of copies, and the memory of
+// their bodies, both queued and being stored.
 type copyQueue struct {
 	maxCopies, maxBytes int
-	bell                chan struct{} // rings when there are copies, or enough of them
+	ready               chan struct{} // signals that there are copies, or enough for a batch
 
 	mu      sync.Mutex
 	copies  []Copy
-	bytes   int // of all bodies
-	waiting int // of the bodies in the queue
+	bytes   int // of all bodies, queued and being stored
+	waiting int // of the queued bodies
 	closed  bool
 }
 
 func newCopyQueue(maxCopies, maxBytes int) *copyQueue {
-	return &copyQueue{maxCopies: maxCopies, maxBytes: maxBytes, bell: make(chan struct{}, 1)}
+	return &copyQueue{maxCopies: maxCopies, maxBytes: maxBytes, ready: make(chan struct{}, 1)}
 }
 
-// add takes a copy if there is room.
+// add adds a copy. It reports whether there was room.
 func (q *copyQueue) add(c Copy) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -36,19 +36,19 @@ func (q *copyQueue) add(c Copy) bool {
 	q.waiting += cap(c.Body)
 	q.copies = append(q.copies, c)
 	if len(q.copies) == 1 || len(q.copies) >= archiveBatch || q.waiting >= archive.MaxPack {
-		q.ring()
+		q.signal()
 	}
 	return true
 }
 
-func (q *copyQueue) ring() {
+func (q *copyQueue) signal() {
 	select {
-	case q.bell <- struct{}{}:
+	case q.ready <- struct{}{}:
 	default:
 	}
 }
 
-// wait waits for a copy. It is false once ctx has ended and the queue is empty. Only the
+// wait waits for a copy. It returns false when ctx is done and the queue is empty. Only the
 // caller of take may call it.
 func (q *copyQueue) wait(ctx context.Context) bool {
 	for {
@@ -57,17 +57,16 @@ func (q *copyQueue) wait(ctx context.Context) bool {
 		}
 		select {
 		case <-ctx.Done():
-		case <-q.bell:
+		case <-q.ready:
 		}
 	}
 }
 
-// take waits for copies and returns up to n of them, the oldest first, with at most
-// archive.MaxPack bytes together or one alone. Without that many it waits for more, for
-// the time gather. It returns none once ctx has ended and the queue is empty. It has one
-// caller at a time.
+// take waits for copies and returns up to n of them, oldest first, with at most archive.MaxPack
+// bytes in total or a single larger one. If there are fewer, it waits up to gather for more. It
+// returns none when ctx is done and the queue is empty. It must not be called concurrently.
 func (q *copyQueue) take(ctx context.Context, n int, gather time.Duration) []Copy {
-	var gathered <-chan time.Time // nil = no copy waits yet
+	var gathered <-chan time.Time // nil = the queue is empty
 	for {
 		waiting, full := q.fills(n)
 		if full || ctx.Err() != nil {
@@ -78,14 +77,14 @@ func (q *copyQueue) take(ctx context.Context, n int, gather time.Duration) []Cop
 		}
 		select {
 		case <-ctx.Done():
-		case <-q.bell:
+		case <-q.ready:
 		case <-gathered:
 			return q.pop(n)
 		}
 	}
 }
 
-// fills says whether copies wait, and whether they fill a batch of n.
+// fills reports whether the queue has copies, and whether it has a full batch of n.
 func (q *copyQueue) fills(n int) (waiting, full bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,22 +94,22 @@ func (q *copyQueue) fills(n int) (waiting, full bool) {
 func (q *copyQueue) pop(n int) []Copy {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var some []Copy
+	var batch []Copy
 	bytes := 0
 	for _, c := range q.copies[:min(n, len(q.copies))] {
-		if bytes += cap(c.Body); bytes > archive.MaxPack && len(some) > 0 {
+		if bytes += cap(c.Body); bytes > archive.MaxPack && len(batch) > 0 {
 			break
 		}
-		some = append(some, c)
+		batch = append(batch, c)
 		q.waiting -= cap(c.Body)
 	}
-	clear(q.copies[:len(some)]) // so that their bodies are freed
-	q.copies = q.copies[len(some):]
-	return some
+	clear(q.copies[:len(batch)]) // free the bodies
+	q.copies = q.copies[len(batch):]
+	return batch
 }
 
-// putBack returns copies that were taken, as the oldest. They take their room again.
-func (q *copyQueue) putBack(copies []Copy) {
+// requeue returns taken copies to the front of the queue.
+func (q *copyQueue) requeue(copies []Copy) {
 	if len(copies) == 0 {
 		return
 	}
@@ -121,10 +120,10 @@ func (q *copyQueue) putBack(copies []Copy) {
 		q.bytes += cap(c.Body)
 		q.waiting += cap(c.Body)
 	}
-	q.ring()
+	q.signal()
 }
 
-// done frees the room of copies that were taken.
+// done frees the room of taken copies.
 func (q *copyQueue) done(copies []Copy) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -133,7 +132,7 @@ func (q *copyQueue) done(copies []Copy) {
 	}
 }
 
-// close drops all copies, takes no more, and returns how many it dropped.
+// close closes the queue and returns how many copies it dropped.
 func (q *copyQueue) close() (dropped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -143,7 +142,7 @@ func (q *copyQueue) close() (dropped int) {
 	return dropped
 }
 
-// size is how many copies wait, and the memory that all take.
+// size returns the number of queued copies, and the memory of all bodies in bytes.
 func (q *copyQueue) size() (copies, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -151,12 +150,12 @@ func (q *copyQueue) size() (copies, bytes int) {
 }
 
 const (
-	breakAfter = 5  // failures in a row
-	maxPauses  = 16 // the longest pause, in first ones
+	breakAfter = 5  // consecutive failures
+	maxPauses  = 16 // longest pause, as a multiple of the first one
 )
 
-// breaker decides how much is tried. After breakAfter failures in a row there is a
-// pause, and after it one attempt alone; if that fails too, the next pause is longer.
+// breaker is a circuit breaker. After breakAfter consecutive failures it pauses, then allows a
+// single attempt. If that fails too, the next pause is twice as long.
 type breaker struct {
 	pause time.Duration
 
@@ -164,12 +163,12 @@ type breaker struct {
 	failures int
 	next     time.Duration // the next pause
 	until    time.Time
-	probing  bool // one attempt is under way after a pause
+	probing  bool // the attempt after a pause is running
 	reason   string
 	since    time.Time
 }
 
-// allow is how many copies may be tried now, up to most; if none, how long to wait.
+// allow returns how many copies may be tried now, up to most. If none, it returns how long to wait.
 func (b *breaker) allow(most int) (n int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,21 +185,21 @@ func (b *breaker) allow(most int) (n int, wait time.Duration) {
 	return 1, 0
 }
 
-// unused ends an attempt that has not shown whether the archive works.
+// unused ends an attempt without a result.
 func (b *breaker) unused() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
 }
 
-// succeeded ends what failed before.
+// succeeded resets the breaker.
 func (b *breaker) succeeded() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.failures, b.probing, b.next, b.reason = 0, false, 0, ""
 }
 
-// failed counts a failure. With too many in a row there is a pause.
+// failed counts a failure, and starts a pause after too many.
 func (b *breaker) failed(reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -213,13 +212,13 @@ func (b *breaker) failed(reason string) {
 		return
 	}
 	b.probing = false
-	if now.After(b.until) { // else it failed beside others
+	if now.After(b.until) { // else another failure has started this pause
 		b.next = min(max(2*b.next, b.pause), maxPauses*b.pause)
 		b.until = now.Add(b.next)
 	}
 }
 
-// state is why the archive failed last, "" = it works, and since when.
+// state returns the last error of the archive and the time of the first; "" = it works.
 func (b *breaker) state() (reason string, since time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,37 +17,37 @@ import (
 
 // Copy is a page to archive.
 type Copy struct {
-	Source int64 // the seq of its source
+	Source int64 // Seq of the source
 	URL    string
-	Body   []byte      // its HTML in UTF-8; it must not be changed any more
+	Body   []byte      // HTML in UTF-8; must not be modified
 	At     models.Time // when it was fetched
 }
 
-// ArchiverOptions are the settings of the archiver. Those that are 0 have a default.
+// ArchiverOptions are the settings of the archiver. Zero values use the default.
 type ArchiverOptions struct {
-	Archive  *archive.Archive // stays the caller's to close
+	Archive  *archive.Archive // the caller closes it
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 
 	// For tests:
 
-	Workers   int           // 4
-	MaxQueue  int           // copies, 1,024
-	MaxBytes  int           // of the bodies in the queue and in work, 32 MiB
-	Pause     time.Duration // after failures in a row, half a minute; it doubles up to 16 times as long
-	Gather    time.Duration // that a copy waits for others, so that packs are large; a second
-	SweepTime time.Duration // between two looks for packs to delete, a minute
+	Workers       int           // default 4
+	MaxQueue      int           // queued copies, default 1,024
+	MaxBytes      int           // of the bodies queued and being stored, default 32 MiB
+	Pause         time.Duration // after consecutive failures, default 30 s; doubles up to 16 times as long
+	Gather        time.Duration // that a copy waits for others, so that packs are large; default 1 s
+	SweepInterval time.Duration // between two searches for packs to delete, default 1 min
 }
 
 const (
-	archiveBatch  = 64               // copies that are stored in one pack
-	archiveRecent = 10 * time.Minute // that a body is known to be stored
-	maxRecent     = 64 << 10         // bodies that are remembered, some hundred bytes each
+	archiveBatch  = 64               // maximum number of copies in a pack
+	archiveRecent = 10 * time.Minute // how long a body is known to be stored
+	maxRecent     = 64 << 10         // bodies known to be stored, a few hundred bytes each
 )
 
-// Archiver is the Service that stores copies of crawled pages. It never delays a crawl:
-// a copy that it cannot take or store is dropped and counted. While the archive fails
-// it pauses, and tries a single copy after each pause.
+// Archiver is the Service that stores copies of crawled pages. It never delays a crawl: it drops
+// and counts copies that it cannot queue or store. While the archive fails, it pauses and tries
+// a single copy after each pause.
 type Archiver struct {
 	*jobs.Background
 	store   *crawl.Store
@@ -55,18 +55,18 @@ type Archiver struct {
 	log     *slog.Logger
 	queue   *copyQueue
 	breaker *breaker
-	sweeps  *breaker // of deleting and moving, for which a full disk is no reason to pause
+	sweeps  *breaker // of deletes and moves, which must continue when the disk is full
 	recent  *otter.Cache[crawl.BodyHash, struct{}]
 	metrics archiveMetrics
 	opts    ArchiverOptions
-	taking  sync.Mutex // held by the worker that waits for copies: several would share them
+	taking  sync.Mutex // held by the worker that waits for copies, so that a batch is not split
 
-	mu     sync.Mutex
-	logged time.Time // when a loss was last logged
-	unsaid int       // losses since then
+	mu       sync.Mutex
+	logged   time.Time // time of the last log line
+	unlogged int       // lost copies since then
 }
 
-// NewArchiver makes the archiver. It fails if the registry has metrics of these names.
+// NewArchiver returns an archiver. It fails if its metrics are already registered.
 func NewArchiver(store *crawl.Store, o ArchiverOptions) (*Archiver, error) {
 	o = o.withDefaults()
 	a := &Archiver{
@@ -85,32 +85,32 @@ func NewArchiver(store *crawl.Store, o ArchiverOptions) (*Archiver, error) {
 
 func (o ArchiverOptions) withDefaults() ArchiverOptions {
 	for _, d := range []struct {
-		of    *int
-		usual int
+		field *int
+		def   int
 	}{{&o.Workers, 4}, {&o.MaxQueue, 1024}, {&o.MaxBytes, 32 << 20}} {
-		if *d.of == 0 {
-			*d.of = d.usual
+		if *d.field == 0 {
+			*d.field = d.def
 		}
 	}
 	for _, d := range []struct {
-		of    *time.Duration
-		usual time.Duration
-	}{{&o.Pause, 30 * time.Second}, {&o.Gather, time.Second}, {&o.SweepTime, time.Minute}} {
-		if *d.of == 0 {
-			*d.of = d.usual
+		field *time.Duration
+		def   time.Duration
+	}{{&o.Pause, 30 * time.Second}, {&o.Gather, time.Second}, {&o.SweepInterval, time.Minute}} {
+		if *d.field == 0 {
+			*d.field = d.def
 		}
 	}
 	return o
 }
 
-// Add takes a copy, or drops it if there is no room. It never blocks.
+// Add queues a copy, or drops it if the queue is full. It never blocks.
 func (a *Archiver) Add(c Copy) {
 	if !a.queue.add(c) {
 		a.lost(1, "dropped", "the queue is full")
 	}
 }
 
-// State is why the archive takes or deletes no copies, "" = it does, and since when.
+// State returns the error of the archive and the time of the first one; "" = it works.
 func (a *Archiver) State() (detail string, since models.Time) {
 	reason, at := a.breaker.state()
 	if reason == "" {
@@ -119,11 +119,11 @@ func (a *Archiver) State() (detail string, since models.Time) {
 	if reason == "" {
 		return "", models.Time{}
 	}
-	return "The archive fails: " + reason + ".", models.At(at)
+	return "The archive failed: " + reason + ".", models.At(at)
 }
 
-// run stores copies until taking ends and the queue is empty, or working ends. While
-// the archive fails at that time, what is left is dropped.
+// run stores copies until taking is done and the queue is empty, or working is done. If the archive
+// fails at that time, it drops the remaining copies.
 func (a *Archiver) run(taking, working context.Context) {
 	var all sync.WaitGroup
 	for range a.opts.Workers {
@@ -136,7 +136,6 @@ func (a *Archiver) run(taking, working context.Context) {
 	}
 }
 
-// work is one worker.
 func (a *Archiver) work(taking, working context.Context) {
 	var pack archive.Pack
 	for working.Err() == nil {
@@ -148,8 +147,8 @@ func (a *Archiver) work(taking, working context.Context) {
 	}
 }
 
-// next waits for copies that may be stored. There are none once taking has ended and
-// the queue is empty, or the archive fails.
+// next waits for copies that may be stored. It returns none when taking is done and the queue is
+// empty or the archive fails.
 func (a *Archiver) next(taking context.Context) []Copy {
 	a.taking.Lock()
 	defer a.taking.Unlock()
@@ -161,44 +160,44 @@ func (a *Archiver) next(taking context.Context) []Copy {
 		if taking.Err() != nil {
 			return nil
 		}
-		rest(taking, wait)
+		sleep(taking, wait)
 	}
 	return nil
 }
 
-// rest waits, but not beyond the end of ctx.
-func rest(ctx context.Context, d time.Duration) {
+// sleep waits for d or until ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
 }
 
-// lost counts copies that are not stored, and logs them once a minute at most.
+// lost counts copies that are not stored. It logs at most once a minute.
 func (a *Archiver) lost(n int, outcome, reason string) {
 	a.metrics.copies.WithLabelValues(outcome).Add(float64(n))
-	if unsaid, ok := a.mayLog(n); ok {
-		a.log.Warn("crawled pages were not archived", "pages", unsaid, "reason", reason)
+	if unlogged, ok := a.mayLog(n); ok {
+		a.log.Warn("crawled pages not archived", "pages", unlogged, "reason", reason)
 	}
 }
 
-// report logs an error under the same limit.
+// report logs an error, with the same limit.
 func (a *Archiver) report(msg string, err error) {
 	if _, ok := a.mayLog(0); ok {
 		jobs.LogError(a.log, msg, err)
 	}
 }
 
-const logArchiveEvery = time.Minute
+const archiveLogInterval = time.Minute
 
-// mayLog says whether it is time to log, and how many copies were lost meanwhile.
-func (a *Archiver) mayLog(n int) (unsaid int, ok bool) {
+// mayLog reports whether to log now, and how many copies were lost since the last line.
+func (a *Archiver) mayLog(n int) (unlogged int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.unsaid += n
-	if now := time.Now(); a.logged.IsZero() || now.Sub(a.logged) >= logArchiveEvery {
-		unsaid, a.unsaid, a.logged = a.unsaid, 0, now
-		return unsaid, true
+	a.unlogged += n
+	if now := time.Now(); a.logged.IsZero() || now.Sub(a.logged) >= archiveLogInterval {
+		unlogged, a.unlogged, a.logged = a.unlogged, 0, now
+		return unlogged, true
 	}
 	return 0, false
 }

@@ -38,7 +38,7 @@ func (w *world) keeper(a *archive.Archive, change ...func(*crawljobs.ArchiverOpt
 	w.Helper()
 	w.Cleanup(func() { _ = a.Close() })
 	k := &keeper{t: w.T, reg: prometheus.NewRegistry()}
-	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, Gather: time.Millisecond, SweepTime: 10 * time.Millisecond}
+	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, Gather: time.Millisecond, SweepInterval: 10 * time.Millisecond}
 	for _, f := range change {
 		f(&o)
 	}
@@ -243,7 +243,7 @@ func TestArchiverPausesWhileTheArchiveFails(t *testing.T) {
 			k.Start()
 			k.until("it fails", func() bool { return k.count("failed") >= 5 })
 			detail, since := k.State()
-			if !strings.HasPrefix(detail, "The archive fails: ") || since.IsZero() {
+			if !strings.HasPrefix(detail, "The archive failed: ") || since.IsZero() {
 				t.Errorf("%q since %v", detail, since)
 			}
 			// Each copy costs three requests at most, those after the first some one at a time.
@@ -310,7 +310,7 @@ func TestArchiverStopsWhileTheArchiveFails(t *testing.T) {
 	}
 	k.Start()
 	k.until("it pauses", func() bool { return k.count("failed") >= 5 })
-	if detail, _ := k.State(); detail != "The archive fails: not a directory." {
+	if detail, _ := k.State(); detail != "The archive failed: not a directory." {
 		t.Error(detail)
 	}
 	k.stop()

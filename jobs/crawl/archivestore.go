@@ -13,12 +13,12 @@ import (
 type hashed struct {
 	Copy
 	hash crawl.BodyHash
-	new  bool // its body was put into the pack
+	new  bool // its body is in the pack
 }
 
-// storeAll stores copies: it puts the bodies that the archive does not have into one
-// pack, stores that, and records the copies. If the pack cannot be stored, one copy has
-// failed, and the others go back to the queue. pack is empty before and after.
+// storeAll stores copies: it writes the bodies that the archive does not have as one pack, and
+// records the copies. If the pack cannot be stored, one copy fails and the others are requeued.
+// pack is empty before and after.
 func (a *Archiver) storeAll(ctx context.Context, pack *archive.Pack, copies []Copy) {
 	defer a.queue.done(copies)
 	defer pack.Reset()
@@ -34,29 +34,29 @@ func (a *Archiver) storeAll(ctx context.Context, pack *archive.Pack, copies []Co
 	switch {
 	case err == nil:
 		a.breaker.unused()
-	case errors.Is(err, context.Canceled): // the program stops, and says so of what is left
+	case errors.Is(err, context.Canceled): // the program stops: run reports the copies that are left
 		a.breaker.unused()
-		a.putBack(all)
+		a.requeue(all)
 	case ofArchive:
 		a.failed(1, reasonOf(err), err)
 		tried := slices.IndexFunc(all, func(c hashed) bool { return c.new })
-		a.putBack(slices.Delete(all, tried, tried+1))
+		a.requeue(slices.Delete(all, tried, tried+1))
 	default:
 		a.failed(len(all), "the database failed", err)
 	}
 }
 
-// putBack returns copies to the queue.
-func (a *Archiver) putBack(all []hashed) {
+// requeue returns copies to the queue.
+func (a *Archiver) requeue(all []hashed) {
 	copies := make([]Copy, len(all))
 	for i, c := range all {
 		copies[i] = c.Copy
 	}
-	a.queue.putBack(copies)
+	a.queue.requeue(copies)
 }
 
-// fill puts bodies that the archive does not have into a pack. It returns the copies
-// without those that cannot be stored.
+// fill adds the bodies that the archive does not have to a pack. It returns the copies that can be
+// stored.
 func (a *Archiver) fill(ctx context.Context, pack *archive.Pack, copies []Copy) ([]hashed, error) {
 	all := make([]hashed, len(copies))
 	var unknown []crawl.BodyHash
@@ -70,22 +70,22 @@ func (a *Archiver) fill(ctx context.Context, pack *archive.Pack, copies []Copy) 
 	if err != nil {
 		return all, err
 	}
-	lacks := make(map[crawl.BodyHash]bool, len(unknown))
+	missing := make(map[crawl.BodyHash]bool, len(unknown))
 	for _, h := range unknown {
-		lacks[h] = !has[h]
+		missing[h] = !has[h]
 	}
-	kept := all[:0]
+	valid := all[:0]
 	for _, c := range all {
-		if lacks[c.hash] {
+		if missing[c.hash] {
 			if err := pack.Add(c.hash, c.Body); err != nil {
 				a.lost(1, "failed", "a page is too large")
 				continue
 			}
-			c.new, lacks[c.hash] = true, false
+			c.new, missing[c.hash] = true, false
 		}
-		kept = append(kept, c)
+		valid = append(valid, c)
 	}
-	return kept, nil
+	return valid, nil
 }
 
 // put stores a pack under a new key.
@@ -103,7 +103,7 @@ func (a *Archiver) put(ctx context.Context, pack *archive.Pack) (stored crawl.St
 	return stored, nil
 }
 
-// record records a pack, and copies whose bodies are in it or were in the archive.
+// record records a pack and copies. Their bodies are in the pack or already in the archive.
 func (a *Archiver) record(ctx context.Context, stored crawl.StoredPack, all []hashed) error {
 	rows := make([]crawl.NewCopy, len(all))
 	for i, c := range all {
@@ -121,7 +121,7 @@ func (a *Archiver) record(ctx context.Context, stored crawl.StoredPack, all []ha
 	for _, c := range all {
 		switch {
 		case gone[c.hash]:
-			a.lost(1, "dropped", "its body was just deleted")
+			a.lost(1, "dropped", "its body was deleted meanwhile")
 			continue
 		case c.new:
 			a.metrics.copies.WithLabelValues("stored").Inc()
@@ -133,15 +133,15 @@ func (a *Archiver) record(ctx context.Context, stored crawl.StoredPack, all []ha
 	return nil
 }
 
-// reasonOf is an error of the archive in words that may be shown.
+// reasonOf returns an error of the archive as a text for users.
 func reasonOf(err error) string {
 	if e, ok := errors.AsType[*archive.Error](err); ok {
 		return e.Reason
 	}
-	return "it cannot be used"
+	return "it is unavailable"
 }
 
-// failed notes that copies could not be stored.
+// failed counts and logs copies that could not be stored.
 func (a *Archiver) failed(n int, reason string, err error) {
 	a.metrics.copies.WithLabelValues("failed").Add(float64(n))
 	if unsaid, ok := a.mayLog(n); ok {

@@ -9,23 +9,23 @@ import (
 	"linkwatch/models/crawl/archive"
 )
 
-// sweepBatch is how many packs are taken at a time: far fewer than can be swept before
-// others may take them.
+// sweepBatch is the number of packs claimed at a time. It is small enough to be swept before the
+// claims expire.
 const sweepBatch = 8
 
-// temporaryTime is the time between two looks for temporary files.
-const temporaryTime = time.Hour
+// temporaryInterval is the interval between deletions of temporary files.
+const temporaryInterval = time.Hour
 
-// sweep deletes packs that no page uses any more, and moves the bodies of those that
-// pages use less than half of.
+// sweep deletes unused packs. It moves the bodies of packs that are less than half used to new
+// packs.
 func (a *Archiver) sweep(ctx context.Context) {
 	var pack archive.Pack
-	var looked time.Time // for temporary files
+	var cleaned time.Time // temporary files
 	for ctx.Err() == nil {
-		a.tryAgain(ctx)
+		a.probe(ctx)
 		more, err := a.sweepOnce(ctx, &pack)
-		if err == nil && time.Since(looked) > temporaryTime {
-			looked, err = time.Now(), a.archive.DeleteTemporary()
+		if err == nil && time.Since(cleaned) > temporaryInterval {
+			cleaned, err = time.Now(), a.archive.DeleteTemporary()
 		}
 		switch _, ofArchive := errors.AsType[*archive.Error](err); {
 		case ctx.Err() != nil:
@@ -35,24 +35,23 @@ func (a *Archiver) sweep(ctx context.Context) {
 			a.sweeps.failed(reasonOf(err))
 			fallthrough
 		default:
-			a.report("sweeping the archive failed", err)
+			a.report("archive sweep failed", err)
 		}
 		if !more {
-			rest(ctx, a.opts.SweepTime)
+			sleep(ctx, a.opts.SweepInterval)
 		}
 	}
 }
 
-// tryAgain finds out whether an archive that failed works again, if no copy does.
-func (a *Archiver) tryAgain(ctx context.Context) {
+// probe checks whether a failed archive works again if there are no copies to try.
+func (a *Archiver) probe(ctx context.Context) {
 	reason, _ := a.breaker.state()
 	if waiting, _ := a.queue.size(); reason != "" && waiting == 0 && a.archive.Try(ctx) == nil {
 		a.breaker.succeeded()
 	}
 }
 
-// sweepOnce sweeps a few packs. Those that it could not sweep are taken again after
-// some minutes.
+// sweepOnce sweeps a batch of packs. Packs that it could not sweep are claimed again some minutes later.
 func (a *Archiver) sweepOnce(ctx context.Context, pack *archive.Pack) (more bool, err error) {
 	due, err := a.store.DuePacks(ctx, sweepBatch)
 	if err != nil {
@@ -80,8 +79,8 @@ func (a *Archiver) sweepOnce(ctx context.Context, pack *archive.Pack) (more bool
 	return err == nil && len(due) == sweepBatch, err
 }
 
-// move moves the bodies of packs to as few others as possible. The packs are empty
-// then, and deleted when they are due again. pack is empty before and after.
+// move moves the bodies of packs to as few new packs as possible. The old packs are deleted when
+// they are due again. pack is empty before and after.
 func (a *Archiver) move(ctx context.Context, pack *archive.Pack, from []crawl.DuePack) error {
 	defer pack.Reset()
 	var seqs []int64
@@ -117,7 +116,7 @@ func (a *Archiver) move(ctx context.Context, pack *archive.Pack, from []crawl.Du
 	return a.moved(ctx, pack, seqs)
 }
 
-// moved stores a pack of bodies that were in others.
+// moved stores a pack of moved bodies.
 func (a *Archiver) moved(ctx context.Context, pack *archive.Pack, from []int64) error {
 	if pack.Len() == 0 {
 		return nil

@@ -11,20 +11,20 @@ import (
 	"linkwatch/outbound"
 )
 
-// content reads the content of a page: what is kept of it, and the URLs to follow.
+// content extracts the content of a page and the URLs to follow.
 func (q *queue) content(f *fetched, res *outbound.Response) {
 	e := f.Entry
 	if !isText(res.Body) || !strings.HasPrefix(http.DetectContentType(res.Body), "text/html") && !strings.Contains(f.Page.ContentType, "html") {
 		return
 	}
-	began := time.Now()
-	defer func() { f.CPU = time.Since(began) }()
+	started := time.Now()
+	defer func() { f.CPU = time.Since(started) }()
 	p := content.Extract(res.Body, e.URL, res.Header, content.Options{Agent: q.opts.Agent, Readability: q.opts.Readability})
 	f.Hash = p.Hash
 	f.Feeds = q.feedsOf(e, p.Feeds)
 	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
 	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.Start() && q.allows(e, to) {
-		// The page is another URL's: that one is fetched in its place.
+		// The canonical URL is fetched instead of this one.
 		f.Page, f.Moved, f.Canonical, f.Reason = nil, res.StatusCode, p.Canonical, crawl.ReasonCanonical
 		q.follow(f, to, e.Depth)
 	} else {
@@ -39,7 +39,7 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	}
 }
 
-// describe makes a page of what its content says.
+// describe copies the content of a document to a page.
 func describe(to *crawl.Page, p content.Document) {
 	to.Title, to.Description, to.Language, to.NoIndex, to.Canonical = p.Title, p.Description, p.Language, p.NoIndex, p.Canonical
 	to.OpenGraph, to.ContentHash, to.LinksFound = crawl.OpenGraph(p.OG), p.Hash, len(p.Links)
@@ -48,21 +48,21 @@ func describe(to *crawl.Page, p content.Document) {
 	to.Text, to.WordCount = crawl.Pack(p.Text), p.Words
 }
 
-// Limits of what is taken from a page, in bytes.
+// Limits for the links of a page, in bytes.
 const (
-	maxPageLinks = 1 << 20   // links that are followed: ten thousand of them unless they are very long
-	maxKeptLinks = 128 << 10 // links that are kept with the page
+	maxPageLinks   = 1 << 20   // links that are followed, about 10,000
+	maxStoredLinks = 128 << 10 // links that are stored with the page
 )
 
-// links takes the links of a page: those to follow, those that lead out of the allowed
-// domains, and all within them as they are kept with the page.
+// links collects the links of a page: the links to follow, the links to URLs outside the allowed
+// domains, and the links to store with the page.
 func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
 	e, left := f.Entry, maxPageLinks
-	var kept strings.Builder
-	all := !p.LinksCut
+	var stored strings.Builder
+	complete := !p.LinksCut
 	for _, l := range p.Links {
 		if left -= len(l.URL) + len(l.Text); left < 0 {
-			all = false
+			complete = false
 			break
 		}
 		to, ok := crawl.Normalize(l.URL)
@@ -77,17 +77,17 @@ func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
 		case follow:
 			q.add(f, to, e.Depth+1)
 		}
-		if all = all && kept.Len()+len(to)+len(l.Text) < maxKeptLinks; all {
-			kept.WriteString(to + "\t" + l.Text + "\n")
+		if complete = complete && stored.Len()+len(to)+len(l.Text) < maxStoredLinks; complete {
+			stored.WriteString(to + "\t" + l.Text + "\n")
 		}
 	}
-	if f.Page != nil && all {
-		f.Page.Links = crawl.Pack(kept.String() + "\n")
+	if f.Page != nil && complete {
+		f.Page.Links = crawl.Pack(stored.String() + "\n")
 	}
 }
 
-// validators are what a conditional request needs. They are kept only if all links of
-// the page are, for a crawl that follows them although the page is unchanged.
+// validators returns the values for a conditional request. They are stored only if all links are,
+// because a crawl follows the stored links of an unchanged page.
 func validators(h http.Header) (etag, modified string) {
 	etag, modified = h.Get("ETag"), h.Get("Last-Modified")
 	if len(etag)+len(modified) > 500 {
@@ -98,7 +98,7 @@ func validators(h http.Header) (etag, modified string) {
 
 func (q *queue) allows(e crawl.Entry, url string) bool { return e.Crawl.Allows(hostOf(url)) }
 
-// hostOf is the host of a URL as Normalize gives it, without port.
+// hostOf returns the host of a normalized URL, without the port.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if end := strings.IndexAny(rest, "/?"); end >= 0 {
@@ -112,14 +112,14 @@ func hostOf(url string) string {
 	return host
 }
 
-// follow puts a URL of a page into the frontier, if the crawl may go there.
+// follow adds a URL to the frontier if it is in the allowed domains.
 func (q *queue) follow(f *fetched, url string, depth int) {
 	if to, ok := crawl.Normalize(url); ok && q.allows(f.Entry, to) {
 		q.add(f, to, depth)
 	}
 }
 
-// add puts a URL that the crawl may fetch into the frontier.
+// add adds a URL in the allowed domains to the frontier.
 func (q *queue) add(f *fetched, url string, depth int) {
 	e := f.Entry
 	if e.CrawlSeq == 0 || url == e.URL || q.store.InFrontier(e.CrawlSeq, url) {

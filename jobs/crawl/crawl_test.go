@@ -216,7 +216,7 @@ func TestRobots(t *testing.T) {
 	}
 }
 
-// A page that is unchanged is not sent again, and its links are followed all the same.
+// An unchanged page is not downloaded again, and its links are still followed.
 func TestUnchangedPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))

@@ -19,19 +19,19 @@ import (
 // Options are the settings of the crawler.
 type Options struct {
 	Lease           *lease.Lease
-	Client          *outbound.Client // has room for Workers requests; stays the caller's to close
-	Robots          *outbound.Robots // nil: robots.txt is not asked
-	Workers         int              // requests at a time
-	PollInterval    time.Duration    // between two looks for due jobs (CRAWLER_POLL_INTERVAL)
-	FollowRedirects bool             // else a redirect is stored as a page (FETCHER_FOLLOW_REDIRECTS)
-	MaxRedirects    int              // on the way to a page (FETCHER_MAX_REDIRECTS)
+	Client          *outbound.Client // allows at least Workers concurrent requests; the caller closes it
+	Robots          *outbound.Robots // nil = robots.txt is ignored
+	Workers         int              // concurrent requests
+	PollInterval    time.Duration    // between two searches for due jobs (CRAWLER_POLL_INTERVAL)
+	FollowRedirects bool             // false = redirects are stored as pages (FETCHER_FOLLOW_REDIRECTS)
+	MaxRedirects    int              // per URL (FETCHER_MAX_REDIRECTS)
 	RandomUserAgent bool             // CRAWLER_USE_RANDOM_USER_AGENT
-	Readability     bool             // the last resort for the text of a page (CRAWLER_READABILITY_FALLBACK_ENABLED)
-	Agent           string           // the name by which pages address this crawler
-	FeedDiscovery   bool             // start pages add the feeds that they name (CRAWLER_FEED_DISCOVERY_ENABLED)
+	Readability     bool             // use go-readability for poor texts (CRAWLER_READABILITY_FALLBACK_ENABLED)
+	Agent           string           // name of the crawler in robots.txt and robots meta tags
+	FeedDiscovery   bool             // add feeds that start pages link to (CRAWLER_FEED_DISCOVERY_ENABLED)
 	FeedPolling     bool             // CRAWLER_FEED_POLL_ENABLED
-	Archive         func(Copy)       // gets each HTML page with status 200 that is stored, and never blocks; nil = there is no archive
-	Redis           *redis.Client    // gets the state of adaptive scheduling; nil = there is none
+	Archive         func(Copy)       // receives each stored HTML page with status 200, must not block; nil = no archive
+	Redis           *redis.Client    // receives the state of adaptive scheduling; nil = no Redis
 	Log             *slog.Logger
 	Registry        prometheus.Registerer
 }
@@ -47,8 +47,8 @@ type Crawler struct {
 	metrics crawl.Metrics
 }
 
-// New makes the crawler, under a lease that a Heartbeat keeps. It fails if the
-// registry has metrics of these names.
+// New returns a crawler. Its lease must be renewed by a Heartbeat. It fails if its metrics are
+// already registered.
 func New(store *crawl.Store, o Options) (*Crawler, error) {
 	m, err := newMetrics(o.Registry)
 	if err != nil {
@@ -60,8 +60,8 @@ func New(store *crawl.Store, o Options) (*Crawler, error) {
 	return c, nil
 }
 
-// run crawls until taking ends. Then the turns under way end at a page, and last the
-// jobs that this instance holds are released, with their frontier.
+// run crawls until taking is done. Then it finishes the current pages, and releases the jobs that
+// this instance holds.
 func (c *Crawler) run(taking, working context.Context) {
 	c.queue.taking = taking
 	c.warn(taking)
@@ -69,38 +69,38 @@ func (c *Crawler) run(taking, working context.Context) {
 	var both sync.WaitGroup
 	watching, stop := context.WithCancel(working)
 	both.Go(func() {
-		c.queue.watch.run(watching, func(err error) { jobs.LogError(c.opts.Log, "looking for running crawls failed", err) })
+		c.queue.watch.run(watching, func(err error) { jobs.LogError(c.opts.Log, "find running crawls failed", err) })
 	})
 	both.Go(func() { s.run(taking) })
 	d := dispatch.New(c.queue, dispatch.Options{
 		Name: "crawl", Lease: c.opts.Lease, Workers: c.opts.Workers, Log: c.opts.Log, Metrics: c.queue.metrics.Metrics,
 		MaxPutOff: time.Minute, Wanted: c.store.URLsWanted(),
 	})
-	_ = d.Run(taking, working) // it has an error only if it drains
+	_ = d.Run(taking, working) // it returns an error only with Drain
 	stop()
 	both.Wait()
 	s.release(working)
 }
 
-// warned is how many sources are named when the crawler starts.
-const warned = 20
+// maxDeepWarnings is the maximum number of warnings about deep sources at startup.
+const maxDeepWarnings = 20
 
-// warn says at the start what may surprise the owners of sites.
+// warn logs settings that may overload sites.
 func (c *Crawler) warn(ctx context.Context) {
 	if c.opts.Robots == nil {
-		c.opts.Log.Warn("robots.txt is not respected", "setting", "CRAWLER_RESPECT_ROBOTS_TXT")
+		c.opts.Log.Warn("robots.txt is ignored", "setting", "CRAWLER_RESPECT_ROBOTS_TXT")
 	}
-	deep, err := c.store.DeepSources(ctx, warned)
+	deep, err := c.store.DeepSources(ctx, maxDeepWarnings)
 	if err != nil && ctx.Err() == nil {
-		jobs.LogError(c.opts.Log, "looking for deep sources failed", err)
+		jobs.LogError(c.opts.Log, "find deep sources failed", err)
 	}
 	for _, s := range deep {
-		c.opts.Log.Warn("source is crawled deeply", "source_id", s.ID, "max_depth", s.MaxDepth, "advised", crawl.DeepCrawl)
+		c.opts.Log.Warn("source has a large max_depth", "source_id", s.ID, "max_depth", s.MaxDepth, "recommended_max", crawl.DeepCrawl)
 	}
 }
 
-// Metrics are the figures of the scheduler as they were collected last. They are at
-// most 30 s old while the crawler runs.
+// Metrics returns the metrics of the scheduler as last collected. They are at most 30 s old while
+// the crawler runs.
 func (c *Crawler) Metrics() crawl.Metrics {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,11 +47,11 @@ func TestWarningsAtTheStart(t *testing.T) {
 		})
 		w.collected(i)
 		i.stop()
-		deep := `level=WARN msg="source is crawled deeply" source_id=` + ids[1] + " max_depth=6 advised=5"
-		if log.Count("crawled deeply") != 1 || log.Count(deep) != 1 {
-			t.Error("the warnings of deep sources differ")
+		deep := `level=WARN msg="source has a large max_depth" source_id=` + ids[1] + " max_depth=6 recommended_max=5"
+		if log.Count("has a large max_depth") != 1 || log.Count(deep) != 1 {
+			t.Error("got other warnings about deep sources, want one")
 		}
-		if got := log.Count(`level=WARN msg="robots.txt is not respected" setting=CRAWLER_RESPECT_ROBOTS_TXT`); (got == 0) != robots {
+		if got := log.Count(`level=WARN msg="robots.txt is ignored" setting=CRAWLER_RESPECT_ROBOTS_TXT`); (got == 0) != robots {
 			t.Errorf("robots.txt is asked: %v, warned %d times", robots, got)
 		}
 	}

@@ -14,17 +14,17 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// The stream of Redis that tells of sources, and the group that reads it: all
-// instances together handle each event once.
+// The Redis stream with events of sources, and its consumer group. Each event is handled by one
+// instance.
 const (
 	eventStream = "source-events"
 	eventGroup  = "linkwatch"
-	eventWait   = 5 * time.Second // for events, and after an error
+	eventWait   = 5 * time.Second // blocking read, and wait after an error
 	eventBatch  = 100
 )
 
-// NewEvents makes the Service that reads from Redis which sources are enabled and
-// disabled (REDIS_EVENTS_ENABLED). name tells this instance from others.
+// NewEvents returns the Service that enables and disables sources on events in Redis
+// (REDIS_EVENTS_ENABLED). name is the consumer name of this instance.
 func NewEvents(store *crawl.Store, client *redis.Client, name string, log *slog.Logger) jobs.Service {
 	e := &events{store: store, redis: client, name: name, log: log}
 	return jobs.NewBackground(func(taking, _ context.Context) { e.run(taking) })
@@ -37,10 +37,10 @@ type events struct {
 	log   *slog.Logger
 }
 
-// run reads events until ctx ends. An event that was read and could not be applied
-// is read again after the next start.
+// run reads events until ctx is done. Events that were read and not applied are read again after
+// an error or a restart.
 func (e *events) run(ctx context.Context) {
-	// From the first event that is kept: those before the first start count too.
+	// Start with the oldest event in the stream, including events before the first start.
 	from, failing := "0", false
 	for ctx.Err() == nil {
 		err := e.redis.XGroupCreateMkStream(ctx, eventStream, eventGroup, "0").Err()
@@ -52,7 +52,7 @@ func (e *events) run(ctx context.Context) {
 			continue
 		}
 		if !failing {
-			jobs.LogError(e.log, "reading events of sources failed", err)
+			jobs.LogError(e.log, "read source events failed", err)
 		}
 		failing = true
 		select {
@@ -62,8 +62,8 @@ func (e *events) run(ctx context.Context) {
 	}
 }
 
-// read handles a batch of events: at first those that this instance read before and
-// has not acknowledged, then new ones.
+// read handles a batch of events: first the events that this instance has read and not acknowledged,
+// then new ones.
 func (e *events) read(ctx context.Context, from string) (next string, err error) {
 	streams, err := e.redis.XReadGroup(ctx, &redis.XReadGroupArgs{
 		Group: eventGroup, Consumer: e.name, Streams: []string{eventStream, from}, Count: eventBatch, Block: eventWait,
@@ -92,8 +92,7 @@ func (e *events) read(ctx context.Context, from string) (next string, err error)
 	return from, nil
 }
 
-// apply does what an event says. Events of other kinds, and those that cannot be
-// read, are passed over.
+// apply applies an event. It ignores unknown and invalid events.
 func (e *events) apply(ctx context.Context, m redis.XMessage) error {
 	text, _ := m.Values["event"].(string)
 	var event struct {
@@ -101,7 +100,7 @@ func (e *events) apply(ctx context.Context, m redis.XMessage) error {
 		Source string `json:"source_id"`
 	}
 	if err := json.Unmarshal([]byte(text), &event); err != nil {
-		return nil //nolint:nilerr // it will not become readable
+		return nil //nolint:nilerr // a retry would fail too
 	}
 	if event.Type != "SOURCE_ENABLED" && event.Type != "SOURCE_DISABLED" {
 		return nil
@@ -109,7 +108,7 @@ func (e *events) apply(ctx context.Context, m redis.XMessage) error {
 	enabled := event.Type == "SOURCE_ENABLED"
 	found, err := e.store.EnableSource(ctx, event.Source, enabled)
 	if err == nil && found {
-		e.log.Info("source changed by an event", "source_id", event.Source, "enabled", enabled)
+		e.log.Info("source changed by event", "source_id", event.Source, "enabled", enabled)
 	}
 	return err
 }

@@ -14,28 +14,28 @@ import (
 	"linkwatch/outbound"
 )
 
-// feedPoll is a poll of a feed on its way to be stored. Each attempt makes one request,
-// since a redirect may lead to another host.
+// feedPoll is a poll of a feed. Each attempt sends one request, because a redirect may go to another
+// host.
 type feedPoll struct {
 	crawl.Poll
-	at        string // where the feed is asked for next
-	moved     bool   // all redirects so far were permanent
+	at        string // URL of the next request
+	moved     bool   // all redirects were permanent
 	redirects int
-	began     time.Time     // when it was first tried
-	notBefore time.Time     // of the next request
+	started   time.Time     // of the first attempt
+	notBefore time.Time     // earliest time of the next request
 	delay     time.Duration // between two requests to the host
-	slow      bool          // the last request took long
+	slow      bool          // the last request was slow
 }
 
-// rest says when the hosts of a poll may be asked again.
-func (p *feedPoll) rest(now models.Time) {
+// setNext sets when the hosts of a poll may be requested again.
+func (p *feedPoll) setNext(now models.Time) {
 	for i := range p.Hosts {
 		h := &p.Hosts[i]
 		h.NextAt, h.DelayMS, h.TriedAt, h.Slow = now.Add(max(p.delay, p.RetryAfter)), p.delay.Milliseconds(), now, p.slow
 	}
 }
 
-// pause puts the next request off.
+// pause delays the next request.
 func (p *feedPoll) pause(d time.Duration) dispatch.Outcome {
 	p.notBefore = time.Now().Add(d)
 	return dispatch.Outcome{Step: dispatch.Retry, After: min(d, pauseStep)}
@@ -46,7 +46,7 @@ func (p *feedPoll) fail(reason string) dispatch.Outcome {
 	return dispatch.Outcome{TimedOut: reason == timedOut}
 }
 
-// refused is a request without a response.
+// refused handles a request without a response.
 func (p *feedPoll) refused(ctx context.Context, err error) dispatch.Outcome {
 	e, ok := errors.AsType[*outbound.Error](err)
 	switch {
@@ -54,13 +54,13 @@ func (p *feedPoll) refused(ctx context.Context, err error) dispatch.Outcome {
 		return dispatch.Outcome{Step: dispatch.Release}
 	case !ok:
 		return p.fail("request failed")
-	case e.Kind == outbound.KindThrottled || e.Kind == outbound.KindBusy: // nothing was sent
+	case e.Kind == outbound.KindThrottled || e.Kind == outbound.KindBusy: // no request was sent
 		return dispatch.Outcome{Step: dispatch.Release, After: max(e.RetryAfter, failPause)}
 	}
 	return p.fail(e.Error())
 }
 
-// read makes an outcome of a response.
+// read handles a response.
 func (p *feedPoll) read(res *outbound.Response) dispatch.Outcome {
 	status := res.StatusCode
 	if isRedirect(status) {
@@ -93,10 +93,10 @@ func (p *feedPoll) read(res *outbound.Response) dispatch.Outcome {
 	return dispatch.Outcome{}
 }
 
-// maxValidators is how many bytes of validators are kept.
+// maxValidators is the maximum length of stored validators in bytes.
 const maxValidators = 500
 
-// redirect sends the poll to another URL, which may be on any host.
+// redirect continues the poll at another URL, which may be on another host.
 func (p *feedPoll) redirect(res *outbound.Response) dispatch.Outcome {
 	to, ok := crawl.Normalize(res.Location)
 	if res.Location == "" || !ok {
@@ -106,15 +106,15 @@ func (p *feedPoll) redirect(res *outbound.Response) dispatch.Outcome {
 		return p.fail(crawl.ReasonRedirects)
 	}
 	p.moved = p.moved && (res.StatusCode == http.StatusMovedPermanently || res.StatusCode == http.StatusPermanentRedirect)
-	rest := time.Duration(0)
+	wait := time.Duration(0)
 	if models.HostPort(to) == models.HostPort(p.at) {
-		rest = min(p.delay, hostWait) // the host is not kept for longer
+		wait = min(p.delay, hostWait) // the host is not claimed for longer
 	}
 	p.at = to
-	return p.pause(rest)
+	return p.pause(wait)
 }
 
-// feedsOf are the feeds that the start page of a crawl names.
+// feedsOf returns the feeds that the start page of a crawl links to.
 func (q *queue) feedsOf(e crawl.Entry, links []outbound.Link) (found []crawl.FoundFeed) {
 	if !q.opts.FeedDiscovery || !e.Start() {
 		return nil

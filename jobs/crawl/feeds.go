@@ -16,19 +16,19 @@ import (
 
 // Limits of a run of the job.
 const (
-	feedWorkers   = 4                // polls at a time
-	maxPolls      = 500              // of a run; the next one goes on
-	pollBudget    = 5 * time.Minute  // of a run
-	hostWait      = 30 * time.Second // for a host that a crawl has or that rests, and between two requests of a poll
-	hostLook      = 100 * time.Millisecond
-	pauseStep     = 500 * time.Millisecond // of a pause: how soon the end of the program is noticed
-	hostPutOff    = time.Minute            // until a feed is due again whose host was not free
+	feedWorkers   = 4                // concurrent polls
+	maxPolls      = 500              // per run
+	pollBudget    = 5 * time.Minute  // per run
+	hostWait      = 30 * time.Second // maximum wait for a host that is claimed or must not be requested yet
+	hostRetry     = 100 * time.Millisecond
+	pauseStep     = 500 * time.Millisecond // maximum time until a pausing poll notices a shutdown
+	hostRequeue   = time.Minute            // until a feed whose host was not free is due again
 	feedRedirects = 5
 )
 
-// Feeds is the job that polls the feeds that are due. Each poll claims the host that it
-// asks, so that no crawl sends requests there meanwhile, and keeps the pause between two
-// requests of the source. If polling is off, the job does nothing.
+// Feeds returns the job that polls due feeds. Each poll claims its host, so that no crawl requests
+// the host at the same time, and waits between requests as the source demands. If polling is off,
+// the job does nothing.
 func (c *Crawler) Feeds() jobs.Job {
 	return jobs.Job{ID: "feeds", Schedule: "@every 1m", Run: func(taking, working context.Context) (string, error) {
 		if !c.opts.FeedPolling {
@@ -36,30 +36,30 @@ func (c *Crawler) Feeds() jobs.Job {
 		}
 		inBudget, cancel := context.WithTimeout(taking, pollBudget)
 		defer cancel()
-		q := &feedQueue{queue: c.queue, inBudget: inBudget, found: map[crawl.PollOutcome]int{}}
+		q := &feedQueue{queue: c.queue, inBudget: inBudget, polled: map[crawl.PollOutcome]int{}}
 		err := dispatch.New(q, dispatch.Options{
-			Name: "feeds", Lease: c.opts.Lease, Workers: min(feedWorkers, c.opts.Workers), Log: c.opts.Log, Metrics: dispatch.NewMetrics(), MaxPutOff: hostPutOff, Drain: true,
+			Name: "feeds", Lease: c.opts.Lease, Workers: min(feedWorkers, c.opts.Workers), Log: c.opts.Log, Metrics: dispatch.NewMetrics(), MaxPutOff: hostRequeue, Drain: true,
 		}).Run(inBudget, working)
 		return q.String(), err
 	}}
 }
 
-// feedQueue is the dispatch.Queue of feeds that are due, for one run of the job.
+// feedQueue is the dispatch.Queue of due feeds, for one run of the job.
 type feedQueue struct {
 	*queue
-	inBudget context.Context // no request begins after it
+	inBudget context.Context // done = send no new requests
 	claimed  int
-	found    map[crawl.PollOutcome]int
+	polled   map[crawl.PollOutcome]int
 	entries  int
 }
 
-// String is for the page of jobs: "12 polled: 3 unchanged, 1 failed; 7 new entries".
+// String is the result of the run on the page of jobs: "12 polled: 3 unchanged, 1 failed; 7 new entries".
 func (q *feedQueue) String() string {
 	sum, parts := 0, ""
 	for _, o := range []crawl.PollOutcome{crawl.PollRead, crawl.PollUnchanged, crawl.PollFailed, crawl.PollGone} {
-		sum += q.found[o]
-		if q.found[o] > 0 {
-			parts += fmt.Sprintf(", %d %s", q.found[o], o)
+		sum += q.polled[o]
+		if q.polled[o] > 0 {
+			parts += fmt.Sprintf(", %d %s", q.polled[o], o)
 		}
 	}
 	if sum == 0 {
@@ -92,7 +92,7 @@ func (q *feedQueue) Claim(ctx context.Context, holder lease.ID, n int) ([]*feedP
 func (q *feedQueue) Finish(ctx context.Context, done []*feedPoll) error {
 	polls := make([]*crawl.Poll, len(done))
 	for i, p := range done {
-		p.rest(q.store.Now())
+		p.setNext(q.store.Now())
 		polls[i] = &p.Poll
 	}
 	n, err := q.store.RecordPolls(ctx, polls...)
@@ -102,17 +102,17 @@ func (q *feedQueue) Finish(ctx context.Context, done []*feedPoll) error {
 	q.entries += n
 	q.metrics.feedEntries.Add(float64(n))
 	for _, p := range polls {
-		q.found[p.Outcome]++
+		q.polled[p.Outcome]++
 		q.metrics.polls.WithLabelValues(string(p.Outcome)).Inc()
 	}
 	return nil
 }
 
 // Release implements dispatch.Queue.
-func (q *feedQueue) Release(ctx context.Context, back []lease.Released[*feedPoll]) error {
-	feeds := make([]crawl.ReleasedFeed, len(back))
-	for i, b := range back {
-		b.Item.rest(q.store.Now())
+func (q *feedQueue) Release(ctx context.Context, items []lease.Released[*feedPoll]) error {
+	feeds := make([]crawl.ReleasedFeed, len(items))
+	for i, b := range items {
+		b.Item.setNext(q.store.Now())
 		feeds[i] = crawl.ReleasedFeed{DueFeed: b.Item.Feed, Hosts: b.Item.Hosts, After: b.After}
 	}
 	return q.store.ReleaseFeeds(ctx, feeds)
@@ -141,7 +141,7 @@ func (*feedQueue) Tried(p *feedPoll) time.Time { return p.Feed.LastPolledAt.Time
 
 const timedOut = "timed out" // the text of outbound.KindTimeout
 
-// hold claims the host that is asked next. If it cannot, it says when to try again.
+// hold claims the host of the next request. If it cannot, o says when to retry.
 func (q *feedQueue) hold(ctx context.Context, p *feedPoll) (o dispatch.Outcome, ok bool) {
 	for _, h := range p.Hosts {
 		if h.Host == models.HostPort(p.at) {
@@ -153,24 +153,24 @@ func (q *feedQueue) hold(ctx context.Context, p *feedPoll) (o dispatch.Outcome, 
 	case err != nil && ctx.Err() != nil, errors.Is(err, lease.ErrLost):
 		return dispatch.Outcome{Step: dispatch.Release}, false
 	case err != nil:
-		jobs.LogError(q.log, "claiming the host of a feed failed", err)
-		return dispatch.Outcome{Step: dispatch.Release, After: hostPutOff}, false
+		jobs.LogError(q.log, "claim host of feed failed", err)
+		return dispatch.Outcome{Step: dispatch.Release, After: hostRequeue}, false
 	case held:
 		p.Hosts = append(p.Hosts, h)
 		return p.pause(wait), wait == 0
-	case wait > hostWait || time.Since(p.began) > hostWait:
-		return dispatch.Outcome{Step: dispatch.Release, After: max(wait, hostPutOff)}, false
+	case wait > hostWait || time.Since(p.started) > hostWait:
+		return dispatch.Outcome{Step: dispatch.Release, After: max(wait, hostRequeue)}, false
 	}
-	return dispatch.Outcome{Step: dispatch.Retry, After: hostLook}, false
+	return dispatch.Outcome{Step: dispatch.Retry, After: hostRetry}, false
 }
 
-// Try implements dispatch.Queue: one request of a poll, after its host is claimed.
+// Try implements dispatch.Queue. It claims the host and sends one request of a poll.
 func (q *feedQueue) Try(ctx context.Context, p *feedPoll) dispatch.Outcome {
 	if q.inBudget.Err() != nil {
 		return dispatch.Outcome{Step: dispatch.Release}
 	}
-	if p.began.IsZero() {
-		p.began = time.Now()
+	if p.started.IsZero() {
+		p.started = time.Now()
 	}
 	if left := time.Until(p.notBefore); left > 0 {
 		return p.pause(left)
@@ -195,9 +195,9 @@ func (q *feedQueue) Try(ctx context.Context, p *feedPoll) dispatch.Outcome {
 			return p.pause(p.delay)
 		}
 	}
-	began := time.Now()
+	started := time.Now()
 	res, err := q.client.Fetch(ctx, q.feedRequest(p))
-	p.slow = time.Since(began) > slowAfter
+	p.slow = time.Since(started) > slowAfter
 	if err != nil {
 		return p.refused(ctx, err)
 	}

@@ -100,8 +100,8 @@ func TestFeedsOfEachFormatAreRead(t *testing.T) {
 		if did := w.run(job); did != "3 polled: 3 read; 0 new entries" {
 			w.Error(did)
 		}
-		want := strings.NewReader("# HELP linkwatch_crawl_feed_entries_total Entries of feeds that were new, and that the frontier got.\n# TYPE linkwatch_crawl_feed_entries_total counter\nlinkwatch_crawl_feed_entries_total 3\n" +
-			"# HELP linkwatch_crawl_feed_polls_total Polls of feeds, by outcome.\n# TYPE linkwatch_crawl_feed_polls_total counter\nlinkwatch_crawl_feed_polls_total{outcome=\"read\"} 6\n")
+		want := strings.NewReader("# HELP linkwatch_crawl_feed_entries_total Total number of new feed entries added to the frontier.\n# TYPE linkwatch_crawl_feed_entries_total counter\nlinkwatch_crawl_feed_entries_total 3\n" +
+			"# HELP linkwatch_crawl_feed_polls_total Total number of feed polls, by outcome.\n# TYPE linkwatch_crawl_feed_polls_total counter\nlinkwatch_crawl_feed_polls_total{outcome=\"read\"} 6\n")
 		if err := testutil.GatherAndCompare(registry, want, "linkwatch_crawl_feed_polls_total", "linkwatch_crawl_feed_entries_total"); err != nil {
 			w.Error(err)
 		}

@@ -14,19 +14,19 @@ import (
 	"linkwatch/outbound"
 )
 
-// fetched is what one request came to.
+// fetched is the result of one request.
 type fetched struct {
 	crawl.Result
 	delay       time.Duration // between two requests to the host
-	retryAfter  time.Duration // the pause that the host asked for
-	wait        time.Duration // nothing was sent: the host asked for a pause that lasts this long
+	retryAfter  time.Duration // from Retry-After
+	wait        time.Duration // no request was sent; the host may be requested after this time
 	unreachable bool          // no response came
 	timedOut    bool
-	Refused     bool // by robots.txt: nothing was sent
-	cut         bool // it was cancelled, and found nothing
+	Refused     bool // robots.txt disallows the URL; no request was sent
+	cut         bool // it was cancelled without a result
 }
 
-// label is the outcome for the metrics.
+// label returns the outcome for the metrics.
 func (f fetched) label() string {
 	switch {
 	case f.Refused:
@@ -41,15 +41,14 @@ func (f fetched) label() string {
 	return "done"
 }
 
-// fetch fetches an entry. A panic while its page is read fails the entry, and with it
-// the execution.
+// fetch fetches an entry. A panic while parsing the page fails the entry and the execution.
 func (q *queue) fetch(ctx context.Context, e crawl.Entry) (f fetched) {
 	f.Result = crawl.Result{Entry: e, Status: crawl.EntryDone}
 	f.delay = e.Crawl.RateLimit
 	defer func() {
 		if p := recover(); p != nil {
 			f.Status, f.Reason, f.Stack = crawl.EntryFailed, fmt.Sprint("panic: ", p), string(debug.Stack())
-			q.log.Error("reading a page panicked", "panic", p, "stack", f.Stack)
+			q.log.Error("parse page panicked", "panic", p, "stack", f.Stack)
 		}
 	}()
 	if q.robots != nil {
@@ -68,21 +67,20 @@ func (q *queue) fetch(ctx context.Context, e crawl.Entry) (f fetched) {
 			return f
 		}
 	}
-	began := time.Now()
+	started := time.Now()
 	res, err := q.client.Fetch(ctx, q.request(e))
 	if err != nil {
 		f.failed(ctx, err, q.now())
 		return f
 	}
 	f.retryAfter = res.RetryAfter
-	q.read(ctx, &f, res, time.Since(began))
+	q.read(ctx, &f, res, time.Since(started))
 	return f
 }
 
 func (q *queue) now() models.Time { return q.store.Now() }
 
-// request is the request for an entry. One that may not be changed is asked for
-// conditionally.
+// request returns the request for an entry. It is conditional if the page is known.
 func (q *queue) request(e crawl.Entry) outbound.Request {
 	r := outbound.Request{URL: e.URL, Until: binary, IfNoneMatch: e.ETag, IfModifiedSince: e.LastModified}
 	if q.opts.RandomUserAgent {
@@ -93,31 +91,31 @@ func (q *queue) request(e crawl.Entry) outbound.Request {
 
 const sniffed = 512 // bytes that http.DetectContentType looks at
 
-// binary ends the reading of a body that is not text, whatever the server calls it.
+// binary stops reading a body that is not text, regardless of its Content-Type.
 func binary(body []byte) bool { return len(body) >= sniffed && !isText(body) }
 
 func isText(body []byte) bool { return strings.HasPrefix(http.DetectContentType(body), "text/") }
 
-// refuse is what robots.txt says about an entry.
+// refuse records that robots.txt disallows an entry.
 func (f *fetched) refuse(v outbound.Verdict, now models.Time) {
 	f.Refused, f.Reason, f.Status = true, v.Reason, crawl.EntryFailed
-	if v.Temporary { // after some failures in a row the rest of the host's URLs fail as well
+	if v.Temporary { // after several failures the other URLs of the host fail too
 		f.unreachable, f.retryAfter = true, time.Minute
-		f.again(v.Reason)
+		f.retry(v.Reason)
 	}
 	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", v.Reason, "url", lastURL(f.Entry.URL))
 }
 
-// again makes the entry be tried again, unless it was tried often enough. A start
-// page is not: its job is tried again as a whole.
-func (f *fetched) again(reason string) {
+// retry requeues the entry, up to maxAttempts. Start pages are not requeued, because the whole job
+// is retried.
+func (f *fetched) retry(reason string) {
 	f.Status, f.Reason = crawl.EntryPending, reason
 	if f.Entry.Start() || f.Entry.Attempts+1 >= maxAttempts {
 		f.Status = crawl.EntryFailed
 	}
 }
 
-// failed is a fetch without a response.
+// failed handles a request without a response.
 func (f *fetched) failed(ctx context.Context, err error, now models.Time) {
 	e, ok := errors.AsType[*outbound.Error](err)
 	switch {
@@ -133,13 +131,13 @@ func (f *fetched) failed(ctx context.Context, err error, now models.Time) {
 		f.Status, f.Reason = crawl.EntryFailed, e.Error()
 	default:
 		f.unreachable, f.timedOut, f.Broken = true, e.Kind == outbound.KindTimeout, true
-		f.again(e.Error())
+		f.retry(e.Error())
 	}
 	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", f.Reason, "attempt", f.Entry.Attempts+1, "url", lastURL(f.Entry.URL))
 }
 
-// read makes a result of a response.
-func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, took time.Duration) {
+// read handles a response.
+func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, duration time.Duration) {
 	e, status := f.Entry, res.StatusCode
 	switch {
 	case status == http.StatusNotModified:
@@ -147,14 +145,14 @@ func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, to
 	case isRedirect(status) && q.opts.FollowRedirects:
 		q.redirect(ctx, f, res)
 	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
-		f.again(fmt.Sprintf("status %d", status))
+		f.retry(fmt.Sprintf("status %d", status))
 		f.Broken = status != http.StatusTooManyRequests
 		if f.Status == crawl.EntryFailed {
 			f.Page = q.page(e, res)
 		}
 	case status >= http.StatusBadRequest:
 		f.Status, f.Reason, f.Page = crawl.EntryFailed, fmt.Sprintf("status %d", status), q.page(e, res)
-		f.Broken = status != http.StatusUnauthorized && status != http.StatusForbidden // others may see it
+		f.Broken = status != http.StatusUnauthorized && status != http.StatusForbidden // they may exist for other users
 	default:
 		f.Page = q.page(e, res)
 		if status < http.StatusMultipleChoices {
@@ -162,7 +160,7 @@ func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, to
 		}
 	}
 	level, what := "info", "fetched"
-	facts := []any{"status", status, "depth", e.Depth, "links", len(f.Links), "ms", int(took.Milliseconds())}
+	facts := []any{"status", status, "depth", e.Depth, "links", len(f.Links), "ms", int(duration.Milliseconds())}
 	if f.To != "" {
 		facts = append(facts, "to", lastURL(f.To))
 	}
@@ -181,8 +179,8 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirect sends the entry to another URL. It is fetched there like any other: by
-// the rules of that host, and in its turn. The page is gone if it has moved for good.
+// redirect requeues the entry with another URL, which is fetched in the turn of its host and by its
+// robots.txt. After a permanent redirect the old page is gone.
 func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response) {
 	e := f.Entry
 	to, ok := crawl.Normalize(res.Location)
@@ -191,7 +189,7 @@ func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response
 	case res.Location == "" || !ok || err != nil:
 		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, fmt.Sprintf("status %d without a valid Location", res.StatusCode)
 		return
-	case e.Redirects >= q.opts.MaxRedirects, to == e.URL: // a page that needs a cookie, perhaps
+	case e.Redirects >= q.opts.MaxRedirects, to == e.URL: // for example a page that requires a cookie
 		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, crawl.ReasonRedirects
 		return
 	case !e.Crawl.Allows(u.Host):
@@ -204,53 +202,52 @@ func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response
 		f.Moved = res.StatusCode
 		return
 	}
-	q.away(ctx, f)
+	q.redirectedTemporarily(ctx, f)
 }
 
-// away is a page that redirects for now. The links that it had are followed, so that
-// pages to which only it links are not taken for gone.
-func (q *queue) away(ctx context.Context, f *fetched) {
+// redirectedTemporarily follows the stored links of a page after a temporary redirect. Otherwise
+// pages that only this page links to would count as gone.
+func (q *queue) redirectedTemporarily(ctx context.Context, f *fetched) {
 	p, ok, err := q.store.Known(ctx, f.Entry.Crawl.Source, f.Entry.URL)
 	if err != nil {
 		f.To = ""
-		f.again("the stored page could not be read")
+		f.retry("stored page could not be read")
 		return
 	}
 	f.Away = true
 	if ok && p.GoneAt.IsZero() && p.DeletedAt.IsZero() {
-		q.followKept(f, p)
+		q.followStored(f, p)
 	}
 }
 
-// unchanged is a page that is as it was when it was fetched last. Its links are
-// followed as they were then.
+// unchanged handles status 304. It follows the stored links of the page.
 func (q *queue) unchanged(ctx context.Context, f *fetched) {
 	e := f.Entry
 	p, ok, err := q.store.Known(ctx, e.Crawl.Source, e.URL)
-	if err != nil || !ok { // deleted meanwhile
-		f.again("status 304 for a page that is not known")
+	if err != nil || !ok { // the page was deleted
+		f.retry("status 304 for an unknown page")
 		return
 	}
 	p.CrawlSeq, p.FetchedAt = e.CrawlSeq, q.now()
 	f.Page, f.Unchanged, f.Hash = &p, true, p.ContentHash
-	q.followKept(f, p)
+	q.followStored(f, p)
 }
 
-// followKept follows the links that are kept with a page.
-func (q *queue) followKept(f *fetched, p crawl.Page) {
+// followStored follows the links that are stored with a page.
+func (q *queue) followStored(f *fetched, p crawl.Page) {
 	if f.Entry.Depth >= f.Entry.Crawl.MaxDepth {
 		return
 	}
 	for l, err := range p.EachLink() {
 		if err != nil {
-			q.log.Error("reading the links of a stored page failed", "error", err)
+			q.log.Error("read stored links failed", "error", err)
 			return
 		}
 		q.follow(f, l.URL, f.Entry.Depth+1)
 	}
 }
 
-// page is a response as it is stored, without what its content says.
+// page returns the page of a response, without content.
 func (q *queue) page(e crawl.Entry, res *outbound.Response) *crawl.Page {
 	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	return &crawl.Page{

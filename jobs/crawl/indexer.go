@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	indexBatch  = 250                    // pages that are indexed in one transaction
-	indexGather = 250 * time.Millisecond // that pages wait, so that batches are large
-	indexPoll   = 2 * time.Second        // between two looks for pages that other instances stored
+	indexBatch  = 250                    // pages indexed in one transaction
+	indexGather = 250 * time.Millisecond // wait for more pages, so that batches are large
+	indexPoll   = 2 * time.Second        // between two searches for pages that other instances have stored
 	indexRetry  = time.Second            // after an error
 )
 
-// Indexer is the Service that works behind crawls: it brings the search index up to date
-// and writes the reports of completed crawls. What it has to do is in the database, so it
-// loses nothing when it stops, and several instances share it.
+// Indexer is the Service that updates the search index and the reports of completed crawls. Its
+// work is recorded in the database, so nothing is lost when it stops, and several instances
+// share it.
 type Indexer struct {
 	*jobs.Background
 	store   *crawl.Store
@@ -30,13 +30,13 @@ type Indexer struct {
 	lag     prometheus.Gauge
 }
 
-// NewIndexer makes the indexer. It fails if the registry has metrics of these names.
+// NewIndexer returns an indexer. It fails if its metrics are already registered.
 func NewIndexer(store *crawl.Store, log *slog.Logger, reg prometheus.Registerer) (*Indexer, error) {
 	x := &Indexer{
 		store: store, log: log,
-		indexed: prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_indexed_total", Help: "Crawled pages that were brought up to date in the search index."}),
-		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_index_waiting", Help: "Crawled pages that wait for the search index."}),
-		lag:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_index_lag_seconds", Help: "How long the oldest of them has waited."}),
+		indexed: prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_indexed_total", Help: "Total number of crawled pages updated in the search index."}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_index_waiting", Help: "Number of crawled pages waiting for the search index."}),
+		lag:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_index_lag_seconds", Help: "Waiting time of the oldest crawled page in seconds."}),
 	}
 	for _, c := range []prometheus.Collector{x.indexed, x.waiting, x.lag} {
 		if err := reg.Register(c); err != nil {
@@ -47,14 +47,14 @@ func NewIndexer(store *crawl.Store, log *slog.Logger, reg prometheus.Registerer)
 	return x, nil
 }
 
-// run works until taking ends.
+// run works until taking is done.
 func (x *Indexer) run(taking, working context.Context) {
 	for taking.Err() == nil {
 		wait := indexPoll
 		more, err := x.pass(taking, working)
 		switch {
 		case err != nil && working.Err() == nil:
-			jobs.LogError(x.log, "indexing crawled pages failed", err)
+			jobs.LogError(x.log, "index crawled pages failed", err)
 			wait = indexRetry
 		case more:
 			continue
@@ -73,7 +73,7 @@ func (x *Indexer) run(taking, working context.Context) {
 	}
 }
 
-// pass does one piece of work. more says that there is another one.
+// pass indexes a batch of pages or writes a report. more reports whether there is more work.
 func (x *Indexer) pass(taking, working context.Context) (more bool, err error) {
 	n, err := x.store.IndexNext(working, indexBatch)
 	x.indexed.Add(float64(n))

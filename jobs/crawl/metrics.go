@@ -6,11 +6,11 @@ import (
 	"linkwatch/jobs/dispatch"
 )
 
-// metrics are what Prometheus sees of the crawler.
+// metrics are the metrics of the crawler.
 type metrics struct {
 	dispatch.Metrics
 	fetches     *prometheus.CounterVec // by outcome
-	executions  *prometheus.CounterVec // by how they ended
+	executions  *prometheus.CounterVec // by end
 	polls       *prometheus.CounterVec // of feeds, by outcome
 	feedEntries prometheus.Counter
 }
@@ -18,13 +18,13 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		Metrics:     dispatch.NewMetrics(),
-		fetches:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "linkwatch_crawl_fetches_total", Help: "URLs that crawls fetched, by outcome."}, []string{"outcome"}),
-		executions:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "linkwatch_crawl_executions_total", Help: "Executions of crawl jobs, by how they ended."}, []string{"end"}),
-		polls:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "linkwatch_crawl_feed_polls_total", Help: "Polls of feeds, by outcome."}, []string{"outcome"}),
-		feedEntries: prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_feed_entries_total", Help: "Entries of feeds that were new, and that the frontier got."}),
+		fetches:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "linkwatch_crawl_fetches_total", Help: "Total number of URLs fetched by crawls, by outcome."}, []string{"outcome"}),
+		executions:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "linkwatch_crawl_executions_total", Help: "Total number of ended executions of crawl jobs, by end."}, []string{"end"}),
+		polls:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "linkwatch_crawl_feed_polls_total", Help: "Total number of feed polls, by outcome."}, []string{"outcome"}),
+		feedEntries: prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_feed_entries_total", Help: "Total number of new feed entries added to the frontier."}),
 	}
-	m.Running = prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_requests_running", Help: "Requests of crawls that are under way."})
-	m.Waiting = prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_hosts_waiting", Help: "Hosts that wait for a worker."})
+	m.Running = prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_requests_running", Help: "Number of running crawl requests."})
+	m.Waiting = prometheus.NewGauge(prometheus.GaugeOpts{Name: "linkwatch_crawl_hosts_waiting", Help: "Number of hosts waiting for a worker."})
 	for _, c := range []prometheus.Collector{m.fetches, m.executions, m.polls, m.feedEntries, m.Running, m.Waiting} {
 		if err := reg.Register(c); err != nil {
 			return nil, err

@@ -1,6 +1,6 @@
-// Package crawl runs crawls: it starts jobs that are due, fetches the URLs of the
-// frontier and ends executions. What a crawl means is decided in models/crawl, and
-// how many requests run at a time in jobs/dispatch.
+// Package crawl runs crawls: it starts due jobs, fetches the URLs of the frontier and ends
+// executions. models/crawl has the rules of crawls, and jobs/dispatch limits concurrent
+// requests.
 package crawl
 
 import (
@@ -16,28 +16,28 @@ import (
 	"linkwatch/outbound"
 )
 
-// queue is the dispatch.Queue of hosts that have URLs in the frontier. An item is a
-// turn: a host that this instance has claimed, and what it fetched there so far. Each
-// attempt fetches one URL, and a pause between two requests is a retry after a time.
+// queue is the dispatch.Queue of hosts with URLs in the frontier. An item is a turn: a claimed host
+// and its results so far. Each attempt fetches one URL. The delay between two requests is a
+// retry of the dispatcher.
 type queue struct {
 	store   *crawl.Store
 	client  *outbound.Client
-	robots  *outbound.Robots // nil: robots.txt is not asked
+	robots  *outbound.Robots // nil = robots.txt is ignored
 	opts    Options
 	log     *slog.Logger
 	watch   *watch
 	metrics *metrics
-	held    int             // hosts that are claimed; of the store's goroutine
-	bytes   atomic.Int64    // that results in memory take, about
-	taking  context.Context // of the run: no new request begins after it
+	held    int             // number of claimed hosts; used only by the goroutine that claims
+	bytes   atomic.Int64    // approximate memory of results
+	taking  context.Context // done = send no new requests
 }
 
-// turn is a claimed host on its way to be stored.
+// turn is a claimed host with its results.
 type turn struct {
 	crawl.Turn
 	loaded bool
 	stored bool
-	ends   time.Time // by when others may have the host
+	ends   time.Time // when the claim of the host expires
 	last   crawl.Host
 }
 
@@ -56,17 +56,17 @@ func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*turn, tim
 	switch {
 	case next.IsZero():
 		wait = -1
-	case len(turns) == 0: // those that are due are others' share
+	case len(turns) == 0: // the due hosts are the share of other instances
 		wait = max(wait, shareWait)
 	}
 	return turns, wait, nil
 }
 
-// shareWait is between two looks of an instance that has its share of the hosts.
+// shareWait is the poll interval of an instance that holds its share of the hosts.
 const shareWait = 200 * time.Millisecond
 
-// maxHosts is how many hosts an instance holds at most: four for each worker, since most
-// wait for their pause. Each has some URLs and results in memory.
+// maxHosts returns the maximum number of hosts that an instance holds: four per worker, because most
+// hosts are between two requests. Each host has URLs and results in memory.
 func maxHosts(workers int) int { return min(max(512, 4*workers), 4096) }
 
 // Finish implements dispatch.Queue.
@@ -74,12 +74,11 @@ func (q *queue) Finish(ctx context.Context, done []*turn) error {
 	return q.record(ctx, done)
 }
 
-// recordBytes is how much one transaction stores at most, about, unless a single turn
-// has more.
+// recordBytes is the approximate maximum size of a transaction, unless a single turn is larger.
 const recordBytes = 4 << 20
 
-// record stores turns, in several transactions if they hold much. If it fails, it is
-// called again with all of them: the store passes over those that it has.
+// record stores turns, in several transactions if they are large. If it fails, it is called again
+// with all turns: the store ignores turns that are stored already.
 func (q *queue) record(ctx context.Context, turns []*turn) error {
 	for len(turns) > 0 {
 		n, bytes := 1, turns[0].Bytes
@@ -87,13 +86,13 @@ func (q *queue) record(ctx context.Context, turns []*turn) error {
 			bytes += turns[n].Bytes
 			n++
 		}
-		some := make([]*crawl.Turn, n)
+		batch := make([]*crawl.Turn, n)
 		for i, t := range turns[:n] {
-			some[i] = &t.Turn
+			batch[i] = &t.Turn
 		}
-		err := q.store.Record(ctx, some...)
+		err := q.store.Record(ctx, batch...)
 		if err != nil && !models.DatabaseDown(err) && ctx.Err() == nil {
-			err = q.recordOne(ctx, some)
+			err = q.recordEach(ctx, batch)
 		}
 		if err != nil {
 			return err
@@ -104,9 +103,9 @@ func (q *queue) record(ctx context.Context, turns []*turn) error {
 	return nil
 }
 
-// recordOne stores turns one by one, after a transaction of all of them failed though
-// the database works. What cannot be stored must not hold up the rest: its URLs fail.
-func (q *queue) recordOne(ctx context.Context, turns []*crawl.Turn) error {
+// recordEach stores turns one by one after a transaction with all of them has failed although the
+// database works. A turn that cannot be stored must not block the others: its URLs fail.
+func (q *queue) recordEach(ctx context.Context, turns []*crawl.Turn) error {
 	for _, t := range turns {
 		err := q.store.Record(ctx, t)
 		if err == nil {
@@ -115,7 +114,7 @@ func (q *queue) recordOne(ctx context.Context, turns []*crawl.Turn) error {
 		if models.DatabaseDown(err) || ctx.Err() != nil {
 			return err
 		}
-		q.log.Error("results of a crawl cannot be stored", "host", t.Host.Host, "error", err)
+		q.log.Error("store crawl results failed", "host", t.Host.Host, "error", err)
 		failed := *t
 		failed.Results = nil
 		for _, r := range t.Results {
@@ -131,7 +130,7 @@ func (q *queue) recordOne(ctx context.Context, turns []*crawl.Turn) error {
 	return nil
 }
 
-// stored forgets turns that are not in memory any more.
+// stored updates the counters after turns were stored.
 func (q *queue) stored(turns []*turn) {
 	for _, t := range turns {
 		if !t.stored {
@@ -142,11 +141,10 @@ func (q *queue) stored(turns []*turn) {
 	}
 }
 
-// Release implements dispatch.Queue. What was fetched in a turn that is broken off
-// is stored.
-func (q *queue) Release(ctx context.Context, back []lease.Released[*turn]) error {
-	turns := make([]*turn, len(back))
-	for i, b := range back {
+// Release implements dispatch.Queue. It stores the results of interrupted turns.
+func (q *queue) Release(ctx context.Context, items []lease.Released[*turn]) error {
+	turns := make([]*turn, len(items))
+	for i, b := range items {
 		t := b.Item
 		if at := q.store.Now().Add(b.After); at.After(t.NextAt.Time) || !t.loaded {
 			t.NextAt = at
@@ -167,7 +165,7 @@ func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*turn
 		return err
 	}
 	q.held = len(keep)
-	q.bytes.Store(bytes) // what was forgotten with a lost lease is not counted any more
+	q.bytes.Store(bytes) // turns of a lost lease no longer count
 	return nil
 }
 
@@ -185,22 +183,22 @@ func (*queue) Tried(t *turn) time.Time { return t.last.TriedAt.Time }
 
 // Times of a host.
 const (
-	slowAfter   = time.Second      // a request that takes longer makes its host slow
-	idlePause   = 5 * time.Second  // until a host is looked at again whose entries wait for their crawl
-	failPause   = time.Second      // after a failure; doubles with each one in a row
-	maxPause    = 15 * time.Second // of those
-	deadAfter   = 8                // failures in a row after which the next URLs of the host fail unasked
-	maxAttempts = 3                // of an entry
+	slowAfter   = time.Second      // request duration above which a host counts as slow
+	idlePause   = 5 * time.Second  // until a host without fetchable entries is claimed again
+	failPause   = time.Second      // after a failure; doubles with each consecutive one
+	maxPause    = 15 * time.Second // after many failures
+	deadAfter   = 8                // consecutive failures after which the loaded URLs of a host fail without a request
+	maxAttempts = 3                // per entry
 )
 
-// maxBytes is how much memory results may take before no further page is fetched, about.
-// Ordinary pages take some kilobytes, and the store has them within a second.
+// maxBytes is the approximate memory of results above which no page is fetched. Ordinary pages use
+// a few kilobytes and are stored within a second.
 const (
 	maxBytes = 32 << 20
 	fullWait = 100 * time.Millisecond
 )
 
-// Try implements dispatch.Queue: one request of a turn.
+// Try implements dispatch.Queue. It sends one request of a turn.
 func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	if !t.loaded {
 		if err := q.load(ctx, t); err != nil || len(t.Left) == 0 {
@@ -209,12 +207,12 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	}
 	e := t.Left[0]
 	holder, held, _ := q.opts.Lease.Current()
-	if holder != t.ClaimedBy { // others may have the host
+	if holder != t.ClaimedBy { // another instance may have claimed the host
 		return dispatch.Outcome{Step: dispatch.Release}
 	}
-	during, going := q.watch.during(ctx, e.CrawlSeq)
-	defer going.done()
-	defer context.AfterFunc(held, going.leave)() //nolint:contextcheck // held is that of the lease
+	requestCtx, running := q.watch.during(ctx, e.CrawlSeq)
+	defer running.done()
+	defer context.AfterFunc(held, running.leave)() //nolint:contextcheck // held is the context of the lease
 	if q.bytes.Load() > maxBytes && q.taking.Err() == nil {
 		if t.Bytes == 0 {
 			return dispatch.Outcome{Step: dispatch.Retry, After: fullWait}
@@ -222,13 +220,13 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 		t.NextAt = q.store.Now()
 		return dispatch.Outcome{}
 	}
-	if q.taking.Err() != nil || going.ended() {
+	if q.taking.Err() != nil || running.ended() {
 		t.NextAt = q.store.Now()
 		return dispatch.Outcome{}
 	}
-	began := time.Now()
-	f := q.fetch(during, e)
-	took := time.Since(began)
+	started := time.Now()
+	f := q.fetch(requestCtx, e)
+	duration := time.Since(started)
 	switch {
 	case ctx.Err() != nil && f.cut: // the program stops, or the lease is lost
 		t.NextAt = q.store.Now().Add(f.delay)
@@ -236,17 +234,17 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	case f.cut: // the crawl was cancelled
 		t.NextAt = q.store.Now().Add(f.delay)
 		return dispatch.Outcome{}
-	case f.wait > 0: // nothing was sent, but for robots.txt
+	case f.wait > 0: // at most robots.txt was requested
 		t.NextAt = q.store.Now().Add(f.wait)
 		if time.Now().Add(f.wait).Before(t.ends) {
 			return dispatch.Outcome{Step: dispatch.Retry, After: f.wait}
 		}
 		return dispatch.Outcome{}
 	}
-	return q.after(t, f, took)
+	return q.after(t, f, duration)
 }
 
-// load gives a turn its entries.
+// load loads the entries of a turn.
 func (q *queue) load(ctx context.Context, t *turn) (err error) {
 	t.loaded, t.ends = true, time.Now().Add(crawl.TurnTime)
 	n := crawl.TurnEntries
@@ -255,7 +253,7 @@ func (q *queue) load(ctx context.Context, t *turn) (err error) {
 	}
 	if t.Left, err = q.store.Load(ctx, t.Host, n); err != nil {
 		if ctx.Err() == nil {
-			q.log.Error("loading URLs to crawl failed", "error", err)
+			q.log.Error("load frontier failed", "error", err)
 		}
 		t.NextAt = q.store.Now().Add(idlePause)
 		return err
@@ -267,11 +265,11 @@ func (q *queue) load(ctx context.Context, t *turn) (err error) {
 	return nil
 }
 
-// after adds a result to a turn, and decides how it goes on.
-func (q *queue) after(t *turn, f fetched, took time.Duration) dispatch.Outcome {
+// after adds a result to a turn and decides when to send the next request.
+func (q *queue) after(t *turn, f fetched, duration time.Duration) dispatch.Outcome {
 	now := q.store.Now()
 	t.Left = t.Left[1:]
-	t.TriedAt, t.Slow = now, f.timedOut || took > slowAfter
+	t.TriedAt, t.Slow = now, f.timedOut || duration > slowAfter
 	t.DelayMS = f.delay.Milliseconds()
 	pause := f.delay
 	q.bytes.Add(int64(f.Size()))
@@ -296,7 +294,7 @@ func (q *queue) after(t *turn, f fetched, took time.Duration) dispatch.Outcome {
 	return o
 }
 
-// fail gives the entries of a turn up whose host was not reached many times in a row.
+// fail fails the remaining entries of a turn after its host was unreachable many times.
 func (q *queue) fail(t *turn, reason string) (full bool) {
 	for _, e := range t.Left {
 		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Broken: true, Line: crawl.LogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
@@ -307,5 +305,5 @@ func (q *queue) fail(t *turn, reason string) (full bool) {
 	return full
 }
 
-// lastURL is a URL without what follows a limit, for the log.
+// lastURL truncates a URL for the log. It is the last attribute of a line.
 func lastURL(u string) string { return models.Truncate(u, 300) }

@@ -64,7 +64,7 @@ func TestResultsThatCannotBeStoredFailAlone(t *testing.T) {
 				t.Errorf("%s: %s, want %s", e.URL, got, want)
 			}
 		}
-		if log.Count(`level=ERROR msg="results of a crawl cannot be stored" host=b.example`) != 1 || log.Count("cannot be stored") != 1 {
+		if log.Count(`level=ERROR msg="store crawl results failed" host=b.example`) != 1 || log.Count("store crawl results failed") != 1 {
 			t.Error("the log differs")
 		}
 		held, err := store.HeldBy(ctx, me)

@@ -13,34 +13,34 @@ import (
 )
 
 const (
-	passEvery    = 250 * time.Millisecond // between two looks at the crawls that this instance holds
-	staleEvery   = time.Minute
-	collectEvery = 30 * time.Second
-	maxStarts    = 100  // jobs that are started at once
-	maxHeld      = 1000 // jobs that an instance holds
-	passTime     = 10 * time.Second
-	releaseTime  = 5 * time.Second // for releasing the jobs at the end
-	// keepAdaptive is how long Redis has the state of a source after its last crawl.
-	keepAdaptive = 60 * 24 * time.Hour
+	passInterval    = 250 * time.Millisecond // while this instance holds jobs
+	staleInterval   = time.Minute            // between two searches for stale locks
+	collectInterval = 30 * time.Second       // between two collections of metrics
+	maxStarts       = 100                    // jobs started in one pass
+	maxHeld         = 1000                   // maximum number of jobs that an instance holds
+	passTimeout     = 10 * time.Second
+	releaseTimeout  = 5 * time.Second // for releasing jobs at shutdown
+	// adaptiveTTL is how long Redis keeps the state of a source after its last crawl.
+	adaptiveTTL = 60 * 24 * time.Hour
 )
 
-// scheduler starts due jobs and ends executions. One goroutine owns it.
+// scheduler starts due jobs and ends executions. It is not safe for concurrent use.
 type scheduler struct {
 	*Crawler
 	held    int
-	peaks   map[int64]int64 // the most memory in use during each execution, in MiB
+	peaks   map[int64]int64 // peak memory during each execution, by Seq, in MiB
 	polled  time.Time
 	cleared time.Time
 	counted time.Time
 	failing bool
 }
 
-// run works until taking ends.
+// run works until taking is done.
 func (s *scheduler) run(taking context.Context) {
 	for {
 		wait, err := s.pass(taking)
 		if err != nil && taking.Err() == nil && !s.failing {
-			jobs.LogError(s.opts.Log, "scheduling crawls failed", err)
+			jobs.LogError(s.opts.Log, "schedule crawls failed", err)
 		}
 		s.failing = err != nil
 		select {
@@ -53,9 +53,9 @@ func (s *scheduler) run(taking context.Context) {
 	}
 }
 
-// pass does what is due, and says how long until the next one.
+// pass does the due work and returns the time until the next pass.
 func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(taking, passTime)
+	ctx, cancel := context.WithTimeout(taking, passTimeout)
 	defer cancel()
 	holder, _, ok := s.opts.Lease.Current()
 	if !ok {
@@ -63,7 +63,7 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 	}
 	var errs []error
 	now := time.Now()
-	if now.Sub(s.cleared) >= min(staleEvery, s.opts.PollInterval) { // at the start an instance that has just died still has its lease
+	if now.Sub(s.cleared) >= min(staleInterval, s.opts.PollInterval) { // more often than staleInterval, because the lease of a crashed instance expires seconds after a restart
 		s.cleared = now
 		n, err := s.store.ClearStaleLocks(ctx)
 		errs = append(errs, err)
@@ -80,18 +80,18 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 	} else {
 		wait -= now.Sub(s.polled)
 	}
-	if now.Sub(s.counted) >= collectEvery {
+	if now.Sub(s.counted) >= collectInterval {
 		s.counted = now
 		errs = append(errs, s.collect(ctx))
 	}
 	if s.held > 0 {
-		wait = min(wait, passEvery)
+		wait = min(wait, passInterval)
 	}
-	wait = min(wait, staleEvery, collectEvery)
+	wait = min(wait, staleInterval, collectInterval)
 	return max(wait, 10*time.Millisecond), errors.Join(errs...)
 }
 
-// start begins the jobs that are due.
+// start starts due jobs.
 func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 	seqs, _, err := s.store.Due(ctx, min(maxStarts, maxHeld-s.held))
 	if err != nil {
@@ -99,14 +99,14 @@ func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 	}
 	var errs []error
 	for _, seq := range seqs {
-		e, began, err := s.store.Begin(ctx, holder, seq)
-		if errors.Is(err, lease.ErrLost) { // the next heartbeat begins a new one
+		e, started, err := s.store.Begin(ctx, holder, seq)
+		if errors.Is(err, lease.ErrLost) { // the next heartbeat acquires a new lease
 			return nil
 		}
-		if err != nil { // the others are not to wait for it
+		if err != nil { // start the other jobs anyway
 			errs = append(errs, err)
 		}
-		if began {
+		if started {
 			s.held++
 			s.opts.Log.Info("crawl started", "execution_id", e.ID, "number", e.ExecutionNumber)
 		}
@@ -117,7 +117,7 @@ func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 	return errors.Join(append(errs, s.store.NotePoll(ctx))...)
 }
 
-// end ends the executions that are done, or that cannot go on.
+// end ends the executions that are done or cannot continue.
 func (s *scheduler) end(ctx context.Context, holder lease.ID) error {
 	held, err := s.store.HeldBy(ctx, holder)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *scheduler) end(ctx context.Context, holder lease.ID) error {
 	return errors.Join(errs...)
 }
 
-// endOf says how an execution ends, if it does now.
+// endOf returns how an execution ends; over reports whether it ends now.
 func endOf(e crawl.Held) (end crawl.End, over bool) {
 	switch {
 	case e.Deleted:
@@ -171,8 +171,8 @@ func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.End
 	return nil
 }
 
-// share writes the state of adaptive scheduling to Redis, for others to read. The
-// database is what counts.
+// share writes the state of adaptive scheduling to Redis for other programs. Linkwatch itself reads it
+// from the database.
 func (s *scheduler) share(ctx context.Context, e crawl.Execution) {
 	if s.opts.Redis == nil {
 		return
@@ -189,14 +189,14 @@ func (s *scheduler) share(ctx context.Context, e crawl.Execution) {
 	}
 	if err == nil {
 		key := "crawler:adaptive:" + j.SourceID
-		err = errors.Join(s.opts.Redis.HSet(ctx, key, e.JobID, state).Err(), s.opts.Redis.Expire(ctx, key, keepAdaptive).Err())
+		err = errors.Join(s.opts.Redis.HSet(ctx, key, e.JobID, state).Err(), s.opts.Redis.Expire(ctx, key, adaptiveTTL).Err())
 	}
 	if err != nil {
-		s.opts.Log.Debug("sharing the state of adaptive scheduling failed", "error", err)
+		s.opts.Log.Debug("share adaptive state failed", "error", err)
 	}
 }
 
-// collect takes the figures for the metrics.
+// collect collects the metrics.
 func (s *scheduler) collect(ctx context.Context) error {
 	m, err := s.store.Collect(ctx)
 	if err != nil {
@@ -208,10 +208,10 @@ func (s *scheduler) collect(ctx context.Context) error {
 	return nil
 }
 
-// release gives the jobs back that this instance holds: others, or this program when
-// it starts again, continue their crawls at once.
+// release releases the jobs that this instance holds. Other instances, or this one after a restart,
+// continue their crawls immediately.
 func (s *scheduler) release(working context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), releaseTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), releaseTimeout)
 	defer cancel()
 	holder, _, _ := s.opts.Lease.Current()
 	if holder == "" {
@@ -229,11 +229,11 @@ func (s *scheduler) release(working context.Context) {
 		}
 	}
 	if err != nil {
-		jobs.LogError(s.opts.Log, "crawls stay locked until their locks are stale", err)
+		jobs.LogError(s.opts.Log, "release crawls failed, they stay locked until their locks are stale", err)
 	}
 }
 
-// memoryInUse is how much memory the program uses now, in MiB.
+// memoryInUse returns the memory in use, in MiB.
 func memoryInUse() int64 {
 	sample := []runtimemetrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	runtimemetrics.Read(sample)

@@ -15,16 +15,14 @@ import (
 	"linkwatch/outbound"
 )
 
-// Manager is an external source manager, of which sources are synced
-// (CRAWLER_SOURCES_API_URL).
+// Manager is an external source manager whose sources are synced (CRAWLER_SOURCES_API_URL).
 type Manager struct {
-	Client *outbound.Client // for that endpoint alone
-	URL    string           // answers with a list of sources
-	Secret string           // signs the tokens that it is asked with; "" = it needs none
+	Client *outbound.Client // connects only to URL
+	URL    string           // returns a list of sources
+	Secret string           // signs the bearer token of the request; "" = no token
 }
 
-// managed is a source as a source manager tells of it. It has more members, which
-// are passed over.
+// managed is a source in the response of a source manager. Other fields are ignored.
 type managed struct {
 	ID             string   `json:"id"`
 	Name           string   `json:"name"`
@@ -38,13 +36,12 @@ type managed struct {
 	IntervalType   string   `json:"interval_type"`
 }
 
-// Sync reads the sources of the manager and puts them into the store; then every
-// enabled source gets a job. Errors are CodeUnavailable if the manager does not
-// answer as it should.
+// Sync copies the sources of the manager to the store, and creates a job for every enabled source.
+// The error is CodeUnavailable if the manager is unavailable or its response is invalid.
 func (m *Manager) Sync(ctx context.Context, store *crawl.Store) (crawl.SyncReport, error) {
 	sources, err := m.sources(ctx)
 	if err != nil {
-		return crawl.SyncReport{}, &models.Error{Code: models.CodeUnavailable, Detail: "The source manager is not available. Check CRAWLER_SOURCES_API_URL.", Err: err}
+		return crawl.SyncReport{}, &models.Error{Code: models.CodeUnavailable, Detail: "The source manager is unavailable. Check CRAWLER_SOURCES_API_URL.", Err: err}
 	}
 	put, err := store.PutSources(ctx, sources)
 	if err != nil {
@@ -55,20 +52,20 @@ func (m *Manager) Sync(ctx context.Context, store *crawl.Store) (crawl.SyncRepor
 	return synced, err
 }
 
-// maxExternalID is the longest id of a source in the manager, in bytes.
+// maxExternalID is the maximum length of a source id of the manager, in bytes.
 const maxExternalID = 200
 
-// tokenLife is how long a token for the manager is valid.
-const tokenLife = time.Minute
+// tokenTTL is how long a token for the manager is valid.
+const tokenTTL = time.Minute
 
 func (m *Manager) sources(ctx context.Context) ([]crawl.External, error) {
 	r := outbound.Request{URL: m.URL}
 	if m.Secret != "" {
 		now := time.Now()
-		claims := jwt.MapClaims{"sub": "linkwatch", "iat": now.Unix(), "exp": now.Add(tokenLife).Unix()}
+		claims := jwt.MapClaims{"sub": "linkwatch", "iat": now.Unix(), "exp": now.Add(tokenTTL).Unix()}
 		var err error
 		if r.Bearer, err = jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(m.Secret)); err != nil {
-			return nil, fmt.Errorf("signing a token: %w", err)
+			return nil, fmt.Errorf("sign token: %w", err)
 		}
 	}
 	res, err := m.Client.Fetch(ctx, r)
@@ -76,14 +73,14 @@ func (m *Manager) sources(ctx context.Context) ([]crawl.External, error) {
 	case err != nil:
 		return nil, err
 	case res.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the source manager answers with status %d", res.StatusCode)
+		return nil, fmt.Errorf("source manager returned status %d", res.StatusCode)
 	case res.Truncated:
-		return nil, errors.New("the answer of the source manager is too long")
+		return nil, errors.New("response of the source manager is too large")
 	}
 	return readSources(res.Body)
 }
 
-// readSources reads a list of sources, or an object that has it as its member sources.
+// readSources parses a list of sources, or an object with that list in its field sources.
 func readSources(body []byte) ([]crawl.External, error) {
 	var all []managed
 	if err := json.Unmarshal(body, &all); err != nil {
@@ -91,7 +88,7 @@ func readSources(body []byte) ([]crawl.External, error) {
 			Sources []managed `json:"sources"`
 		}
 		if err := json.Unmarshal(body, &object); err != nil {
-			return nil, fmt.Errorf("reading the sources of the source manager: %w", err)
+			return nil, fmt.Errorf("parse response of the source manager: %w", err)
 		}
 		all = object.Sources
 	}

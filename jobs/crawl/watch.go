@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	watchEvery  = 500 * time.Millisecond // how soon a crawl that was cancelled elsewhere is noticed
-	watchFor    = time.Minute            // how long a crawl is watched after its last request
-	watchBudget = 5 * time.Second        // for asking the store
+	watchInterval = 500 * time.Millisecond // between two checks for crawls that were cancelled
+	watchTTL      = time.Minute            // how long a crawl is watched after its last request
+	watchTimeout  = 5 * time.Second        // of a query
 )
 
-// watch cancels the requests of crawls that end, on whichever instance that happens.
-// It is safe for concurrent use.
+// watch cancels the requests of crawls that end, on any instance. It is safe for concurrent
+// use.
 type watch struct {
 	running func(context.Context, map[int64]bool) (map[int64]bool, error)
 	mu      sync.Mutex
 	crawls  map[int64]*watched
 }
 
-// watched is a crawl of which something was fetched lately.
+// watched is a crawl with a recent request.
 type watched struct {
 	ctx    context.Context // ends when the crawl does
 	cancel context.CancelFunc
@@ -31,7 +31,7 @@ func newWatch(running func(context.Context, map[int64]bool) (map[int64]bool, err
 	return &watch{running: running, crawls: map[int64]*watched{}}
 }
 
-// lookout is one request of a crawl.
+// lookout is a request of a crawl.
 type lookout struct {
 	crawl context.Context
 	stop  func() bool
@@ -41,11 +41,10 @@ type lookout struct {
 // ended reports whether the crawl has ended.
 func (l lookout) ended() bool { return l.crawl.Err() != nil }
 
-// done is the end of the request.
+// done ends the request.
 func (l lookout) done() { l.stop(); l.leave() }
 
-// during returns a context for a request of a crawl: it ends with ctx, and with the
-// crawl.
+// during returns a context for a request of a crawl. It is cancelled with ctx and when the crawl ends.
 func (w *watch) during(ctx context.Context, crawl int64) (context.Context, lookout) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,9 +59,9 @@ func (w *watch) during(ctx context.Context, crawl int64) (context.Context, looko
 	return during, lookout{c.ctx, context.AfterFunc(c.ctx, leave), leave}
 }
 
-// run looks at the crawls until ctx ends.
+// run checks the watched crawls until ctx is done.
 func (w *watch) run(ctx context.Context, failed func(error)) {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -70,44 +69,44 @@ func (w *watch) run(ctx context.Context, failed func(error)) {
 		case <-ctx.Done():
 			return
 		}
-		if err := w.look(ctx); err != nil && ctx.Err() == nil {
+		if err := w.check(ctx); err != nil && ctx.Err() == nil {
 			failed(err)
 		}
 	}
 }
 
-// look ends the contexts of crawls that are not running any more, and forgets those
-// that nothing was fetched of for a while.
-func (w *watch) look(ctx context.Context) error {
-	asked := map[int64]bool{}
+// check cancels the contexts of crawls that are no longer running, and stops watching crawls without
+// recent requests.
+func (w *watch) check(ctx context.Context) error {
+	watching := map[int64]bool{}
 	w.mu.Lock()
 	for crawl, c := range w.crawls {
-		if time.Since(c.used) > watchFor {
+		if time.Since(c.used) > watchTTL {
 			c.cancel()
 			delete(w.crawls, crawl)
-		} else if crawl != 0 { // those added by hand do not end
-			asked[crawl] = true
+		} else if crawl != 0 { // 0 = URLs outside any crawl, which do not end
+			watching[crawl] = true
 		}
 	}
 	w.mu.Unlock()
-	if len(asked) == 0 {
+	if len(watching) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, watchBudget)
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
-	running, err := w.running(ctx, asked)
+	running, err := w.running(ctx, watching)
 	if err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for crawl := range asked {
+	for crawl := range watching {
 		c := w.crawls[crawl]
 		switch {
 		case c == nil:
 		case !running[crawl]:
 			c.cancel()
-		case c.ctx.Err() != nil: // it goes on in another execution
+		case c.ctx.Err() != nil: // it continues in another execution
 			delete(w.crawls, crawl)
 		}
 	}

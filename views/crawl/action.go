@@ -2,14 +2,14 @@ package crawl
 
 import "linkwatch/models/crawl"
 
-// action is what a user can do with a job.
+// action is something that a user can do with a job.
 type action struct {
 	event       crawl.Event
 	label, icon string
 	key         string // the attribute by which static/app.js finds its button; "" = none
 }
 
-// actions are all of them, in the order in which they are shown.
+// actions are all actions, in the order in which pages show them.
 var actions = []action{
 	{crawl.ForceRun, "Run now", "refresh", "data-check"},
 	{crawl.Retry, "Retry", "refresh", "data-check"},
@@ -18,7 +18,7 @@ var actions = []action{
 	{crawl.Cancel, "Cancel", "x", ""},
 }
 
-// allowed are the actions that the status of a job allows.
+// allowed returns the actions that the status of a job allows.
 func allowed(j crawl.Job) []action {
 	var all []action
 	for _, a := range actions {
@@ -31,8 +31,7 @@ func allowed(j crawl.Job) []action {
 	return all
 }
 
-// asks reports whether there is a question before the action, since it cannot be undone.
-func (a action) asks() bool { return a.event == crawl.Cancel }
+// needsConfirmation reports whether the page asks before the action, because it cannot be undone.
+func (a action) needsConfirmation() bool { return a.event == crawl.Cancel }
 
-// path is where a button of the action leads.
 func (a action) path(j crawl.Job) string { return actPath(j.ID, string(a.event)) }

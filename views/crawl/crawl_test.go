@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// TestScheduleChoices: the interval of a job is always among the choices, in its own unit.
+// TestScheduleChoices tests that the interval of a job is always an option, in its own unit.
 func TestScheduleChoices(t *testing.T) {
 	for chosen, want := range map[string]string{
 		"1 days":       "once, 1 hours, 6 hours, 1 days, 7 days",
@@ -23,11 +23,11 @@ func TestScheduleChoices(t *testing.T) {
 		"9999999 days": "once, 1 hours, 6 hours, 1 days, 7 days",
 	} {
 		var got []string
-		for _, i := range choices(chosen) {
+		for _, i := range scheduleOptions(chosen) {
 			got = append(got, ScheduleValue(i))
 		}
 		if strings.Join(got, ", ") != want {
-			t.Errorf("%s: %q, want %q", chosen, got, want)
+			t.Errorf("%s: got %q, want %q", chosen, got, want)
 		}
 	}
 }
@@ -42,12 +42,12 @@ func FuzzParseSchedule(f *testing.F) {
 			return
 		}
 		if again, err := ParseSchedule(ScheduleValue(i)); err != nil || again.Duration() != i.Duration() || i.Recurring() != (i.Duration() > 0) {
-			t.Errorf("%q is %+v, then %+v %v", value, i, again, err)
+			t.Errorf("%q: got %+v, parsed again as %+v (error %v)", value, i, again, err)
 		}
 	})
 }
 
-func TestScheduleInWords(t *testing.T) {
+func TestFormatSchedule(t *testing.T) {
 	for want, j := range map[string]crawl.Job{
 		"once":                   {},
 		"every week":             {IntervalCount: 7, IntervalType: crawl.Days, IntervalSeconds: 7 * 24 * 3600},
@@ -55,7 +55,7 @@ func TestScheduleInWords(t *testing.T) {
 		"every 4 hours, adapted": {IntervalCount: 1, IntervalType: crawl.Hours, IntervalSeconds: 4 * 3600, AdaptiveScheduling: true},
 	} {
 		if got := schedule(j); got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
@@ -63,24 +63,24 @@ func TestScheduleInWords(t *testing.T) {
 func TestStatusText(t *testing.T) {
 	for want, j := range map[string]crawl.Job{
 		"": {Status: crawl.Running, CurrentRetryCount: 1},
-		"Its source is disabled, so it does not run.": {Status: crawl.Scheduled, Held: true},
-		"The last run failed. This is retry 2 of 3.":  {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3},
-		"It does not run until it is resumed.":        {Status: crawl.Paused, Held: true},
-		"It does not run again until it is retried.":  {Status: crawl.Failed},
-		"It does not run again.":                      {Status: crawl.Cancelled},
+		"The source is disabled, so this job does not run.": {Status: crawl.Scheduled, Held: true},
+		"The last run failed. This is retry 2 of 3.":        {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3},
+		"Paused jobs do not run until you resume them.":     {Status: crawl.Paused, Held: true},
+		"No retries left. Retry to run it again.":           {Status: crawl.Failed},
+		"Cancelled jobs do not run again.":                  {Status: crawl.Cancelled},
 	} {
 		if got := statusText(j); got != want {
-			t.Errorf("%s: %q, want %q", j.Status, got, want)
+			t.Errorf("%s: got %q, want %q", j.Status, got, want)
 		}
 	}
 }
 
 func TestSpeed(t *testing.T) {
-	began := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
-	e := crawl.Execution{StartedAt: began, ItemsCrawled: 45}
-	for took, want := range map[time.Duration]string{0: "–", 900 * time.Millisecond: "–", 30 * time.Second: "1.5", -time.Second: "–"} {
-		if got := speed(e, began.Add(took).Time); got != want {
-			t.Errorf("45 pages in %s are %s a second, want %s", took, got, want)
+	started := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
+	e := crawl.Execution{StartedAt: started, ItemsCrawled: 45}
+	for duration, want := range map[time.Duration]string{0: "–", 900 * time.Millisecond: "–", 30 * time.Second: "1.5", -time.Second: "–"} {
+		if got := pagesPerSecond(e, started.Add(duration).Time); got != want {
+			t.Errorf("45 pages in %s: got %s per second, want %s", duration, got, want)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestCrawlPlaces(t *testing.T) {
 		"/crawl/discovered?source=s_1":                                        DiscoveredPlace{Token: "abc"}.withSource("s_1").Path(),
 	} {
 		if got != want {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

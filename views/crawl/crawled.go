@@ -10,15 +10,15 @@ import (
 	"linkwatch/views/ui"
 )
 
-// CrawledPages is the list of crawled pages with their search.
+// CrawledPages is the list of crawled pages with its search.
 type CrawledPages struct {
 	ui.Page
 	Place  CrawledPlace
-	Query  string // what is wrong with the search, else ""
+	Query  string // error of the search; "" = none
 	Source string // name of the only source shown; "" = all
 	List   crawl.PageList
 	Lag    crawl.Lag
-	Kept   map[string]Kept // what other systems have of the pages, by their URLs
+	Saved  map[string]Saved // links and targets of the pages, by URL
 }
 
 // CrawledPlace is a page of the list of crawled pages. Its path can be bookmarked.
@@ -33,10 +33,10 @@ const (
 	pagesBulkPath = pagesPath + "/bulk"
 )
 
-// PagePath is the address of a crawled page.
+// PagePath returns the path of a crawled page.
 func PagePath(id string) string { return pagesPath + "/" + id }
 
-// Path is the address of the list.
+// Path returns the path of the list.
 func (p CrawledPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{
@@ -63,8 +63,8 @@ func (p CrawledPlace) searches() bool {
 }
 func (p CrawledPlace) filtered() bool { return p.searches() || p.SourceID != "" }
 
-// dates are the days of a filter in words.
-func (p CrawledPlace) dates() string {
+// dateRange describes the days of the filter: "since 2026-03-24".
+func (p CrawledPlace) dateRange() string {
 	switch {
 	case p.Until == "":
 		return "since " + p.Since
@@ -74,7 +74,7 @@ func (p CrawledPlace) dates() string {
 	return p.Since + " to " + p.Until
 }
 
-// period is a choice of days up to today.
+// period is a date filter that ends today.
 type period struct {
 	label string
 	days  int
@@ -86,8 +86,8 @@ func (d period) since(now time.Time) string {
 	return now.UTC().AddDate(0, 0, -d.days).Format(time.DateOnly)
 }
 
-// found is the number of pages of the list, as far as it is known.
-func (v CrawledPages) found() string {
+// countText is the number of matching pages; "" without a search, because counting all pages is slow.
+func (v CrawledPages) countText() string {
 	switch {
 	case v.Place.searches() && v.List.AtLeast:
 		return "More than " + ui.Plural(v.List.Total, "page")
@@ -97,15 +97,15 @@ func (v CrawledPages) found() string {
 	return ""
 }
 
-// name is what a page is called: its title, or its URL.
-func name(title, address string) string {
+// displayTitle returns the title of a page, or its URL if it has none.
+func displayTitle(title, address string) string {
 	if title != "" {
 		return title
 	}
-	return where(address)
+	return displayURL(address)
 }
 
-// versionTime is what a version is called in a list of them.
-func versionTime(v crawl.Version) string {
+// versionLabel is the label of a version in a list: "3 – 2026-03-24 12:00 UTC".
+func versionLabel(v crawl.Version) string {
 	return strconv.Itoa(v.Version) + " – " + v.CreatedAt.UTC().Format("2006-01-02 15:04") + " UTC"
 }

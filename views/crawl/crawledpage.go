@@ -14,23 +14,23 @@ import (
 // CrawledPage is the page of one crawled page.
 type CrawledPage struct {
 	ui.Page
-	Crawled  crawl.Page
-	Source   crawl.Source
-	Text     []string // its lines
-	Versions []crawl.Version
-	Copies   []crawl.Copy
-	Archives bool // copies of pages are archived
-	Kept     Kept
-	Aside    []templ.Component // of other systems: sections below the facts
+	Crawled        crawl.Page
+	Source         crawl.Source
+	Text           []string // lines
+	Versions       []crawl.Version
+	Copies         []crawl.Copy
+	ArchiveEnabled bool // copies of crawled pages are archived
+	Saved          Saved
+	Aside          []templ.Component // sections of other systems, below the facts
 }
 
-// maxShown is how many lines of a text the page shows.
-const maxShown = 2000
+// maxLines is the number of lines of text that the page shows.
+const maxLines = 2000
 
-func (v CrawledPage) shown() []string { return v.Text[:min(len(v.Text), maxShown)] }
+func (v CrawledPage) shownLines() []string { return v.Text[:min(len(v.Text), maxLines)] }
 
-// comparable reports whether a version has one before it to compare it with.
-func (v CrawledPage) comparable(i int) bool {
+// hasOlderText reports whether there is an older version to compare version i with.
+func (v CrawledPage) hasOlderText(i int) bool {
 	if v.Versions[i].Change == crawl.PageGone {
 		return false
 	}
@@ -42,7 +42,6 @@ func (v CrawledPage) comparable(i int) bool {
 	return false
 }
 
-// copyPath is the address of an archived copy.
 func (v CrawledPage) copyPath(c crawl.Copy) string {
 	return PagePath(v.Crawled.ID()) + "/archive/" + c.Hash.String()
 }
@@ -52,12 +51,12 @@ type PageDiff struct {
 	ui.Page
 	Crawled  crawl.Page
 	Versions []crawl.Version
-	From, To crawl.Version // From is the zero one if there is none before To
+	From, To crawl.Version // From is zero if To has no older version
 	Diff     textdiff.Diff
-	All      bool // lines that are the same are all shown
+	ShowAll  bool // unchanged lines are shown too
 }
 
-// DiffPath is the address of a comparison; 0 means the usual version.
+// DiffPath returns the path of a comparison. from 0 is the version before to, to 0 is the newest.
 func DiffPath(id string, from, to int, all bool) string {
 	q := url.Values{}
 	for name, n := range map[string]int{"from": from, "to": to} {
@@ -71,8 +70,8 @@ func DiffPath(id string, from, to int, all bool) string {
 	return ui.WithQuery(PagePath(id)+"/changes", q)
 }
 
-// withText are the versions that can be compared.
-func (v PageDiff) withText() (all []crawl.Version) {
+// versionsWithText returns the versions that can be compared.
+func (v PageDiff) versionsWithText() (all []crawl.Version) {
 	for _, ver := range v.Versions {
 		if ver.Change != crawl.PageGone {
 			all = append(all, ver)
@@ -81,25 +80,25 @@ func (v PageDiff) withText() (all []crawl.Version) {
 	return all
 }
 
-// context is how many lines that are the same are shown around others.
-const context = 2
+// contextLines is the number of unchanged lines shown around changed ones.
+const contextLines = 2
 
-// part is some rows of a comparison, or a number of rows that are left out.
-type part struct {
+// hunk is a run of rows to show, or a number of rows to skip.
+type hunk struct {
 	rows    []textdiff.Row
 	skipped int
 }
 
-// parts are the rows that are shown.
-func (v PageDiff) parts() (parts []part) {
+// hunks returns what the page shows of the comparison.
+func (v PageDiff) hunks() (parts []hunk) {
 	rows := v.Diff.Rows
-	if v.All {
-		return []part{{rows: rows}}
+	if v.ShowAll {
+		return []hunk{{rows: rows}}
 	}
 	keep := make([]bool, len(rows))
 	for i, r := range rows {
 		if r.Kind != textdiff.Same {
-			for j := max(0, i-context); j <= min(len(rows)-1, i+context); j++ {
+			for j := max(0, i-contextLines); j <= min(len(rows)-1, i+contextLines); j++ {
 				keep[j] = true
 			}
 		}
@@ -110,17 +109,17 @@ func (v PageDiff) parts() (parts []part) {
 			end++
 		}
 		if keep[i] {
-			parts = append(parts, part{rows: rows[i:end]})
+			parts = append(parts, hunk{rows: rows[i:end]})
 		} else {
-			parts = append(parts, part{skipped: end - i})
+			parts = append(parts, hunk{skipped: end - i})
 		}
 		i = end
 	}
 	return parts
 }
 
-// changeWord says what a version is, on its own.
-func changeWord(c crawl.Change) string {
+// changeLabel is the label of a change.
+func changeLabel(c crawl.Change) string {
 	switch c {
 	case crawl.PageNew:
 		return "first seen"

@@ -8,14 +8,14 @@ import (
 	"linkwatch/views/ui"
 )
 
-// DiscoveredLinks is the page of the links that lead out of the allowed domains.
+// DiscoveredLinks is the page of links to URLs outside the allowed domains.
 type DiscoveredLinks struct {
 	ui.Page
 	Place  DiscoveredPlace
-	Query  string // what is wrong with the search, else ""
+	Query  string // error of the search; "" = none
 	Source string // name of the only source shown; "" = all
 	Links  models.Slice[crawl.Discovered]
-	Kept   map[string]Kept // what other systems have of the links, by their URLs
+	Saved  map[string]Saved // links and targets of the URLs, by URL
 }
 
 // DiscoveredPlace is a page of the discovered links. Its path can be bookmarked.
@@ -24,7 +24,7 @@ type DiscoveredPlace struct {
 	Token string // of the page; "" = the first
 }
 
-// Path is the address of the page.
+// Path returns the path of the page.
 func (p DiscoveredPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"source": p.SourceID, "host": p.Host, "q": p.Text, "page_token": p.Token})

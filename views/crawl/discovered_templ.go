@@ -47,7 +47,7 @@ func DiscoveredPage(v DiscoveredLinks) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"page-head\"><div><p class=\"crumb\"><a href=\"/crawl\">Crawl</a></p><h1>Discovered links</h1></div></div><p class=\"lead\">Links of crawled pages that lead out of the allowed domains. Crawls do not follow them. Save one to keep it, or watch it to know when it is down.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"page-head\"><div><p class=\"crumb\"><a href=\"/crawl\">Crawl</a></p><h1>Discovered links</h1></div></div><p class=\"lead\">Links from crawled pages to other sites. Crawls do not follow them. Save a link to keep it, or watch it to know when it goes down.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -108,7 +108,7 @@ func DiscoveredPage(v DiscoveredLinks) templ.Component {
 				return nil
 			})
 			templ_7745c5c3_Err = ui.SearchForm(ui.ListSearch{
-				Path: discoveredPath, Label: "Discovered links", Field: "Search discovered links", Hint: "Search URLs and texts of links",
+				Path: discoveredPath, Label: "Discovered links", Field: "Search discovered links", Hint: "Search URLs and link texts",
 				Text: v.Place.Text, Bad: v.Query != "", Target: "#found", Sync: "this",
 			}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -132,7 +132,7 @@ func DiscoveredPage(v DiscoveredLinks) templ.Component {
 	})
 }
 
-// DiscoveredResults is the part of the page that changes while the reader searches.
+// DiscoveredResults is the part of the page that htmx replaces while the user types.
 func DiscoveredResults(v DiscoveredLinks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -195,7 +195,7 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<table class=\"cards history finds\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Select</span></th><th scope=\"col\">URL</th><th scope=\"col\">Text</th><th scope=\"col\">Found on</th><th scope=\"col\">Found</th><th scope=\"col\">Kept</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<table class=\"cards history finds\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Select</span></th><th scope=\"col\">URL</th><th scope=\"col\">Text</th><th scope=\"col\">Found on</th><th scope=\"col\">Found</th><th scope=\"col\">Saved</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -217,7 +217,7 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = pick(d.ID(), d.URL).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = selectCell(d.ID(), d.URL).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -239,9 +239,9 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var9 string
-				templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(where(d.URL))
+				templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(displayURL(d.URL))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 69, Col: 103}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 69, Col: 108}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 				if templ_7745c5c3_Err != nil {
@@ -321,9 +321,9 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var14 string
-				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(where(d.FoundOn))
+				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(displayURL(d.FoundOn))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 82, Col: 87}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 82, Col: 92}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 				if templ_7745c5c3_Err != nil {
@@ -373,11 +373,11 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</td><td data-label=\"Kept\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</td><td data-label=\"Saved\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = keptMarks(v.Kept[d.URL]).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = savedMarks(v.Saved[d.URL]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -385,7 +385,7 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = rowForm(discoveredBulkPath, v.Place.Path(), d.ID(), d.URL, v.Kept[d.URL].rowActions()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = rowForm(discoveredBulkPath, v.Place.Path(), d.ID(), d.URL, v.Saved[d.URL].rowActions()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -404,7 +404,7 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Links.Items) > 0 {
-			templ_7745c5c3_Err = bulkBar(discoveredBulkPath, v.Place.Path(), "Selected links", findActions).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = bulkBar(discoveredBulkPath, v.Place.Path(), "Selected links", resultActions).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -443,7 +443,7 @@ func noDiscovered(at DiscoveredPlace) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if at.Token != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<h2>The list ends before this page</h2><p><a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<h2>This page is empty</h2><p><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -456,7 +456,7 @@ func noDiscovered(at DiscoveredPlace) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "\">Go to its first page</a>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "\">Go to the first page</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -479,25 +479,25 @@ func noDiscovered(at DiscoveredPlace) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if at.filtered() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<h2>No links discovered</h2><p>No page of this source links to another site so far. <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<h2>No discovered links</h2><p>No page of this source links to another site. <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var20 templ.SafeURL
 			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(DiscoveredPlace{}.Path()))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 118, Col: 108}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 118, Col: 101}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Show those of all sources</a>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Show the links of all sources</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<h2>No links discovered yet</h2><p>Links to other sites appear here as crawls find them. <a href=\"/crawl\">Add a crawl</a> to begin.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<h2>No discovered links yet</h2><p>Links to other sites appear here when crawls find them. <a href=\"/crawl\">Add a crawl</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -19,7 +19,7 @@ type Feeds struct {
 	Polling   bool // feeds are polled
 }
 
-// FeedDelete is the page that asks before a feed is deleted.
+// FeedDelete is the confirmation page for deleting a feed.
 type FeedDelete struct {
 	ui.Page
 	Feed crawl.Feed
@@ -31,7 +31,7 @@ type FeedPlace struct {
 	Token    string // of the page; "" = the first
 }
 
-// Path is the address of the page.
+// Path returns the path of the page.
 func (p FeedPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"source": p.SourceID, "page_token": p.Token})
@@ -42,10 +42,10 @@ func (p FeedPlace) withSource(id string) FeedPlace  { p.SourceID, p.Token = id, 
 func (p FeedPlace) after(c models.Cursor) FeedPlace { p.Token = c.Token(); return p }
 func feedPath(f crawl.Feed, action string) string   { return "/crawl/feeds/" + f.ID() + "/" + action }
 
-// feedName is what a feed is called: its title, or its URL.
+// feedName returns the title of a feed, or its URL if it has none.
 func feedName(f crawl.Feed) string {
 	if f.Title != "" {
 		return f.Title
 	}
-	return where(f.URL)
+	return displayURL(f.URL)
 }

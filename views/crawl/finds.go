@@ -6,22 +6,21 @@ import (
 	"linkwatch/models"
 )
 
-// Kept is what other systems have of a URL that a crawl found: the paths of their
-// pages; "" = nothing.
-type Kept struct{ Link, Target string }
+// Saved holds the paths of the link and the target of a URL that a crawl found; "" = there is none.
+type Saved struct{ Link, Target string }
 
-// Beside is what crawling shows on the page of something else with a URL.
-type Beside struct {
+// SiteCrawl is the crawl of a site, shown on the page of a link, target or website.
+type SiteCrawl struct {
 	Name       string // of the source that crawls its site
 	JobID      string // "" = the source has no job
 	FetchedAt  models.Time
 	StatusCode int
 }
 
-// rowActions are the actions of a row that its menu offers, by what is kept of its URL.
-func (k Kept) rowActions() []findAction {
-	var all []findAction
-	for _, a := range findActions {
+// rowActions returns the actions of a row. URLs that are saved or watched already are not offered that again.
+func (k Saved) rowActions() []bulkAction {
+	var all []bulkAction
+	for _, a := range resultActions {
 		if a.value == "save" && k.Link != "" || a.value == "watch" && k.Target != "" {
 			continue
 		}
@@ -30,22 +29,22 @@ func (k Kept) rowActions() []findAction {
 	return all
 }
 
-// findAction is what can be done with what a crawl found. value is that of its button.
-type findAction struct{ value, label, icon string }
+// bulkAction is an action on the selected rows. value is the value of its button.
+type bulkAction struct{ value, label, icon string }
 
-var findActions = []findAction{
+var resultActions = []bulkAction{
 	{"save", "Save", "bookmark"},
 	{"watch", "Watch", "pulse"},
 	{"delete", "Delete", "trash"},
 }
 
-// entryActions are the actions on selected entries of the frontier.
-var entryActions = []findAction{
+// entryActions are the actions on entries of the frontier.
+var entryActions = []bulkAction{
 	{"retry", "Retry", "refresh"},
 	{"delete", "Delete", "trash"},
 }
 
-// crawlPath is the form that adds a crawl, filled in with the site of a URL.
+// crawlPath returns the path of the form that adds a crawl, filled in with the site of a URL.
 func crawlPath(address string) string {
 	u, err := models.ParseURL("url", address)
 	if err != nil {

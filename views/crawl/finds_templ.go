@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// pick is the cell of a row with the box that selects it for the form "bulk".
-func pick(id, name string) templ.Component {
+// selectCell is the cell with the checkbox that selects a row for the form "bulk".
+func selectCell(id, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -70,9 +70,9 @@ func pick(id, name string) templ.Component {
 	})
 }
 
-// bulkBar is below the rows of a list. It is visible while any row is selected. The
-// form posts the selected ids and the action to a path, and the reader returns to back.
-func bulkBar(path, back, label string, actions []findAction) templ.Component {
+// bulkBar is the bar below a list, visible while a row is selected. The form posts the
+// selected ids and the action to path. The user then returns to back.
+func bulkBar(path, back, label string, actions []bulkAction) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -198,8 +198,8 @@ func bulkBar(path, back, label string, actions []findAction) templ.Component {
 	})
 }
 
-// rowForm is the buttons of a row: the same actions as those of bulkBar, for it alone.
-func rowForm(path, back, id, name string, actions []findAction) templ.Component {
+// rowForm has the actions of bulkBar as buttons for a single row.
+func rowForm(path, back, id, name string, actions []bulkAction) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -324,8 +324,8 @@ func rowForm(path, back, id, name string, actions []findAction) templ.Component 
 	})
 }
 
-// keptMarks say what other systems have of a URL, and lead there.
-func keptMarks(k Kept) templ.Component {
+// savedMarks link to the saved link and the target of a URL.
+func savedMarks(k Saved) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -400,7 +400,7 @@ func keptMarks(k Kept) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if k == (Kept{}) {
+		if k == (Saved{}) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "–")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -410,7 +410,7 @@ func keptMarks(k Kept) templ.Component {
 	})
 }
 
-// CrawlButton leads to the form that adds a crawl of the site of a URL.
+// CrawlButton links to the form that adds a crawl of the site of a URL.
 func CrawlButton(address string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -461,9 +461,9 @@ func CrawlButton(address string) templ.Component {
 	})
 }
 
-// Crawled is a section on the page of something else: the crawl of its site, and whether
-// that found its page.
-func Crawled(v Beside, now time.Time) templ.Component {
+// SiteCrawlSection is a section on the page of a link, target or website: the crawl of its site,
+// and whether the crawl found the page.
+func SiteCrawlSection(v SiteCrawl, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -543,7 +543,7 @@ func Crawled(v Beside, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.FetchedAt.IsZero() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "It has not found this page.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "This page has not been crawled.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -596,7 +596,7 @@ func Crawled(v Beside, now time.Time) templ.Component {
 	})
 }
 
-// filterChip is a filter of a list that is on. It leads to the list without it.
+// filterChip is an active filter of a list. It links to the list without the filter.
 func filterChip(what, value, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -8,24 +8,24 @@ import (
 	"linkwatch/views/ui"
 )
 
-// AddForm is what was typed for a job and its source, with its errors.
+// AddForm is the form that adds a job and its source, with its errors.
 type AddForm struct {
 	URL string
 	SourceForm
 	Schedule string // see ScheduleValue
-	Now      bool   // the first run starts at once
-	Open     bool   // show what is folded
+	RunNow   bool   // start the first run immediately
+	Open     bool   // show the collapsed fields
 }
 
-// NewAddForm is the form with its defaults.
+// NewAddForm returns the form with default values.
 func NewAddForm(url string) AddForm {
 	return AddForm{
-		URL: url, Schedule: ScheduleValue(crawl.Interval{Count: 1, Type: crawl.Days}), Now: true,
+		URL: url, Schedule: ScheduleValue(crawl.Interval{Count: 1, Type: crawl.Days}), RunNow: true,
 		SourceForm: SourceForm{Depth: strconv.Itoa(crawl.DefaultDepth), RateLimit: strconv.Itoa(crawl.DefaultRateLimit)},
 	}
 }
 
-// SourceForm is what was typed for a source, with its errors.
+// SourceForm is the form of a source, with its errors.
 type SourceForm struct {
 	Name, Depth, RateLimit, Domains string
 	Enabled                         bool
@@ -34,7 +34,7 @@ type SourceForm struct {
 	Errors                          ui.Errors
 }
 
-// SourceFormOf is the form filled in with a source.
+// SourceFormOf returns the form filled in from a source.
 func SourceFormOf(s crawl.Source) SourceForm {
 	return SourceForm{
 		Name: s.Name, Depth: strconv.Itoa(s.Depth()), RateLimit: strconv.Itoa(s.RateLimitMS),
@@ -42,7 +42,7 @@ func SourceFormOf(s crawl.Source) SourceForm {
 	}
 }
 
-// JobForm is what was typed for a job, with its errors.
+// JobForm is the form of a job, with its errors.
 type JobForm struct {
 	Schedule, Retries, Backoff string
 	Adaptive                   bool
@@ -50,7 +50,7 @@ type JobForm struct {
 	Errors                     ui.Errors
 }
 
-// JobFormOf is the form filled in with a job.
+// JobFormOf returns the form filled in from a job.
 func JobFormOf(j crawl.Job) JobForm {
 	return JobForm{
 		Schedule: ScheduleValue(j.Interval()), Adaptive: j.AdaptiveScheduling,
@@ -58,19 +58,19 @@ func JobFormOf(j crawl.Job) JobForm {
 	}
 }
 
-// Unfolded reports whether what is folded is shown: a field there has an error.
-func (f AddForm) unfolded() bool {
+// expanded reports whether the collapsed fields are shown, for example because one of them has an error.
+func (f AddForm) expanded() bool {
 	return f.Open || len(f.Errors) > 1 || len(f.Errors) == 1 && f.Errors["url"] == ""
 }
 
-// schedules are the intervals that are offered.
+// schedules are the intervals that the form offers.
 var schedules = []crawl.Interval{
 	{Type: crawl.Hours}, {Count: 1, Type: crawl.Hours}, {Count: 6, Type: crawl.Hours}, {Count: 1, Type: crawl.Days}, {Count: 7, Type: crawl.Days},
 }
 
 const once = "once"
 
-// ScheduleValue is an interval as forms send it: "once", "6 hours".
+// ScheduleValue formats an interval as a form value: "once", "6 hours".
 func ScheduleValue(i crawl.Interval) string {
 	if !i.Recurring() {
 		return once
@@ -78,7 +78,7 @@ func ScheduleValue(i crawl.Interval) string {
 	return strconv.Itoa(i.Count) + " " + string(i.Type)
 }
 
-// ParseSchedule reads what ScheduleValue wrote. Errors are those of ParseInterval.
+// ParseSchedule parses the output of ScheduleValue. Its errors are those of ParseInterval.
 func ParseSchedule(value string) (crawl.Interval, error) {
 	if value == once {
 		return crawl.Interval{Type: crawl.Hours}, nil
@@ -91,9 +91,9 @@ func ParseSchedule(value string) (crawl.Interval, error) {
 	return crawl.ParseInterval(&n, unit)
 }
 
-// choices are the intervals to choose from: those that are offered, and the one that
-// is chosen in its own unit.
-func choices(chosen string) []crawl.Interval {
+// scheduleOptions returns the intervals to choose from, in ascending order: schedules, and
+// the chosen one in its own unit.
+func scheduleOptions(chosen string) []crawl.Interval {
 	own, err := ParseSchedule(chosen)
 	if err != nil {
 		return schedules
@@ -113,8 +113,8 @@ func choices(chosen string) []crawl.Interval {
 	return all
 }
 
-// depths are the depths to choose from, with the one that is chosen.
-func depths(chosen string) []int {
+// depthOptions returns the depths to choose from, including the chosen one.
+func depthOptions(chosen string) []int {
 	all := []int{}
 	for n := 1; n <= crawl.DeepCrawl; n++ {
 		all = append(all, n)

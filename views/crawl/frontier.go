@@ -9,23 +9,23 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Frontier is the page of the URLs that crawls fetch, or have fetched.
+// Frontier is the page of URLs that crawls fetch or have fetched.
 type Frontier struct {
 	ui.Page
 	Place   FrontierPlace
-	Query   string // what is wrong with the search, else ""
+	Query   string // error of the search; "" = none
 	Add     EntryForm
 	Source  string // name of the only source shown; "" = all
 	Run     crawl.Execution
 	Entries models.Slice[crawl.EntryRow]
 }
 
-// run names the execution that the list is limited to.
-func (v Frontier) run() string {
-	return "Run " + strconv.Itoa(v.Run.ExecutionNumber) + " of " + where(v.Run.URL)
+// runLabel is the label of the execution in the filter.
+func (v Frontier) runLabel() string {
+	return "Run " + strconv.Itoa(v.Run.ExecutionNumber) + " of " + displayURL(v.Run.URL)
 }
 
-// EntryForm is what was typed for a URL to fetch, with its errors.
+// EntryForm is a form with a URL, with its errors.
 type EntryForm struct {
 	URL    string
 	Errors ui.Errors
@@ -37,7 +37,7 @@ type FrontierPlace struct {
 	Token string // of the page; "" = the first
 }
 
-// Path is the address of the page.
+// Path returns the path of the page.
 func (p FrontierPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{
@@ -51,12 +51,11 @@ const (
 	frontierBulkPath = frontierPath + "/bulk"
 )
 
-// FrontierDelete is the question before entries are deleted, since that cannot be
-// undone.
+// FrontierDelete is the confirmation page for deleting entries, which cannot be undone.
 type FrontierDelete struct {
 	ui.Page
 	IDs  []string
-	Back string // where the reader returns to
+	Back string // path to return to
 }
 
 // A place with another filter starts at its first page.
@@ -73,8 +72,8 @@ func (p FrontierPlace) withExecution(id string) FrontierPlace {
 }
 func (p FrontierPlace) after(c models.Cursor) FrontierPlace { p.Token = c.Token(); return p }
 
-// others are the filters besides the text, for the search form to keep.
-func (p FrontierPlace) others() []ui.Field {
+// otherFilters returns all filters except the text, so that the search form keeps them.
+func (p FrontierPlace) otherFilters() []ui.Field {
 	var all []ui.Field
 	for _, f := range []ui.Field{{Name: "status", Value: string(p.Status)}, {Name: "source", Value: p.SourceID}, {Name: "execution", Value: p.ExecutionID}, {Name: "host", Value: p.Host}} {
 		if f.Value != "" {
@@ -86,8 +85,8 @@ func (p FrontierPlace) others() []ui.Field {
 
 func (p FrontierPlace) filtered() bool { return p.EntryFilter != crawl.EntryFilter{} }
 
-// entryRow are the actions of an entry that its row offers.
-func entryRow(e crawl.EntryRow) []findAction {
+// entryRowActions returns the actions of the row of an entry.
+func entryRowActions(e crawl.EntryRow) []bulkAction {
 	if e.CanRetry {
 		return entryActions
 	}

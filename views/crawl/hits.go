@@ -7,7 +7,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// JobHits are jobs as the search over everything shows them.
+// JobHits returns jobs as hits of the global search.
 func JobHits(js []crawl.Job) []ui.Hit {
 	hits := make([]ui.Hit, len(js))
 	for i, j := range js {
@@ -17,11 +17,11 @@ func JobHits(js []crawl.Job) []ui.Hit {
 	return hits
 }
 
-// PageHits are crawled pages as the search over everything shows them.
+// PageHits returns crawled pages as hits of the global search.
 func PageHits(ps []crawl.FoundPage) []ui.Hit {
 	hits := make([]ui.Hit, len(ps))
 	for i, p := range ps {
-		hits[i] = ui.Hit{Title: cmp.Or(p.Title, p.URL), Detail: where(p.URL), Path: PagePath(p.ID())}
+		hits[i] = ui.Hit{Title: cmp.Or(p.Title, p.URL), Detail: displayURL(p.URL), Path: PagePath(p.ID())}
 	}
 	return hits
 }

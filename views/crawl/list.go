@@ -1,5 +1,5 @@
-// Package crawl holds the pages of crawling: for each a struct with what it shows, and
-// the component that shows it.
+// Package crawl holds the pages of crawling. Each page is a struct with its data and a
+// component that renders it.
 package crawl
 
 import (
@@ -10,14 +10,14 @@ import (
 	"linkwatch/views/ui"
 )
 
-// List is the page of all jobs: the form to add, the search, the rows.
+// List is the page of all jobs, with the form that adds a job and the search.
 type List struct {
 	ui.Page
 	Place  Place
 	Add    AddForm
-	Query  string // what is wrong with the search, else ""
+	Query  string // error of the search; "" = none
 	Jobs   models.Slice[crawl.Job]
-	Last   map[int64]crawl.Execution // the newest execution of each job that has run, by Job.Seq
+	Last   map[int64]crawl.Execution // the newest run of each job, by Job.Seq; jobs without a run are missing
 	Counts map[crawl.Status]int
 }
 
@@ -27,7 +27,7 @@ type Place struct {
 	Token string // of the page; "" = the first
 }
 
-// Path is the address of the list.
+// Path returns the path of the list.
 func (p Place) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"q": p.Text, "status": string(p.Status), "page_token": p.Token})
@@ -41,8 +41,8 @@ func (p Place) after(c models.Cursor) Place     { p.Token = c.Token(); return p 
 
 func (p Place) filtered() bool { return p.JobFilter != crawl.JobFilter{} }
 
-// all is how many jobs there are.
-func (v List) all() int {
+// total is the number of all jobs.
+func (v List) total() int {
 	n := 0
 	for _, count := range v.Counts {
 		n += count
@@ -50,9 +50,9 @@ func (v List) all() int {
 	return n
 }
 
-// offered are the statuses that can be chosen: those of jobs, running, and the one
-// that is chosen.
-func (v List) offered() []crawl.Status {
+// shownStatuses returns the statuses of the filter: those that jobs have, running, and the
+// chosen one.
+func (v List) shownStatuses() []crawl.Status {
 	var offered []crawl.Status
 	for _, s := range crawl.Statuses {
 		if v.Counts[s] > 0 || s == crawl.Running || s == v.Place.Status {
@@ -62,12 +62,12 @@ func (v List) offered() []crawl.Status {
 	return offered
 }
 
-// found is the number of jobs in the list, as far as it is known.
-func (v List) found() string {
+// countText is the number of jobs in the list, or "Many jobs" if it is not known.
+func (v List) countText() string {
 	n, whole := len(v.Jobs.Items), v.Place.Token == "" && !v.Jobs.More()
 	switch {
 	case !v.Place.filtered():
-		n = v.all()
+		n = v.total()
 	case v.Place.Text == "":
 		n = v.Counts[v.Place.Status]
 	case !whole:

@@ -9,23 +9,23 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of crawls.
+// Overview is the data of crawls on the overview page.
 type Overview struct {
 	Counts map[crawl.Status]int
 	Failed []crawl.Job
 	Now    time.Time
 }
 
-// Part is the crawls' part of the overview.
+// Part returns the part of the overview page about crawls.
 func (v Overview) Part() ui.OverviewPart {
 	list := List{Counts: v.Counts}
 	p := ui.OverviewPart{
-		Used: list.all() > 0,
+		Used: list.total() > 0,
 		Attention: []ui.Attention{{
 			Severity: ui.Critical, Noun: "failed crawl", Count: v.Counts[crawl.Failed],
 			Path: Place{}.withStatus(crawl.Failed).Path(), Rows: v.rows(),
 		}},
-		Well: []string{"no crawl failed"},
+		Well: []string{"no failed crawls"},
 	}
 	if p.Used {
 		p.Aside = []templ.Component{counts(list)}

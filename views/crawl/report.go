@@ -9,7 +9,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Report is the page of what an execution found: changes of pages and broken links.
+// Report is the page of a run: changed pages and broken links.
 type Report struct {
 	ui.Page
 	Place   ReportPlace
@@ -19,7 +19,7 @@ type Report struct {
 	Broken  models.Slice[crawl.BrokenLink]
 }
 
-// ReportPlace is what the page shows. Its path can be bookmarked.
+// ReportPlace identifies what the report shows. Its path can be bookmarked.
 type ReportPlace struct {
 	ID          string
 	Change      crawl.Change // "" = all
@@ -27,7 +27,7 @@ type ReportPlace struct {
 	BrokenToken string       // of the page of broken links; "" = the first
 }
 
-// Path is the address of the place.
+// Path returns the path of the report.
 func (p ReportPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"change": string(p.Change), "page_token": p.Token, "broken_token": p.BrokenToken})
@@ -38,22 +38,22 @@ func (p ReportPlace) withChange(c crawl.Change) ReportPlace   { p.Change, p.Toke
 func (p ReportPlace) after(c models.Cursor) ReportPlace       { p.Token = c.Token(); return p }
 func (p ReportPlace) afterBroken(c models.Cursor) ReportPlace { p.BrokenToken = c.Token(); return p }
 
-// csvPath is the address of the broken links as a file.
+// csvPath returns the path of the broken links as a CSV file.
 func (p ReportPlace) csvPath() string { return "/crawl/executions/" + p.ID + "/broken-links.csv" }
 
-// ReportFound is what an execution found in words: "12 new, 3 changed, 2 gone".
-func ReportFound(e crawl.Execution) string {
+// ChangeSummary summarizes the changes of a run: "12 new, 3 changed, 2 gone".
+func ChangeSummary(e crawl.Execution) string {
 	return ui.Count(e.PagesNew) + " new, " + ui.Count(e.PagesChanged) + " changed, " + ui.Count(e.PagesGone) + " gone"
 }
 
-// pending reports whether more may still be found.
+// pending reports whether the report is not complete yet.
 func (v Report) pending() bool {
 	return v.Run.Status == crawl.ExecutionRunning || v.Run.ReportedPage != nil
 }
 
-func (v Report) run() string { return "Run " + strconv.Itoa(v.Run.ExecutionNumber) }
+func (v Report) runTitle() string { return "Run " + strconv.Itoa(v.Run.ExecutionNumber) }
 
-// changeChoice is a filter of the changes.
+// changeChoice is a filter of the list of changes.
 type changeChoice struct {
 	change crawl.Change
 	label  string

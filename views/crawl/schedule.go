@@ -8,28 +8,28 @@ import (
 	"linkwatch/views/ui"
 )
 
-// SchedulePath is the address of the page of the schedule.
+// SchedulePath is the path of the schedule page.
 const SchedulePath = "/crawl/schedule"
 
-// Schedule is the page of how jobs are spread over the next day.
+// Schedule is the page of the jobs of the next 24 hours.
 type Schedule struct {
 	ui.Page
 	Slots []crawl.Slot
 	Score float64
 	Plan  crawl.Plan
-	Jobs  map[int64]crawl.Job // those of ShownMoves, by Job.Seq
+	Jobs  map[int64]crawl.Job // the jobs of ShownMoves, by Job.Seq
 }
 
 const (
 	maxMoves      = 100 // moves that the page shows
-	unevenBelow   = 0.7 // a rebalance is suggested
-	scheduleTicks = 4   // as many as the chart has columns for
+	unevenBelow   = 0.7 // score below which the page suggests a rebalance
+	scheduleTicks = 4   // labels of the time axis
 )
 
-// ShownMoves are the moves that the page shows.
+// ShownMoves returns the moves that the page shows.
 func (v Schedule) ShownMoves() []crawl.Move { return v.Plan.Moves[:min(len(v.Plan.Moves), maxMoves)] }
 
-// runs is how many runs the day has, a slot counted once for each job.
+// runs is the number of runs, counting a job once for each slot.
 func (v Schedule) runs() (n int) {
 	for _, s := range v.Slots {
 		n += s.Jobs
@@ -37,8 +37,8 @@ func (v Schedule) runs() (n int) {
 	return n
 }
 
-// most is the fullest slot, the first of several.
-func (v Schedule) most() (most crawl.Slot) {
+// busiest returns the slot with the most jobs, the first one if there are several.
+func (v Schedule) busiest() (most crawl.Slot) {
 	for _, s := range v.Slots {
 		if s.Jobs > most.Jobs {
 			most = s
@@ -47,8 +47,8 @@ func (v Schedule) most() (most crawl.Slot) {
 	return most
 }
 
-// spread is how even a score is, in words.
-func spread(score float64) string {
+// evenness describes a score.
+func evenness(score float64) string {
 	switch {
 	case score >= 0.9:
 		return "even"
@@ -58,57 +58,57 @@ func spread(score float64) string {
 	return "uneven"
 }
 
-// advice says what to do about the schedule.
+// advice says whether a rebalance is worth it.
 func (v Schedule) advice() string {
 	n := len(v.Plan.Moves)
 	switch {
 	case v.Score < unevenBelow && n > 0:
 		return fmt.Sprintf("Many jobs run at the same time. Rebalance to move %s.", ui.Plural(n, "job"))
 	case v.Score < unevenBelow:
-		return "Many jobs run at the same time, but none can move now. Try again in an hour."
+		return "Many jobs run at the same time, but none can be moved now. Try again in an hour."
 	case n > 0:
-		return fmt.Sprintf("There is no need to rebalance. It would move %s.", ui.Plural(n, "job"))
+		return fmt.Sprintf("A rebalance is not needed. It would move %s.", ui.Plural(n, "job"))
 	}
-	return "There is nothing to move."
+	return "No jobs can be moved."
 }
 
-// scoreText is a score as people read it: "0.96".
-func scoreText(score float64) string { return fmt.Sprintf("%.2f", score) }
+// formatScore formats a score: "0.96".
+func formatScore(score float64) string { return fmt.Sprintf("%.2f", score) }
 
-// minute is a time of the schedule: "24 Mar, 14:15".
-func minute(t time.Time) string { return t.UTC().Format("2 Jan, 15:04") }
+// formatMinute formats a time in UTC: "24 Mar, 14:15".
+func formatMinute(t time.Time) string { return t.UTC().Format("2 Jan, 15:04") }
 
-// slotTime is when a slot is: "24 Mar, 14:15 to 14:30".
-func slotTime(s crawl.Slot) string {
-	return minute(s.Start) + " to " + s.Start.Add(crawl.SlotLength).UTC().Format("15:04")
+// slotLabel formats the time of a slot: "24 Mar, 14:15 to 14:30".
+func slotLabel(s crawl.Slot) string {
+	return formatMinute(s.Start) + " to " + s.Start.Add(crawl.SlotLength).UTC().Format("15:04")
 }
 
-// chart is the slots as the chart draws them.
+// chart returns the slots as a bar chart.
 func (v Schedule) chart() ui.BarChart {
-	most := v.most()
+	most := v.busiest()
 	c := ui.BarChart{
-		Label: fmt.Sprintf("Jobs in each 15 minutes of the next 24 hours: %s in all, at most %s at once, from %s", ui.Plural(v.runs(), "run"), ui.Plural(most.Jobs, "job"), minute(most.Start)),
+		Label: fmt.Sprintf("Jobs in each 15 minutes of the next 24 hours: %s in total, at most %s at a time, starting %s", ui.Plural(v.runs(), "run"), ui.Plural(most.Jobs, "job"), formatMinute(most.Start)),
 		Parts: []string{"jobs"},
 	}
 	for _, s := range v.Slots {
-		c.Bars = append(c.Bars, ui.Bar{Counts: []int64{int64(s.Jobs)}, Title: slotTime(s) + "\n" + ui.Plural(s.Jobs, "job")})
+		c.Bars = append(c.Bars, ui.Bar{Counts: []int64{int64(s.Jobs)}, Title: slotLabel(s) + "\n" + ui.Plural(s.Jobs, "job")})
 	}
 	for i := range scheduleTicks {
 		if n := len(v.Slots); n > 0 {
-			c.Ticks = append(c.Ticks, minute(v.Slots[n*i/scheduleTicks].Start))
+			c.Ticks = append(c.Ticks, formatMinute(v.Slots[n*i/scheduleTicks].Start))
 		}
 	}
 	return c
 }
 
-// hour is an hour of the schedule with the jobs of its slots.
+// hour is a row of the table: the jobs of each slot of an hour.
 type hour struct {
 	start time.Time
 	jobs  [int(time.Hour / crawl.SlotLength)]int
-	has   [int(time.Hour / crawl.SlotLength)]bool // slots that are in the window
+	has   [int(time.Hour / crawl.SlotLength)]bool // whether the slot is in the next 24 hours
 }
 
-// hours are the slots by hour.
+// hours groups the slots by hour.
 func (v Schedule) hours() (all []hour) {
 	for _, s := range v.Slots {
 		start := s.Start.Truncate(time.Hour)
@@ -121,19 +121,18 @@ func (v Schedule) hours() (all []hour) {
 	return all
 }
 
-// in is what the table says of a slot of the hour.
-func (h hour) in(slot int) string {
+// cell returns the text of the cell of a slot.
+func (h hour) cell(slot int) string {
 	if !h.has[slot] {
 		return "–"
 	}
 	return ui.Count(h.jobs[slot])
 }
 
-// jobOf is the job that a move is about.
 func (v Schedule) jobOf(m crawl.Move) crawl.Job { return v.Jobs[m.Seq] }
 
-// later is how much later a move makes a run: "+2 h 15 min".
-func later(m crawl.Move) string {
+// moveDelta formats by how much a move delays a run: "+2 h 15 min".
+func moveDelta(m crawl.Move) string {
 	d := m.To.Sub(m.From)
 	if d < 0 {
 		return "−" + ui.Lasted(-d)

@@ -10,8 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// statusMark is the status of a job, an execution or an entry of the frontier, by
-// word, shape and colour.
+// statusMark shows the status of a job, an execution or an entry of the frontier.
 func statusMark(status string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -41,7 +40,7 @@ func statusMark(status string) templ.Component {
 	})
 }
 
-// statusIcon is the shape of a status.
+// statusIcon returns the icon of a status.
 func statusIcon(status string) string {
 	switch status {
 	case "scheduled":

@@ -12,7 +12,7 @@ import (
 
 const week = 7 * models.Day
 
-// every is the time between two runs in words: "once", "every day".
+// every formats the interval of a job: "once", "every day".
 func every(d time.Duration) string {
 	switch d {
 	case 0:
@@ -23,7 +23,7 @@ func every(d time.Duration) string {
 	return ui.Every(d)
 }
 
-// schedule is when a job runs, in words: "once", "every 2 days, adapted".
+// schedule formats the schedule of a job: "once", "every 2 days, adapted".
 func schedule(j crawl.Job) string {
 	if j.Every() != j.Interval().Duration() {
 		return every(j.Every()) + ", adapted"
@@ -31,19 +31,19 @@ func schedule(j crawl.Job) string {
 	return every(j.Every())
 }
 
-// where is a URL without its scheme: "example.com/a".
-func where(url string) string {
+// displayURL returns a URL without its scheme: "example.com/a".
+func displayURL(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		return strings.TrimSuffix(rest, "/")
 	}
 	return url
 }
 
-// finished is how many of the URLs that an execution knows need no more work.
+// finished is the number of URLs of an execution that were fetched or failed.
 func finished(e crawl.Execution) int { return e.Fetched + e.Failed }
 
-// speed is how many pages an execution stored in a second.
-func speed(e crawl.Execution, now time.Time) string {
+// pagesPerSecond formats how many pages an execution stores per second.
+func pagesPerSecond(e crawl.Execution, now time.Time) string {
 	took := e.Duration(models.At(now)).Seconds()
 	if took < 1 {
 		return "–"
@@ -51,48 +51,48 @@ func speed(e crawl.Execution, now time.Time) string {
 	return fmt.Sprintf("%.1f", float64(e.ItemsCrawled)/took)
 }
 
-// retries says how often a failed run is tried again.
-func retries(j crawl.Job) string {
+// retryText formats the retries of a job: "3, first after 1 min".
+func retryText(j crawl.Job) string {
 	if j.MaxRetries == 0 {
 		return "none"
 	}
 	return fmt.Sprintf("%d, first after %s", j.MaxRetries, ui.Lasted(time.Duration(j.RetryBackoffSeconds)*time.Second))
 }
 
-// domains are where a crawl of a source may go.
-func domains(s crawl.Source) string {
+// domainText formats the allowed domains of a source.
+func domainText(s crawl.Source) string {
 	if len(s.AllowedDomains) == 0 {
 		return s.Host
 	}
 	return strings.Join(s.AllowedDomains, ", ")
 }
 
-// pause is the time between two requests to a host.
-func pause(s crawl.Source) string {
+// pauseText formats the delay between two requests to a host.
+func pauseText(s crawl.Source) string {
 	if s.RateLimitMS == 0 {
 		return "none"
 	}
 	return ui.Latency(s.RateLimitMS)
 }
 
-// waits reports whether a job waits for its next run.
-func waits(j crawl.Job) bool {
+// hasNextRun reports whether a job waits for its next run.
+func hasNextRun(j crawl.Job) bool {
 	return !j.Held && !j.NextRunAt.IsZero() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled)
 }
 
-// statusText is a sentence about the status of a job; "" = the word says it all.
+// statusText explains the status of a job; "" if the status needs no explanation.
 func statusText(j crawl.Job) string {
 	switch {
 	case j.Held && (j.Status == crawl.Pending || j.Status == crawl.Scheduled):
-		return "Its source is disabled, so it does not run."
+		return "The source is disabled, so this job does not run."
 	case j.CurrentRetryCount > 0 && j.Status == crawl.Pending:
 		return fmt.Sprintf("The last run failed. This is retry %d of %d.", j.CurrentRetryCount, j.MaxRetries)
 	case j.Status == crawl.Paused:
-		return "It does not run until it is resumed."
+		return "Paused jobs do not run until you resume them."
 	case j.Status == crawl.Cancelled:
-		return "It does not run again."
+		return "Cancelled jobs do not run again."
 	case j.Status == crawl.Failed:
-		return "It does not run again until it is retried."
+		return "No retries left. Retry to run it again."
 	}
 	return ""
 }

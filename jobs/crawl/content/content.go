@@ -1,4 +1,4 @@
-// Package content makes documents of crawled pages: their main text and what the pages say about it.
+// Package content extracts the main text and the metadata of crawled pages.
 package content
 
 import (
@@ -11,35 +11,36 @@ import (
 
 // Options are the settings of Extract.
 type Options struct {
-	Agent       string // the name by which a page may give the crawler rules of its own
-	Readability bool   // read a page with go-readability if its main text is poor; costs milliseconds for such a page
+	Agent       string // name of the crawler in robots meta tags
+	Readability bool   // use go-readability if the main text is poor, which takes some milliseconds
 }
 
-// Document is a page as it is indexed. Two fields hide those of the page: Language and Text.
+// Document is a page with its extracted content. Its fields Language and Text hide those of Page.
 type Document struct {
 	outbound.Page
-	// Language is the language of Text: detected if the text has at least 20 words and the result is reliable, else that which the
-	// page declares. It is an ISO 639-1 code, or the three letters of ISO 639-3 for a language without one; "" = unknown.
+	// Language is the language of Text: the detected one if the text has at least 20 words and the result is reliable, else the
+	// declared one. It is an ISO 639-1 code, or an ISO 639-3 code for a language without one; "" = unknown.
 	Language string
-	// Text is the main text, one paragraph a line, at most 1 MiB. Page.Text is all visible text.
+	// Text is the main text, one paragraph per line, at most 1 MiB. Page.Text is the whole visible text.
 	Text string
-	// Words is the number of words in Text. A character of Chinese, Japanese, Thai and other scripts without spaces is a word.
+	// Words is the number of words in Text. In scripts without spaces, such as Chinese or Thai, each character is a word.
 	Words int
-	// Hash is the SHA-256 of Text in hexadecimal digits, or "" without text. It changes with the main text, not with what is around it.
+	// Hash is the hexadecimal SHA-256 of Text, or "" without text. It does not change with navigation or footers.
 	Hash string
-	// Readable tells that Text is from go-readability.
+	// Readable reports whether Text is from go-readability.
 	Readable bool
 }
 
-// A main text is poor if it has fewer than poorWords of at least muchText visible words, or if nothing of so many was left out.
+// A main text is poor if the page has at least muchText visible words, and the main text has fewer than poorWords or is the whole
+// visible text.
 const (
 	poorWords = 100
 	muchText  = 300
 )
 
-// Extract reads an HTML page in UTF-8. base is the page's URL and header that of its response. It never fails: a page that
-// says nothing gives a Document without text. Its work is linear in the size of the page, but for go-readability,
-// which gets only pages of a limited size.
+// Extract parses an HTML page in UTF-8. base is the page's URL and header the header of its response. It never fails: a page
+// without content gives a Document without text. It runs in linear time, except for go-readability, which is limited to small
+// pages.
 func Extract(body []byte, base string, header http.Header, o Options) Document {
 	d := Document{Page: outbound.ParsePage(body, base, header, o.Agent)}
 	d.Text, d.Words = d.Main, countWords(d.Main)

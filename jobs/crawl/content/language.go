@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	detectRunes  = 500 // of the text that the language is detected from
-	confirmRunes = 250 // of the text that confirms the declared language
-	detectWords  = 20  // with fewer the result is a guess
+	detectRunes  = 500 // used to detect the language
+	confirmRunes = 250 // used to confirm the declared language
+	detectWords  = 20  // with fewer words the result is unreliable
 )
 
-// common are the languages that a declared one is compared with.
+// common are the languages that the declared one is compared with.
 var common = []whatlanggo.Lang{whatlanggo.Eng, whatlanggo.Deu, whatlanggo.Fra, whatlanggo.Spa, whatlanggo.Rus}
 
-// languageOf returns the language of a text of so many words that its page declares to be in another. Comparing a text with
-// all languages costs more than all else of Extract, so it is first compared with the declared and the most common ones.
+// languageOf returns the language of a text with a number of words and a declared language. Comparing a text with all languages
+// takes longer than the rest of Extract, so the text is first compared with the declared and the most common ones.
 func languageOf(text string, words int, declared string) string {
 	primary := primaryTag(declared)
 	if words < detectWords {
 		return primary
 	}
-	if said, ok := byTag[primary]; ok {
-		few := map[whatlanggo.Lang]bool{said: true}
+	if claimed, ok := byTag[primary]; ok {
+		candidates := map[whatlanggo.Lang]bool{claimed: true}
 		for _, l := range common {
-			few[l] = true
+			candidates[l] = true
 		}
-		if info := whatlanggo.DetectWithOptions(firstRunes(text, confirmRunes), whatlanggo.Options{Whitelist: few}); info.Lang == said && info.IsReliable() {
+		if info := whatlanggo.DetectWithOptions(firstRunes(text, confirmRunes), whatlanggo.Options{Whitelist: candidates}); info.Lang == claimed && info.IsReliable() {
 			return primary
 		}
 	}
@@ -37,7 +37,7 @@ func languageOf(text string, words int, declared string) string {
 	return primary
 }
 
-// byTag are the languages that can be detected, by their tags.
+// byTag maps tags to the languages that can be detected.
 var byTag = func() map[string]whatlanggo.Lang {
 	all := map[string]whatlanggo.Lang{}
 	for l := range whatlanggo.Langs {
@@ -46,7 +46,7 @@ var byTag = func() map[string]whatlanggo.Lang {
 	return all
 }()
 
-// tagOf returns the ISO 639-1 code of a language, or that of ISO 639-3 if it has none.
+// tagOf returns the ISO 639-1 code of a language, or its ISO 639-3 code if it has none.
 func tagOf(l whatlanggo.Lang) string {
 	if code := l.Iso6391(); code != "" {
 		return code
@@ -54,7 +54,7 @@ func tagOf(l whatlanggo.Lang) string {
 	return l.Iso6393()
 }
 
-// primaryTag returns the language of a tag such as en-GB in lower case, or "" if it is none.
+// primaryTag returns the language subtag of a tag such as en-GB in lower case, or "" if the tag is invalid.
 func primaryTag(tag string) string {
 	primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if len(primary) < 2 || len(primary) > 3 || strings.Trim(primary, "abcdefghijklmnopqrstuvwxyz") != "" {

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits of pages for go-readability, which reads the text below an element once for each element around it.
+// Limits of pages for go-readability, whose run time grows with the depth of the page.
 const (
 	readableBytes    = 1 << 20
 	readableElements = 10_000
 	readableDepth    = 100
-	readableText     = 1 << 20 // bytes of the text that is kept
+	readableText     = 1 << 20 // bytes of the extracted text
 )
 
-// readable returns the text that go-readability finds, one paragraph a line, or "" if the page is too large, too deep or
-// makes the library panic.
+// readable returns the text that go-readability extracts, one paragraph per line. It returns "" if the page is too large or too
+// deep, or if the library panics.
 func readable(body []byte, base string) (text string) {
 	if len(body) > readableBytes || bytes.Count(body, []byte("<")) > 2*readableElements {
 		return ""
@@ -30,7 +30,7 @@ func readable(body []byte, base string) (text string) {
 			text = ""
 		}
 	}()
-	doc, err := html.Parse(bytes.NewReader(body)) // refuses more than 512 levels
+	doc, err := html.Parse(bytes.NewReader(body)) // fails above 512 levels
 	if err != nil || !shallow(doc) {
 		return ""
 	}
@@ -71,13 +71,13 @@ func shallow(doc *html.Node) bool {
 	}
 }
 
-// paragraphs gathers the text of a document.
+// paragraphs collects the text of a document.
 type paragraphs struct {
 	strings.Builder
-	gap byte // comes before the next word
+	gap byte // written before the next word
 }
 
-// add takes in a node and what is in it. The depth is limited by shallow.
+// add adds a node and its children recursively. shallow has limited the depth.
 func (p *paragraphs) add(n *html.Node) {
 	if n.Type == html.TextNode {
 		p.words(n.Data)

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// spaceless are scripts that are written without spaces between words.
+// spaceless are the scripts without spaces between words.
 var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// countWords counts runs of characters between spaces that have a letter or a digit, and each letter of a script without spaces.
+// countWords counts words: sequences between spaces with a letter or digit, and each letter of a script without spaces.
 func countWords(text string) (n int) {
-	in := false // a word, which is counted
+	in := false // inside a counted word
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {
 			i++

@@ -9,26 +9,26 @@ import (
 	"net/http"
 	"net/url"
 
-	// go-elasticsearch refuses OpenSearch by a product check, and its client imports its generated typed API, which takes minutes to compile.
+	// go-elasticsearch rejects OpenSearch, and its generated API takes minutes to compile.
 	"github.com/opensearch-project/opensearch-go/v4"
 	"github.com/opensearch-project/opensearch-go/v4/opensearchapi"
 )
 
-// transport sends the library's requests to one address. It takes the place of the
-// library's own transport, which checks nodes in the background, retries without our
-// backoff and has settings in the environment.
+// transport sends the library's requests to one address. It replaces the library's own transport,
+// which checks nodes in the background, retries without our backoff and reads settings from
+// the environment.
 type transport struct {
 	client        *http.Client
-	base          *url.URL // without user
+	base          *url.URL // without credentials
 	authorization string
 }
 
-// newClient returns the library's client for an http:// or https:// URL, which can
-// have a user, a password and a path. The API key goes before them.
+// newClient returns the library's client for an http:// or https:// URL, which can have a user, a
+// password and a path. The API key takes precedence over user and password.
 func newClient(client *http.Client, address, apiKey string) (*opensearchapi.Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, errors.New("the URL of the search engine is invalid") // the parser's error would show the password
+		return nil, errors.New("invalid search engine URL") // the parser's error would contain the password
 	}
 	t := &transport{client: client, base: u.JoinPath()}
 	t.base.User = nil
@@ -44,14 +44,14 @@ func newClient(client *http.Client, address, apiKey string) (*opensearchapi.Clie
 	return opensearchapi.NewFromClient(&opensearch.Client{Transport: t}), nil
 }
 
-// Perform implements opensearchtransport.Interface: the body of the response is read
-// already. A status from 300 on is a *statusError.
+// Perform implements opensearchtransport.Interface. It buffers the response body and returns a
+// *statusError for a status of 300 or above.
 func (t *transport) Perform(r *http.Request) (*http.Response, error) {
 	sent := r.Clone(r.Context())
 	sent.URL = t.base.JoinPath(r.URL.EscapedPath())
 	sent.URL.RawQuery = r.URL.RawQuery
 	if r.Body != nil {
-		// A copy: net/http may read it after its response has come, when the library fills the buffer again.
+		// A copy, because net/http may still read it after the response, when the library reuses the buffer.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
@@ -66,9 +66,9 @@ func (t *transport) Perform(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body) // the client bounds it
+	body, err := io.ReadAll(res.Body) // the client limits the size
 	if err != nil {
-		return nil, fmt.Errorf("reading the response: %w", err)
+		return nil, fmt.Errorf("read response: %w", err)
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
 		return nil, newStatusError(res.StatusCode, body)
@@ -77,24 +77,24 @@ func (t *transport) Perform(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// statusError is a response of the search engine that says that a request failed.
+// statusError is an error response of the search engine.
 type statusError struct {
 	status int
-	kind   string // such as resource_already_exists_exception; "" = it does not say
+	kind   string // such as resource_already_exists_exception; "" = unknown
 	reason string
 }
 
 func newStatusError(status int, body []byte) *statusError {
-	var said struct {
+	var response struct {
 		Error struct {
 			Type   string `json:"type"`
 			Reason string `json:"reason"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(body, &said); err != nil {
-		return &statusError{status: status} // proxies answer with pages
+	if err := json.Unmarshal(body, &response); err != nil {
+		return &statusError{status: status} // proxies return HTML
 	}
-	return &statusError{status, said.Error.Type, said.Error.Reason}
+	return &statusError{status, response.Error.Type, response.Error.Reason}
 }
 
 // Error implements error.
@@ -108,10 +108,10 @@ func (e *statusError) Error() string {
 	return clip(text)
 }
 
-// asStatus returns the response that an error tells of.
+// asStatus returns the error response in an error.
 func asStatus(err error) (e *statusError, ok bool) { return errors.AsType[*statusError](err) }
 
-// status is that of the response which an error tells of; 0 = there was none.
+// status returns the status of the error response in an error; 0 = none.
 func status(err error) int {
 	if e, ok := asStatus(err); ok {
 		return e.status
@@ -119,10 +119,10 @@ func status(err error) int {
 	return 0
 }
 
-// maxText is the length of an error in bytes.
+// maxText is the maximum length of an error in bytes.
 const maxText = 500
 
-// clip shortens a text to maxText and makes it valid UTF-8.
+// clip truncates a text to maxText bytes and makes it valid UTF-8.
 func clip(text string) string {
 	if len(text) > maxText {
 		text = text[:maxText] + "…"

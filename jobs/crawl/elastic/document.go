@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// source is a document as the search engine stores it. index.json maps each member.
+// source is the JSON of a document. index.json maps each field.
 type source struct {
 	ID              string      `json:"id"`
 	SourceID        string      `json:"source_id"`
@@ -40,8 +40,8 @@ type jsonLD struct {
 	Raw json.RawMessage `json:"jsonld_raw"`
 }
 
-// encode writes a document as one line of JSON, without the line break. It fails if
-// the JSON-LD is not JSON, or a time is not within the years 0 to 9999.
+// encode returns a document as one line of JSON, without a line break. It fails if the JSON-LD is
+// not valid JSON, or a time is not within the years 0 to 9999.
 func encode(d crawl.Document) ([]byte, error) {
 	s := source{
 		ID: d.ID, SourceID: d.SourceID, SourceName: d.SourceName, URL: d.URL, StatusCode: d.StatusCode,
@@ -55,9 +55,9 @@ func encode(d crawl.Document) ([]byte, error) {
 	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false) // texts of pages are full of < and &
+	enc.SetEscapeHTML(false) // page texts contain many < and &
 	if err := enc.Encode(s); err != nil {
-		return nil, fmt.Errorf("writing the document as JSON: %w", err)
+		return nil, fmt.Errorf("encode document: %w", err)
 	}
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
 }

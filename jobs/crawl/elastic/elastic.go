@@ -1,7 +1,7 @@
 // Package elastic sends crawled pages to Elasticsearch or OpenSearch.
 //
-// The database is the queue: the store knows which pages have to be sent, so no page
-// is lost if the search engine or this program ends, and no crawl waits.
+// The database is the queue: it records which pages are unsent. No page is lost if the search
+// engine or this program stops, and crawls never wait.
 package elastic
 
 import (
@@ -21,42 +21,39 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// Store holds the documents to send.
+// Store provides the documents to send.
 type Store interface {
-	// Unsent returns up to limit documents that have to be sent, with Seq above
-	// after and in its order.
+	// Unsent returns up to limit unsent documents with Seq above after, ordered by Seq.
 	Unsent(ctx context.Context, after int64, limit int) ([]crawl.Document, error)
-	// Sent records documents that need not be sent again. It passes over those
-	// whose page has another Version meanwhile.
+	// Sent marks documents as sent. It ignores documents whose page has a newer Version.
 	Sent(ctx context.Context, done []crawl.SentDocument) error
 }
 
-// Options are the settings of the service. Zero durations and limits are replaced by
-// the defaults.
+// Options are the settings of the service. Zero durations and limits use the defaults.
 type Options struct {
 	URL    string       // http:// or https://; with user, password and path as needed (CRAWLER_ELASTICSEARCH_URL)
-	APIKey string       // goes before user and password; "" = there is none (CRAWLER_ELASTICSEARCH_API_KEY)
-	Client *http.Client // connects to URL, and bounds requests and responses; its idle connections are closed at the end
+	APIKey string       // takes precedence over user and password; "" = none (CRAWLER_ELASTICSEARCH_API_KEY)
+	Client *http.Client // connects only to URL, and limits the size of responses; the service closes its idle connections
 	Clock  models.Clock
 	Log    *slog.Logger
 
 	Registry  prometheus.Registerer
-	Documents int           // in a batch; 0 = 500
-	Poll      time.Duration // between two looks for documents; 0 = 5 s
-	MinWait   time.Duration // after the first failure in a row; 0 = 1 s
-	MaxWait   time.Duration // after many failures in a row; 0 = 5 min
+	Documents int           // per batch; 0 = 500
+	Poll      time.Duration // between two searches for unsent documents; 0 = 5 s
+	MinWait   time.Duration // after the first failure; 0 = 1 s
+	MaxWait   time.Duration // after many consecutive failures; 0 = 5 min
 }
 
 const (
 	maxDocuments = 500
-	firstBatch   = 50 // documents: it is not known how large they are
+	firstBatch   = 50 // documents; small, because their size is unknown
 	poll         = 5 * time.Second
 	minWait      = time.Second
 	maxWait      = 5 * time.Minute
 )
 
-// Service is the Service that sends documents. One loop reads a batch, sends it and
-// records what became of it, so a slow search engine has it read no more.
+// Service is the Service that sends documents. A single loop reads a batch, sends it and records
+// the result, so a slow search engine slows down reading too.
 type Service struct {
 	*jobs.Background
 	store   Store
@@ -64,20 +61,19 @@ type Service struct {
 	indexes *indexes
 	metrics *metrics
 
-	after int64 // Seq of the last document of the pass
-	limit int   // documents of the next batch
+	after int64 // Seq of the last document in this pass
+	limit int   // size of the next batch
 
-	failures  minutely // log lines of failures
-	refusals  minutely // log lines of refusals
-	unlogged  int      // refusals since the last line
-	isFailing bool     // the last line was of a failure
+	failures  minutely // log lines about failures
+	refusals  minutely // log lines about refused documents
+	unlogged  int      // refused documents since the last line
+	isFailing bool     // a failure was logged last
 
 	mu     sync.Mutex
 	status Status
 }
 
-// New makes the service. It fails if the URL is invalid, or the registry has metrics
-// of these names.
+// New returns the service. It fails if the URL is invalid, or its metrics are already registered.
 func New(store Store, o Options) (*Service, error) {
 	o.Documents, o.Poll = cmp.Or(o.Documents, maxDocuments), cmp.Or(o.Poll, poll)
 	o.MinWait, o.MaxWait = cmp.Or(o.MinWait, minWait), cmp.Or(o.MaxWait, maxWait)
@@ -87,7 +83,7 @@ func New(store Store, o Options) (*Service, error) {
 	}
 	m, err := newMetrics(o.Registry)
 	if err != nil {
-		return nil, fmt.Errorf("registering the metrics of the search engine: %w", err)
+		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	s := &Service{
 		store: store, opts: o, metrics: m, limit: min(firstBatch, o.Documents),
@@ -97,21 +93,21 @@ func New(store Store, o Options) (*Service, error) {
 	return s, nil
 }
 
-// run sends batches until taking ends. The batch under way is finished then, unless
-// working ends too.
+// run sends batches until taking is done. It then finishes the current batch, unless working is done
+// too.
 func (s *Service) run(taking, working context.Context) {
 	defer s.opts.Client.CloseIdleConnections()
 	failures := 0
 	for taking.Err() == nil {
-		more, some, err := s.batch(working)
-		if err == nil || some {
+		more, progress, err := s.batch(working)
+		if err == nil || progress {
 			failures = 0
 		}
 		wait := s.opts.Poll
 		switch {
 		case err != nil:
 			failures++
-			wait = s.pause(failures)
+			wait = s.backoff(failures)
 		case more:
 			continue
 		}
@@ -124,9 +120,9 @@ func (s *Service) run(taking, working context.Context) {
 	}
 }
 
-// pause is how long to wait after that many failures in a row: it doubles, with
-// jitter, so that several instances do not ask at the same time.
-func (s *Service) pause(failures int) time.Duration {
+// backoff returns how long to wait after a number of consecutive failures. It doubles, with jitter so
+// that several instances do not retry at the same time.
+func (s *Service) backoff(failures int) time.Duration {
 	wait := s.opts.MinWait
 	for range failures - 1 {
 		if wait >= s.opts.MaxWait/2 {
@@ -138,38 +134,37 @@ func (s *Service) pause(failures int) time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
-// batch reads the next documents, sends them and records what became of them. There
-// may be more to send at once. On an error, some documents may be sent nevertheless.
-// Documents that fail do not hold up those behind them: they are read again by the
-// next pass.
-func (s *Service) batch(ctx context.Context) (more, some bool, err error) {
+// batch reads the next documents, sends them and records the results. more reports whether there may
+// be further documents. progress reports whether some documents need not be sent again, even if
+// there is an error. Failed documents do not block later ones: the next pass reads them again.
+func (s *Service) batch(ctx context.Context) (more, progress bool, err error) {
 	docs, err := s.store.Unsent(ctx, s.after, s.limit)
 	if err != nil {
-		return false, false, s.storeFailed(ctx, "reading documents for the search engine failed", err)
+		return false, false, s.storeFailed(ctx, "read unsent documents failed", err)
 	}
 	if len(docs) == 0 {
 		s.after = 0
 		return false, false, nil
 	}
-	answers := s.send(ctx, docs)
+	results := s.send(ctx, docs)
 	if ctx.Err() != nil {
 		return false, false, ctx.Err()
 	}
-	failure := summary(answers)
+	failure := summary(results)
 	more = len(docs) == s.limit
 	if s.after = 0; more {
 		s.after = docs[len(docs)-1].Seq
 	}
 	s.resize(docs, failure)
 	var done []crawl.SentDocument
-	for i, a := range answers {
-		s.metrics.documents.WithLabelValues(a.outcome).Inc()
-		if a.outcome == failed {
+	for i, r := range results {
+		s.metrics.documents.WithLabelValues(r.outcome).Inc()
+		if r.outcome == failed {
 			continue
 		}
 		sent := crawl.SentDocument{Seq: docs[i].Seq, Version: docs[i].Version}
-		if a.outcome == refused {
-			sent.Error = clip(a.err.Error())
+		if r.outcome == refused {
+			sent.Error = clip(r.err.Error())
 			s.logRefused(docs[i], sent.Error)
 		}
 		done = append(done, sent)
@@ -177,14 +172,14 @@ func (s *Service) batch(ctx context.Context) (more, some bool, err error) {
 	s.note(failure)
 	if len(done) > 0 {
 		if err := s.store.Sent(ctx, done); err != nil {
-			return false, false, s.storeFailed(ctx, "recording documents of the search engine failed", err)
+			return false, false, s.storeFailed(ctx, "record sent documents failed", err)
 		}
 	}
 	return more, len(done) > 0, failure
 }
 
-// resize chooses the size of the next batch: about maxBytes, so that memory is
-// bounded, and less after a failure, so that a slow search engine gets less at once.
+// resize sets the size of the next batch: about maxBytes to limit memory, and less after a failure
+// to relieve a slow search engine.
 func (s *Service) resize(docs []crawl.Document, failure error) {
 	size := 0
 	for _, d := range docs {

@@ -98,7 +98,7 @@ func TestIndexWithADynamicMappingIsUsedAsItIs(t *testing.T) {
 	if _, _, err := f.batch(t.Context()); err != nil || f.store.left() != 0 {
 		t.Error(err)
 	}
-	if n := f.log.Count("index has another mapping"); n != 1 {
+	if n := f.log.Count("index has a different mapping"); n != 1 {
 		t.Errorf("logged %d times", n)
 	}
 	if f.count(refused) != 1 || f.log.Count("search engine refused documents") != 1 {
@@ -106,8 +106,8 @@ func TestIndexWithADynamicMappingIsUsedAsItIs(t *testing.T) {
 	}
 }
 
-// Documents of one request fare differently. Only those that are stored, deleted or
-// refused for good are done.
+// Each document of a request has its own result. Only stored, deleted and refused documents are
+// marked as sent.
 func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	e := newEngine(t)
 	docs := pages(12)
@@ -135,7 +135,7 @@ func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	if f.count(failed) != 7 || f.count(refused) != 2 || f.count(stale) != 1 || f.count(indexed) != 1 || f.count(deleted) != 1 {
 		t.Error("wrong counts")
 	}
-	if s := f.Status(); s.Detail != "The search engine answers with status 429." || s.Since.IsZero() {
+	if s := f.Status(); s.Detail != "The search engine returned status 429." || s.Since.IsZero() {
 		t.Errorf("%+v", s)
 	}
 	e.change(nil, nil)
@@ -206,7 +206,7 @@ func TestADeletedIndexIsCreatedAgain(t *testing.T) {
 	e.mu.Lock()
 	delete(e.indexes, news)
 	e.mu.Unlock()
-	now = now.Add(checkFor)
+	now = now.Add(checkTTL)
 	f.store.add(page(2))
 	if _, _, err := f.batch(t.Context()); err != nil || len(e.stored(news)) != 1 {
 		t.Errorf("%v %v", err, e.stored(news))

@@ -64,8 +64,8 @@ func TestDocumentsWaitForTheSearchEngine(t *testing.T) {
 				e.change(nil, nil)
 				f.empty(t)
 				modelstest.Eventually(t, "it is well", func() bool { return f.Status().Error == "" })
-				modelstest.Eventually(t, "that is logged", func() bool { return f.log.Count("search engine takes documents again") == 1 })
-				if n := f.log.Count("sending documents to the search engine failed"); n != 1 || len(f.log.String()) > 5000 {
+				modelstest.Eventually(t, "that is logged", func() bool { return f.log.Count("search engine available again") == 1 })
+				if n := f.log.Count("send documents failed"); n != 1 || len(f.log.String()) > 5000 {
 					t.Errorf("logged %d times", n)
 				}
 			})
@@ -79,7 +79,7 @@ func TestDocumentsWaitForASearchEngineThatIsAway(t *testing.T) {
 	f := newFixture(t, e.URL, newQueue(page(1)))
 	f.start(t)
 	modelstest.Eventually(t, "it has failed twice", func() bool { return f.count(failed) >= 2 })
-	if s := f.Status(); f.store.left() != 1 || s.Detail != "The search engine is unavailable, or its response cannot be read." {
+	if s := f.Status(); f.store.left() != 1 || s.Detail != "The search engine is unavailable or its response is invalid." {
 		t.Errorf("%+v", s)
 	}
 }
@@ -158,7 +158,7 @@ func TestPausesDoubleUpToALimit(t *testing.T) {
 	f := newFixture(t, "http://127.0.0.1:1", newQueue(), func(o *Options) { o.MinWait, o.MaxWait = 0, 0 })
 	for failures, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 9: 256 * time.Second, 10: 5 * time.Minute, 1000: 5 * time.Minute} {
 		for range 100 {
-			if got := f.pause(failures); got < want/2 || got > want {
+			if got := f.backoff(failures); got < want/2 || got > want {
 				t.Errorf("after %d failures: %s", failures, got)
 			}
 		}
@@ -171,7 +171,7 @@ func TestFaultsOfTheStoreAreNotTheSearchEngines(t *testing.T) {
 	f.store.breakWith(errors.New("database away"))
 	f.start(t)
 	modelstest.Eventually(t, "it is logged", func() bool {
-		return f.log.Count("reading documents for the search engine failed") > 0
+		return f.log.Count("read unsent documents failed") > 0
 	})
 	if f.Status().Error != "" {
 		t.Errorf("%+v", f.Status())

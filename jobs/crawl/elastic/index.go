@@ -17,22 +17,21 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// definition creates an index. Its mapping is explicit and not dynamic, and the raw
-// JSON-LD is stored without a mapping: a member such as publisher is a string on one
-// page and an object on another, so a dynamic mapping would refuse one of them.
+// definition is the request that creates an index. Its mapping is not dynamic, and the JSON-LD is
+// stored but not indexed. A field such as publisher is a string on one page and an object on
+// another, so a dynamic mapping would reject one of them.
 //
 //go:embed index.json
 var definition []byte
 
 const (
 	suffix   = "_raw_content"
-	maxIndex = 200 // bytes of a name; engines allow 255
+	maxIndex = 200 // maximum length of a name in bytes; engines allow 255
 )
 
-// Index returns the name of the index of a document: that of its source in lower case
-// with "_" in place of what is not a letter of ASCII or a digit, and the suffix
-// _raw_content. A name without letters and digits is replaced by the id of the source.
-// Sources of the same name share an index.
+// Index returns the name of the index of a document: the name of its source in lower case, with "_"
+// for each run of characters other than a-z and 0-9, and the suffix _raw_content. If nothing is
+// left of the name, the id of the source is used. Sources with the same name share an index.
 func Index(d crawl.Document) string {
 	for _, name := range []string{d.SourceName, d.SourceID} {
 		if name = plain(name); name != "" {
@@ -52,13 +51,13 @@ func plain(name string) string {
 }
 
 const (
-	// checkFor is how long an index is taken to exist. One that was deleted meanwhile
-	// would be created by a write, with a dynamic mapping.
-	checkFor   = time.Minute
-	maxIndexes = 4096 // names remembered
+	// checkTTL is how long an index is assumed to exist after a check. Writing to an index that was
+	// deleted meanwhile would create it with a dynamic mapping.
+	checkTTL   = time.Minute
+	maxIndexes = 4096 // maximum number of remembered names
 )
 
-// indexes creates the indexes that documents are written to. It is for one goroutine.
+// indexes creates the indexes of documents. It is not safe for concurrent use.
 type indexes struct {
 	client *opensearchapi.Client
 	clock  models.Clock
@@ -67,10 +66,10 @@ type indexes struct {
 	warned map[string]bool
 }
 
-// ensure creates an index unless it exists. An index with another mapping is used as
-// it is: the first time, that is logged.
+// ensure creates an index unless it exists. An index with a different mapping is used as it is, and
+// logged once.
 func (x *indexes) ensure(ctx context.Context, name string) error {
-	if at, ok := x.known[name]; ok && x.clock.Instant().Sub(at) < checkFor {
+	if at, ok := x.known[name]; ok && x.clock.Instant().Sub(at) < checkTTL {
 		return nil
 	}
 	delete(x.known, name)
@@ -87,15 +86,15 @@ func (x *indexes) ensure(ctx context.Context, name string) error {
 		}
 		if !x.warned[name] && !isOurs(mappings) {
 			x.warned[name] = true
-			x.log.Warn("index has another mapping: the search engine may refuse documents", "index", name)
+			x.log.Warn("index has a different mapping, documents may be refused", "index", name)
 		}
 	case status(err) == http.StatusNotFound:
 		_, err = x.client.Indices.Create(ctx, opensearchapi.IndicesCreateReq{Index: name, Body: bytes.NewReader(definition)})
 		if err != nil && !exists(err) {
-			return fmt.Errorf("creating the index %s: %w", name, err)
+			return fmt.Errorf("create index %s: %w", name, err)
 		}
 	default:
-		return fmt.Errorf("looking for the index %s: %w", name, err)
+		return fmt.Errorf("check index %s: %w", name, err)
 	}
 	if len(x.known) >= maxIndexes {
 		clear(x.known)
@@ -104,16 +103,16 @@ func (x *indexes) ensure(ctx context.Context, name string) error {
 	return nil
 }
 
-// forget has the index checked before the next write.
+// forget makes ensure check the index again.
 func (x *indexes) forget(name string) { delete(x.known, name) }
 
-// exists reports whether an index was not created because another instance was faster.
+// exists reports whether creating an index failed because another instance has created it.
 func exists(err error) bool {
 	e, ok := asStatus(err)
 	return ok && e.kind == "resource_already_exists_exception"
 }
 
-// mapping is the part of a mapping that is compared.
+// mapping is the part of a mapping that isOurs compares.
 type mapping struct {
 	Dynamic    any `json:"dynamic"` // false or "false"
 	Properties map[string]struct {
@@ -130,8 +129,8 @@ func (m mapping) jsonLDEnabled() bool {
 	return fmt.Sprint(m.Properties["json_ld_data"].Properties["jsonld_raw"].Enabled) != "false"
 }
 
-// isOurs reports whether the indexes behind a name take all documents: what is
-// unknown is not mapped, and known fields have the types of index.json.
+// isOurs reports whether the indexes behind a name accept all documents: the mapping is not dynamic,
+// and the fields have the types of index.json.
 func isOurs(res *opensearchapi.MappingGetResp) bool {
 	var ours struct {
 		Mappings mapping `json:"mappings"`

@@ -2,7 +2,6 @@ package elastic
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics are what Prometheus sees of the service.
 type metrics struct {
 	documents   *prometheus.CounterVec // by outcome
 	lastSuccess prometheus.Gauge
@@ -11,10 +10,10 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		documents: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "linkwatch_crawl_elasticsearch_documents_total", Help: "Documents sent to the search engine, by outcome. A document that failed is sent again.",
+			Name: "linkwatch_crawl_elasticsearch_documents_total", Help: "Total number of documents sent to the search engine, by outcome.",
 		}, []string{"outcome"}),
 		lastSuccess: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "linkwatch_crawl_elasticsearch_last_success_timestamp_seconds", Help: "When the search engine last took all documents of a batch. 0 if it has not since the start.",
+			Name: "linkwatch_crawl_elasticsearch_last_success_timestamp_seconds", Help: "Unix time when the search engine last accepted a whole batch. 0 if it has not since the start.",
 		}),
 	}
 	for _, outcome := range []string{indexed, deleted, stale, refused, failed} {

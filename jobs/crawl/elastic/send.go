@@ -15,33 +15,32 @@ import (
 )
 
 const (
-	maxBytes    = 5 << 20 // of the documents of a request, without the last
+	maxBytes    = 5 << 20 // size of a request, without its last document
 	bulkTimeout = 20 * time.Second
 )
 
-// What became of a document, as the metrics call it.
+// The outcomes of a document, as labels of the metrics.
 const (
 	indexed = "indexed"
 	deleted = "deleted"
-	stale   = "stale"   // the index has a newer version already
-	refused = "refused" // for good
-	failed  = "failed"  // to be sent again
+	stale   = "stale"   // the index has a newer version
+	refused = "refused" // not sent again until the page changes
+	failed  = "failed"  // sent again later
 )
 
-// answer is what became of a document. The zero answer is that the engine said nothing.
-type answer struct {
+// result is the result of sending a document.
+type result struct {
 	outcome string
-	err     error // of refused and failed documents
+	err     error // for refused and failed
 }
 
-var errNoAnswer = errors.New("the response does not mention the document")
+var errMissing = errors.New("the document is missing in the response")
 
-// send writes documents to the search engine, and returns what became of each. A
-// document that failed may be stored all the same. That does no harm, for writes
-// carry the version of the document.
-func (s *Service) send(ctx context.Context, docs []crawl.Document) []answer {
-	answers := make([]answer, len(docs))
-	bodies := make([][]byte, len(docs)) // nil: not to be sent, or deleted
+// send sends documents to the search engine and returns the result of each. A failed document may
+// have been stored. Sending it again is harmless, because writes carry its version.
+func (s *Service) send(ctx context.Context, docs []crawl.Document) []result {
+	results := make([]result, len(docs))
+	bodies := make([][]byte, len(docs)) // nil = not sent, or a deletion
 	var ready []int
 	checked := map[string]error{}
 	for i, d := range docs {
@@ -52,78 +51,76 @@ func (s *Service) send(ctx context.Context, docs []crawl.Document) []answer {
 			checked[name] = err
 		}
 		if err != nil {
-			answers[i] = answer{failed, err}
+			results[i] = result{failed, err}
 			if code := status(err); code < 400 || code > 499 || code == http.StatusTooManyRequests {
-				for j := range answers { // other indexes will fare no better
-					answers[j] = answer{failed, err}
+				for j := range results { // other indexes would fail too
+					results[j] = result{failed, err}
 				}
-				return answers
+				return results
 			}
 			continue
 		}
 		if !d.Gone {
 			if bodies[i], err = encode(d); err != nil {
-				answers[i] = answer{refused, err}
+				results[i] = result{refused, err}
 				continue
 			}
 		}
 		ready = append(ready, i)
 	}
-	s.bulk(ctx, docs, bodies, answers, ready)
-	for i, a := range answers {
-		if status(a.err) == http.StatusNotFound {
+	s.bulk(ctx, docs, bodies, results, ready)
+	for i, r := range results {
+		if status(r.err) == http.StatusNotFound {
 			s.indexes.forget(Index(docs[i]))
 		}
 	}
-	return answers
+	return results
 }
 
-// bulk sends the chosen documents. Those of a request that is too large are sent in
-// halves.
-func (s *Service) bulk(ctx context.Context, docs []crawl.Document, bodies [][]byte, answers []answer, chosen []int) {
+// bulk sends the chosen documents. If the request is too large, it sends them in halves.
+func (s *Service) bulk(ctx context.Context, docs []crawl.Document, bodies [][]byte, results []result, chosen []int) {
 	if len(chosen) == 0 {
 		return
 	}
 	for _, i := range chosen {
-		answers[i] = answer{failed, errNoAnswer}
+		results[i] = result{failed, errMissing}
 	}
-	if err := s.request(ctx, docs, bodies, answers, chosen); err != nil {
+	if err := s.request(ctx, docs, bodies, results, chosen); err != nil {
 		for _, i := range chosen {
-			if answers[i].outcome == failed && errors.Is(answers[i].err, errNoAnswer) {
-				answers[i].err = err
+			if results[i].outcome == failed && errors.Is(results[i].err, errMissing) {
+				results[i].err = err
 			}
 		}
 	}
 	var large []int
 	for _, i := range chosen {
-		if whole, ok := errors.AsType[*wholeError](answers[i].err); ok && status(whole) == http.StatusRequestEntityTooLarge {
+		if whole, ok := errors.AsType[*wholeError](results[i].err); ok && status(whole) == http.StatusRequestEntityTooLarge {
 			large = append(large, i)
 		}
 	}
 	switch half := len(large) / 2; {
 	case len(large) == 1:
-		answers[large[0]] = answer{refused, answers[large[0]].err}
+		results[large[0]] = result{refused, results[large[0]].err}
 	case len(large) > 1:
-		s.bulk(ctx, docs, bodies, answers, large[:half])
-		s.bulk(ctx, docs, bodies, answers, large[half:])
+		s.bulk(ctx, docs, bodies, results, large[:half])
+		s.bulk(ctx, docs, bodies, results, large[half:])
 	}
 }
 
-// wholeError is that of a request with all its documents.
+// wholeError is an error of a whole request, not of a single document.
 type wholeError struct{ err error }
 
 func (e *wholeError) Error() string { return e.err.Error() }
 func (e *wholeError) Unwrap() error { return e.err }
 
-// request sends the chosen documents by a bulk indexer, which lives as long as that
-// takes.
-func (s *Service) request(ctx context.Context, docs []crawl.Document, bodies [][]byte, answers []answer, chosen []int) error {
+// request sends the chosen documents with a bulk indexer.
+func (s *Service) request(ctx context.Context, docs []crawl.Document, bodies [][]byte, results []result, chosen []int) error {
 	indexer, err := opensearchutil.NewBulkIndexer(opensearchutil.BulkIndexerConfig{
 		Client: s.indexes.client, NumWorkers: 1, FlushBytes: maxBytes, FlushInterval: time.Hour, Timeout: bulkTimeout,
 		Header:  http.Header{"Content-Type": {"application/x-ndjson"}},
-		Context: context.WithoutCancel(ctx), // else Close would not wait for the worker
+		Context: context.WithoutCancel(ctx), // so that Close waits for the worker
 		OnFlushStart: func(context.Context) context.Context {
-			return ctx // ends the requests of the worker and of Close
+			return ctx // cancels the requests of the worker and of Close
 		},
 	})
 	if err != nil {
@@ -135,14 +132,14 @@ func (s *Service) request(ctx context.Context, docs []crawl.Document, bodies [][
 		item := opensearchutil.BulkIndexerItem{
 			Index: Index(d), Action: "index", DocumentID: d.ID, Version: &d.Version, VersionType: &kind, Body: bytes.NewReader(bodies[i]),
 			OnSuccess: func(_ context.Context, _ opensearchutil.BulkIndexerItem, res opensearchapi.BulkRespItem) {
-				answers[i] = judge(d, res)
+				results[i] = judge(d, res)
 			},
 			OnFailure: func(_ context.Context, _ opensearchutil.BulkIndexerItem, res opensearchapi.BulkRespItem, err error) {
 				if err != nil {
-					answers[i] = answer{failed, &wholeError{err}}
+					results[i] = result{failed, &wholeError{err}}
 					return
 				}
-				answers[i] = judge(d, res)
+				results[i] = judge(d, res)
 			},
 		}
 		if d.Gone {
@@ -155,9 +152,9 @@ func (s *Service) request(ctx context.Context, docs []crawl.Document, bodies [][
 	return errors.Join(err, indexer.Close(context.WithoutCancel(ctx)))
 }
 
-// judge tells what the response to a document means. What is not the document's fault
-// has it sent again: a search engine that is busy, or in want of rights.
-func judge(d crawl.Document, res opensearchapi.BulkRespItem) answer {
+// judge returns the result of a document from its response. Errors that the document did not cause,
+// such as a busy search engine or missing permissions, make it failed rather than refused.
+func judge(d crawl.Document, res opensearchapi.BulkRespItem) result {
 	err := &statusError{status: res.Status}
 	if res.Error != nil {
 		err.kind, err.reason = res.Error.Type, res.Error.Reason
@@ -168,36 +165,36 @@ func judge(d crawl.Document, res opensearchapi.BulkRespItem) answer {
 	code := res.Status
 	switch {
 	case res.ID != d.ID:
-		return answer{failed, errNoAnswer}
+		return result{failed, errMissing}
 	case d.Gone && (code == http.StatusNotFound || isSuccess(code)):
-		return answer{outcome: deleted}
+		return result{outcome: deleted}
 	case isSuccess(code):
-		return answer{outcome: indexed}
+		return result{outcome: indexed}
 	case code == http.StatusConflict:
-		return answer{outcome: stale}
+		return result{outcome: stale}
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusNotFound,
 		code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
-		return answer{failed, err}
+		return result{failed, err}
 	case code >= 400 && code <= 499:
-		return answer{refused, err}
+		return result{refused, err}
 	}
-	return answer{failed, err}
+	return result{failed, err}
 }
 
 func isSuccess(code int) bool { return code >= 200 && code <= 299 }
 
-// summary is the error of the documents that failed; nil = none did.
-func summary(answers []answer) error {
+// summary returns the error of the failed documents; nil = none failed.
+func summary(results []result) error {
 	n, first := 0, error(nil)
-	for _, a := range answers {
-		if a.outcome == failed {
+	for _, r := range results {
+		if r.outcome == failed {
 			if n++; n == 1 {
-				first = a.err
+				first = r.err
 			}
 		}
 	}
-	if n == 0 || n == len(answers) {
+	if n == 0 || n == len(results) {
 		return first
 	}
-	return fmt.Errorf("%d of %d documents: %w", n, len(answers), first)
+	return fmt.Errorf("%d of %d documents: %w", n, len(results), first)
 }

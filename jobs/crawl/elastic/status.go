@@ -8,22 +8,22 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// Status is how the search engine is.
+// Status is the health of the search engine.
 type Status struct {
-	Error       string      // why documents could not be sent, for people who may see the settings; "" = they could
-	Detail      string      // the same in a sentence that tells nothing of the search engine's own text
-	Since       models.Time // when that began; zero if there is no error
-	LastSuccess models.Time // when all documents of a batch were taken last; zero = not since the start
+	Error       string      // error of the last batch, for operators; "" = none
+	Detail      string      // the error as a sentence for users, without text of the search engine
+	Since       models.Time // time of the first error; zero if there is none
+	LastSuccess models.Time // when a whole batch was last accepted; zero = not since the start
 }
 
-// Status returns how the search engine was at the last batch.
+// Status returns the health at the last batch.
 func (s *Service) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.status
 }
 
-// note keeps and logs what a batch says of the search engine.
+// note updates and logs the health after a batch.
 func (s *Service) note(failure error) {
 	now := s.opts.Clock.Now()
 	s.mu.Lock()
@@ -40,21 +40,21 @@ func (s *Service) note(failure error) {
 	switch {
 	case failure != nil && s.failures.ready(s.opts.Clock):
 		s.isFailing = true
-		s.opts.Log.Warn("sending documents to the search engine failed", "error", clip(failure.Error()))
+		s.opts.Log.Warn("send documents failed", "error", clip(failure.Error()))
 	case failure == nil && s.isFailing:
 		s.isFailing = false
-		s.opts.Log.Info("search engine takes documents again")
+		s.opts.Log.Info("search engine available again")
 	}
 }
 
 func detail(failure error) string {
 	if code := status(failure); code != 0 {
-		return fmt.Sprintf("The search engine answers with status %d.", code)
+		return fmt.Sprintf("The search engine returned status %d.", code)
 	}
-	return "The search engine is unavailable, or its response cannot be read."
+	return "The search engine is unavailable or its response is invalid."
 }
 
-// logRefused logs a document that was refused, at most one each minute.
+// logRefused logs a refused document, at most once a minute.
 func (s *Service) logRefused(d crawl.Document, reason string) {
 	s.unlogged++
 	if s.refusals.ready(s.opts.Clock) {
@@ -63,7 +63,7 @@ func (s *Service) logRefused(d crawl.Document, reason string) {
 	}
 }
 
-// minutely is something that is logged at most once a minute. The zero value is ready.
+// minutely limits log lines to one a minute. The zero value is ready.
 type minutely struct{ last time.Time }
 
 func (m *minutely) ready(clock models.Clock) bool {
