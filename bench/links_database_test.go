@@ -59,7 +59,7 @@ func TestLinkFigures(t *testing.T) {
 	measure(t, "search: mixed, that finds nothing", "≤ 50 ms", search(func() string { return c.word() + " tag:" + c.tag() + " url:example" }))
 	measure(t, "search: a word in half of the titles", "", search(fixed("common")))
 	measure(t, "search: a word in every address", "", search(fixed("example")))
-	measure(t, "search: near misses of a misspelled word", "", search(c.misspelt))
+	measure(t, "search: near misses of a misspelled word", "", search(c.misspelled))
 	measure(t, "tag completion", "≤ 10 ms", func() string { return s.URL + "/links/tags?prefix=" + c.tag()[:4] })
 	measurePath(t, s, "page /links", "", "/links")
 	measurePath(t, s, "page /", "", "/")

@@ -51,7 +51,7 @@ func overviewFigures(t *testing.T, engine, store string) {
 		name  string
 		query func() string
 	}{
-		{"a word", c.word}, {"a part of a word", c.part}, {"one or two characters", c.short}, {"a phrase", c.phrase}, {"a misspelled word", c.misspelt},
+		{"a word", c.word}, {"a part of a word", c.part}, {"one or two characters", c.short}, {"a phrase", c.phrase}, {"a misspelled word", c.misspelled},
 		{"a word in half of the titles", fixed("common")}, {"a word in every address", fixed("example")}, {"a URL", func() string { return c.all[c.rnd.IntN(figureLinks)].URL }},
 		{"a word of crawled pages", fixed(vocabulary[20])}, {"the key of an old short link", fixed("s0000017")}, {"nothing matches", fixed("qqqqqq")},
 	} {

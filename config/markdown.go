@@ -23,13 +23,13 @@ Write durations as ` + "`90s`, `15m` or `1h30m`" + `.
 // notes are the introductions of the groups that need one, in Markdown.
 var notes = map[string]string{
 	"Server":              "[Behind a reverse proxy](operating.md#behind-a-reverse-proxy) explains `PUBLIC_URL` and `TRUSTED_PROXIES`.",
-	"Access":              "[Access](access.md) explains accounts, roles, API tokens and the audit log.",
-	"Single sign-on":      "[Single sign-on](access.md#single-sign-on) explains how to set it up.",
-	"Reverse proxy login": "[Login by a reverse proxy](access.md#login-by-a-reverse-proxy) explains how to set it up.",
+	"Access":              "[Access](guide/access.md) explains accounts, roles, API tokens and the audit log.",
+	"Single sign-on":      "[Single sign-on](guide/access.md#single-sign-on) explains how to set it up.",
+	"Reverse proxy login": "[Login by a reverse proxy](guide/access.md#login-by-a-reverse-proxy) explains how to set it up.",
 	"Database and Redis":  "[Backup and restore](operating.md#backup-and-restore) explains scheduled backups.",
 	"Crawler":             "[Crawl sites](guide/crawl.md) explains crawl jobs, feeds and the archive.",
 	"Elasticsearch":       "[Elasticsearch](guide/elasticsearch.md) explains the index and its fields.",
-	"Sites":               "[Sites](sites.md) explains submissions, verification and the quotas of Google.",
+	"Sites":               "[Sites](guide/sites.md) explains submissions, verification and the quotas of Google.",
 }
 
 // WriteMarkdown writes docs/settings.md: a table of all settings for each group. It does not depend on the environment.
