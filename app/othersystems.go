@@ -40,7 +40,7 @@ func findsOf(urls []string, private bool) []crawlhandlers.Find {
 
 // Related implements sitehandlers.OtherSystems.
 func (e otherSystems) Related(ctx context.Context, urls []string) (map[string]siteviews.Related, error) {
-	found, err := e.finds.Kept(ctx, urls)
+	found, err := e.Kept(ctx, urls)
 	if err != nil {
 		return nil, err
 	}
