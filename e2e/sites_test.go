@@ -104,7 +104,7 @@ func TestSiteLife(t *testing.T) {
 		b.see("Crawled - currently not indexed")
 		b.fits(in, "/sites/{id}/not-indexed")
 		b.click(`#unindexed a[data-main]`)
-		b.see("Index problems")
+		b.see("Why it is not indexed")
 		b.fits(in, "/sites/{id}/pages/{page}")
 
 		// A page selected by keyboard is saved as a link.

@@ -20,7 +20,7 @@ func TestQueue_API(t *testing.T) {
 		w.read(id, "new", 1, "week", 5, "old", 40, "unknown", -1)
 		list := w.Do("GET", at+"/pages", "").Want(200)
 		if got := paths(list); got != "/new /week /old /unknown" {
-			w.Fatalf("the queue is %s", got)
+			w.Fatalf("got queue %s", got)
 		}
 		now := w.Sites.Now()
 		week := w.item(list, "url", "https://example.com/week")
@@ -42,12 +42,12 @@ func TestQueue_API(t *testing.T) {
 		first := w.Do("GET", at+"/pages?limit=2", "").Want(200)
 		second := w.Do("GET", at+"/pages?limit=2&page_token="+url.QueryEscape(first["next_page_token"].(string)), "").Want(200)
 		if got := paths(first) + " " + paths(second); got != "/new /unknown /week /old" || second["next_page_token"] != "" {
-			w.Errorf("with a manual priority, the queue is %s", got)
+			w.Errorf("queue with a manual priority: %s", got)
 		}
 		apptest.Has(w.TB, w.Do("PATCH", page, `{}`).Want(200), map[string]any{"manual_priority": 100}) // omitted members are not changed
 		apptest.Has(w.TB, w.Do("PATCH", page, `{"manual_priority":null}`).Want(200), map[string]any{"manual_priority": nil, "priority": 10})
 		if got := paths(w.Do("GET", at+"/pages", "").Want(200)); got != "/new /week /old /unknown" {
-			w.Errorf("without it, the queue is %s", got)
+			w.Errorf("queue without it: %s", got)
 		}
 
 		w.Do("POST", page+"/submit", "").Problem(409, "conflict", "") // no credentials and no key
@@ -116,7 +116,7 @@ func TestPagesFilters_API(t *testing.T) {
 			"status=&cause=&q=&queued=&page_token=": "/blog/a /blog/b /shop/100%25",
 		} {
 			if got := paths(w.Do("GET", at+"/pages?"+query, "").Want(200)); got != want {
-				w.Errorf("pages?%s are %q, want %q", query, got, want)
+				w.Errorf("pages?%s: got %q, want %q", query, got, want)
 			}
 		}
 		gone := w.Do("GET", at+"/pages?gone=true", "").Want(200)
@@ -144,10 +144,10 @@ func TestVerify_API(t *testing.T) {
 		w.Do("POST", page+"/verify", "").Problem(409, "conflict", "") // needs Google
 		w.account(at)
 		apptest.Has(w.TB, w.Do("POST", page+"/verify", "").Want(202), map[string]any{"verify_requested_at": w.Sites.Now().Format(time.RFC3339Nano)})
-		wanted, err := w.Sites.RequestedWebsites(w.Context(), sites.Verifying, 9)
+		requested, err := w.Sites.RequestedWebsites(w.Context(), sites.Verifying, 9)
 		w.Must(err)
-		if len(wanted) != 1 {
-			w.Errorf("%d websites are waited for", len(wanted))
+		if len(requested) != 1 {
+			w.Errorf("got %d requested websites, want 1", len(requested))
 		}
 	})
 }
@@ -164,7 +164,7 @@ func TestPriorities_API(t *testing.T) {
 		done := boost(`{"manual_priority":100,"q":"/blog/*"}`)
 		apptest.Has(w.TB, done, map[string]any{"changed": 2, "more": false})
 		if got := paths(w.Do("GET", at+"/pages", "").Want(200)); got != "/blog/a /blog/b /shop" {
-			w.Errorf("the queue is %s", got)
+			w.Errorf("got queue %s", got)
 		}
 		apptest.Has(w.TB, boost(`{"manual_priority":100,"q":"/blog/*","status":"pending"}`), map[string]any{"changed": 0, "undo_token": nil})
 		// A change without effect keeps the previous one undoable, once.
@@ -209,11 +209,11 @@ func TestSubmissions_API(t *testing.T) {
 		})
 		rest := w.Do("GET", at+"/submissions?page_token="+first["next_page_token"].(string), "").Want(200)
 		if got := apptest.Column(rest, "url"); got != "https://example.com/a https://example.com/b https://example.com/a" || rest["next_page_token"] != "" {
-			w.Errorf("the rest is %s", got)
+			w.Errorf("second page: %s", got)
 		}
 		of := w.Do("GET", at+"/submissions?page_id="+a, "").Want(200)
 		if apptest.Column(of, "page_id") != a+" "+a || apptest.Column(of, "status") != "refused refused" || apptest.Column(of, "status_code") != "403 403" {
-			w.Errorf("those of a page are %v", of)
+			w.Errorf("submissions of a page: %v", of)
 		}
 		w.Do("GET", at+"/submissions?page_id="+models.TimedID(models.KindPage, w.Sites.Now(), 99), "").Problem(404, "not-found", "")
 		other, _ := w.add("https://other.test/")
@@ -261,7 +261,7 @@ func TestCoverage_API(t *testing.T) {
 		empty := w.Do("GET", at+"/coverage", "").Want(200)
 		day := func(ago int) string { return w.Sites.Now().Add(-time.Duration(ago) * models.Day).Format(time.DateOnly) }
 		if got := apptest.Column(empty, "day"); got != day(0) {
-			w.Errorf("the days are %s", got)
+			w.Errorf("got days %s", got)
 		}
 		w.read(id, "a", 1, "b", 2)
 		w.Must(w.Sites.SnapshotCoverage(w.Context()))
@@ -270,12 +270,12 @@ func TestCoverage_API(t *testing.T) {
 		w.Must(w.Sites.RecordVerification(w.Context(), sites.Verification{Page: w.page(page), Inspection: sites.Inspection{Verdict: "PASS"}}))
 		days := apptest.Items(w.Do("GET", at+"/coverage?days=3", "").Want(200))
 		if len(days) != 2 {
-			w.Fatalf("the days are %v", days)
+			w.Fatalf("got days %v", days)
 		}
 		apptest.Has(w.TB, days[0], map[string]any{"day": day(2), "pending": 2, "submitted": 0, "indexed": 0, "not_indexed": 0, "failed": 0})
 		apptest.Has(w.TB, days[1], map[string]any{"day": day(0), "pending": 1, "submitted": 0, "indexed": 1, "not_indexed": 0, "failed": 0})
 		if got := apptest.Column(w.Do("GET", at+"/coverage?days=2", "").Want(200), "day"); got != day(0) {
-			w.Errorf("of two days: %s", got)
+			w.Errorf("two days: %s", got)
 		}
 	})
 }
@@ -289,12 +289,12 @@ func paths(list map[string]any) string {
 func (w *fixture) submit(id string, a sites.Outcome) {
 	w.Helper()
 	site := w.site(id)
-	wanted, err := w.Sites.PagesToPublish(w.Context(), site, 1)
+	requested, err := w.Sites.PagesToPublish(w.Context(), site, 1)
 	w.Must(err)
-	if len(wanted) == 0 {
-		w.Fatal("no page waits")
+	if len(requested) == 0 {
+		w.Fatal("no page to publish")
 	}
-	p := wanted[0]
+	p := requested[0]
 	action := sites.Updated
 	if p.Removal {
 		action = sites.Deleted

@@ -29,7 +29,7 @@ func TestWebsites_API(t *testing.T) {
 		id := made["id"].(string)
 		at := "/v1/websites/" + id
 		if !strings.HasPrefix(id, "w_") || a.Header.Get("Location") != at {
-			w.Errorf("made %s at %s", id, a.Header.Get("Location"))
+			w.Errorf("created %s, Location %s", id, a.Header.Get("Location"))
 		}
 		apptest.Has(w.TB, w.Do("GET", a.Header.Get("Location"), "").Want(200), made)
 		w.Do("POST", "/v1/websites", `{"site_url":"https://example.com/"}`).Problem(409, "conflict", "")
@@ -64,7 +64,7 @@ func TestWebsites_API(t *testing.T) {
 		w.Do("GET", at, "").Problem(404, "not-found", "")
 		w.Do("DELETE", at, "").Problem(404, "not-found", "")
 		if list := w.Do("GET", "/v1/websites", "").Want(200); apptest.Column(list, "id") != other {
-			w.Errorf("after one was deleted: %v", list)
+			w.Errorf("after a deletion: %v", list)
 		}
 		apptest.Has(w.TB, w.Do("POST", at+"/restore", "").Want(200), map[string]any{"id": id})
 		w.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
@@ -87,10 +87,10 @@ func TestRefresh_API(t *testing.T) {
 		w.Must(w.Sites.Release(w.Context(), w.me, sites.Reading, site, false))
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"reading": false})
 		apptest.Has(w.TB, w.Do("POST", at+"/refresh", "").Want(202), map[string]any{"id": id, "reading": true})
-		wanted, err := w.Sites.RequestedWebsites(w.Context(), sites.Reading, 9)
+		requested, err := w.Sites.RequestedWebsites(w.Context(), sites.Reading, 9)
 		w.Must(err)
-		if len(wanted) != 1 {
-			w.Errorf("%d websites are waited for", len(wanted))
+		if len(requested) != 1 {
+			w.Errorf("got %d requested websites, want 1", len(requested))
 		}
 	})
 }
@@ -131,20 +131,20 @@ func TestCredentials_API(t *testing.T) {
 		apptest.Has(w.TB, a.Want(200), map[string]any{"id": id, "google": google})
 		for _, got := range []string{a.Body, w.Do("GET", at, "").Body, w.Do("GET", "/v1/websites", "").Body} {
 			if strings.Contains(got, secret) || strings.Contains(got, "private_key") {
-				w.Errorf("an answer holds the key: %s", got)
+				w.Errorf("response contains the key: %s", got)
 			}
 		}
 		key, err := w.Sites.Key(w.site(id))
 		w.Must(err)
 		if string(key) != account {
-			w.Errorf("the stored key is %s", key)
+			w.Errorf("stored key: %s", key)
 		}
 
 		w.Engines.checks = []views.Check{{Name: "Token", OK: true, Text: "Google accepts the key."}, {Name: "Search Console", Text: "Not an owner.", Fix: "Add robot@p.example as an owner."}}
 		test := w.Do("POST", at+"/credentials/test", "").Want(200)
 		checks := apptest.Objects(test["checks"])
 		if len(checks) != 2 {
-			w.Fatalf("the test found %v", test)
+			w.Fatalf("got test result %v", test)
 		}
 		apptest.Has(w.TB, checks[0], map[string]any{"name": "Token", "ok": true, "text": "Google accepts the key.", "fix": nil})
 		apptest.Has(w.TB, checks[1], map[string]any{"name": "Search Console", "ok": false, "text": "Not an owner.", "fix": "Add robot@p.example as an owner."})
@@ -188,7 +188,7 @@ func TestWrongCredentials_API(t *testing.T) {
 			a := w.Do("PUT", at+"/credentials", c.body)
 			a.Problem(400, "invalid-request", c.location)
 			if strings.Contains(a.Body, secret) {
-				w.Errorf("%s: the answer repeats it: %s", c.name, a.Body)
+				w.Errorf("%s: the response repeats the input: %s", c.name, a.Body)
 			}
 		}
 		w.Do("PUT", at+"/credentials", long(64<<10)).Want(200)
@@ -206,7 +206,7 @@ func TestCredentialsOfAnotherKey_API(t *testing.T) {
 		w.exec("UPDATE websites SET credentials = ? WHERE id = ?", []byte("sealed by another key"), id)
 		p := w.Do("POST", at+"/credentials/test", "").Problem(409, "conflict", "")
 		if !strings.Contains(p["detail"].(string), "Add the credentials again") {
-			w.Errorf("the problem is %v", p)
+			w.Errorf("got problem %v", p)
 		}
 	})
 }
@@ -245,7 +245,7 @@ func TestSitemaps_API(t *testing.T) {
 			"created_at": w.Sites.Now().Format(time.RFC3339Nano), "last_read_at": nil, "changed_at": nil, "last_error": nil, "submitted_at": nil, "submit_error": nil,
 		})
 		if a.Header.Get("Location") != at+"/sitemaps" || !strings.HasPrefix(made["id"].(string), "m_") {
-			w.Errorf("made %v at %s", made["id"], a.Header.Get("Location"))
+			w.Errorf("created %v, Location %s", made["id"], a.Header.Get("Location"))
 		}
 		apptest.Has(w.TB, w.Do("POST", at+"/sitemaps", `{"url":"https://example.com/sitemap.xml"}`).Want(200), made)
 		w.Clock.Advance(time.Second)
@@ -259,7 +259,7 @@ func TestSitemaps_API(t *testing.T) {
 		})
 		second := w.Do("GET", at+"/sitemaps?limit=1&page_token="+first["next_page_token"].(string), "").Want(200)
 		if apptest.Column(second, "id") != foreign["id"] || second["next_page_token"] != "" {
-			w.Errorf("the second page is %v", second)
+			w.Errorf("second page: %v", second)
 		}
 
 		sitemap := at + "/sitemaps/" + made["id"].(string)
@@ -268,7 +268,7 @@ func TestSitemaps_API(t *testing.T) {
 		w.Do("DELETE", sitemap, "").Want(204)
 		w.Do("DELETE", sitemap, "").Problem(404, "not-found", "")
 		if rest := w.Do("GET", at+"/sitemaps", "").Want(200); apptest.Column(rest, "id") != foreign["id"] {
-			w.Errorf("after one was deleted: %v", rest)
+			w.Errorf("after a deletion: %v", rest)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestUnindexedPage(t *testing.T) {
 	}
 	a := q.Get(q.at("/not-indexed"))
 	if got := shownPaths(a); got != "/new /refused /no" {
-		t.Errorf("the pages are %s", got)
+		t.Errorf("got pages %s", got)
 	}
 	apptest.WantCount(t, a, "main script, main img", 0)
 	apptest.WantText(t, a, "tbody tr:nth-child(1)", "URL is unknown to Google verified just now not crawled not checked Google has never seen this URL.")
@@ -44,11 +44,11 @@ func TestUnindexedPage(t *testing.T) {
 	apptest.WantText(t, a, "nav[aria-label=Cause]", "Not an owner 1")
 	a = q.Get(a.Find("nav[aria-label=Cause] a:contains('noindex')").AttrOr("href", ""))
 	if got := shownPaths(a); got != "/no" {
-		t.Errorf("those with noindex are %s", got)
+		t.Errorf("pages with noindex: %s", got)
 	}
 	apptest.WantText(t, a, ".chip.on", "Excluded by noindex")
 	if got := shownPaths(q.Get(q.at("/not-indexed?q=/n*"))); got != "/new /no" {
-		t.Errorf("those of a pattern are %s", got)
+		t.Errorf("pages that match a pattern: %s", got)
 	}
 	apptest.WantText(t, q.Get(q.at("/not-indexed?cause=x")), ".empty", "No matching pages")
 	apptest.WantStatus(t, q.Get(q.at("/not-indexed?cause="+strings.Repeat("a", 600))), http.StatusBadRequest)
@@ -92,7 +92,7 @@ func TestUnindexedPagesByToken(t *testing.T) {
 		next = a.Find("a[rel=next]").AttrOr("href", "")
 	}
 	if len(seen) != 600 || n != 6 {
-		t.Errorf("%d pages on %d pages of the list", len(seen), n)
+		t.Errorf("%d pages on %d list pages", len(seen), n)
 	}
 	a := q.Get(q.at("/not-indexed.csv"))
 	apptest.WantStatus(t, a, http.StatusOK)
@@ -101,10 +101,10 @@ func TestUnindexedPagesByToken(t *testing.T) {
 		t.Errorf("%d rows: %v", len(rows), err)
 	}
 	if len(rows) > 1 && rows[1][7] != "'=cmd" {
-		t.Errorf("the first row is %q", rows[1])
+		t.Errorf("first row: %q", rows[1])
 	}
 	if got := a.Header.Get("Content-Disposition"); !strings.Contains(got, q.site.ID+"-not-indexed.csv") {
-		t.Errorf("the file is named %s", got)
+		t.Errorf("file name: %s", got)
 	}
 	rows, err = csv.NewReader(strings.NewReader(q.Get(q.at("/not-indexed.csv?cause=not_owner")).HTML)).ReadAll()
 	if err != nil || len(rows) != 401 {

@@ -154,7 +154,7 @@ func (a *pagesApp) page(w sites.Website, path string) sites.Page {
 			return p
 		}
 	}
-	a.Fatalf("there is no page %s", path)
+	a.Fatalf("no page %s", path)
 	return sites.Page{}
 }
 

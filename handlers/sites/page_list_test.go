@@ -33,7 +33,7 @@ func TestAddAWebsite(t *testing.T) {
 	apptest.WantText(t, p, "tbody", hostile+" example.com 0 – 0 – Reading…")
 	apptest.WantCount(t, p, "main script, main img", 0)
 	if got := a.Get("/sites?url=https://a.test").Find("#url").AttrOr("value", ""); got != "https://a.test" {
-		t.Errorf("the URL of the address is shown as %q", got)
+		t.Errorf("prefilled URL: %q", got)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestListOfWebsites(t *testing.T) {
 	part := a.Part("/sites?problem=sitemaps")
 	apptest.WantCount(t, part, "header, form.add", 0)
 	if got := part.Find("#sites").AttrOr("hx-get", ""); got != "/sites?problem=sitemaps" || got != part.Header.Get("HX-Replace-Url") {
-		t.Errorf("the part polls %q, and the address bar would show %q", got, part.Header.Get("HX-Replace-Url"))
+		t.Errorf("polls %q, HX-Replace-Url %q", got, part.Header.Get("HX-Replace-Url"))
 	}
 }
 

@@ -70,7 +70,7 @@ func TestPageOfAnotherWebsite(t *testing.T) {
 		apptest.WantStatus(t, q.Post("/sites/"+other.ID+"/pages/"+mine+action, url.Values{"manual_priority": {"5"}}), http.StatusNotFound)
 	}
 	if p := q.page("/new"); p.ManualPriority != nil || !p.SubmitRequestedAt.IsZero() || !p.VerifyRequestedAt.IsZero() {
-		t.Error("the page was changed")
+		t.Error("page of another website was changed")
 	}
 }
 
@@ -82,7 +82,7 @@ func TestPriorityForm(t *testing.T) {
 		apptest.WantText(t, a, "#priority-error", "Must be a whole number from 1 to 100.")
 		apptest.WantCount(t, a, "details[open] input[name=manual_priority][aria-invalid=true]", 1)
 		if got := a.Find("input[name=manual_priority]").First().AttrOr("value", ""); got != bad {
-			t.Errorf("the field has %q, typed was %q", got, bad)
+			t.Errorf("field has %q, want %q", got, bad)
 		}
 		apptest.WantCount(t, a, "main script", 0)
 	}

@@ -35,7 +35,7 @@ func TestQueuePage(t *testing.T) {
 	a := q.Get(q.at("/pages"))
 	apptest.WantStatus(t, a, http.StatusOK)
 	if got := shownPaths(a); got != "/new /blog/a /old /blog/b / /refused /no" {
-		t.Errorf("the queue is %s", got)
+		t.Errorf("got queue %s", got)
 	}
 	apptest.WantCount(t, a, "main script, main img", 0)
 	apptest.WantText(t, a, ".count", "7 pages")
@@ -70,7 +70,7 @@ func TestQueuePage(t *testing.T) {
 	apptest.WantText(t, a, "#q-error", "Must be at most 512 bytes")
 	apptest.WantStatus(t, q.Get("/sites/"+models.NewID(models.KindWebsite)+"/pages"), http.StatusNotFound)
 	if got := q.Part(q.at("/pages?q=x&status=&cause=")).Header.Get("HX-Replace-Url"); got != q.at("/pages?q=x") {
-		t.Errorf("the address bar would show %s", got)
+		t.Errorf("HX-Replace-Url: %s", got)
 	}
 	q.google()
 	if got := shownPaths(q.Get(q.at("/pages?queued=true"))); got != "/new /blog/a /blog/b / /no" {
@@ -97,14 +97,14 @@ func TestQueueByToken(t *testing.T) {
 		next = a.Find("a[rel=next]").AttrOr("href", "")
 	}
 	if len(seen) != 251 || n != 3 {
-		t.Errorf("%d pages on %d pages of the list", len(seen), n)
+		t.Errorf("%d pages on %d list pages", len(seen), n)
 	}
 	few, many := q.Count(q.at("/pages?q=/p11")), q.Count(q.at("/pages"))
 	if few != many {
 		t.Errorf("%d queries for few pages, %d for 100", few, many)
 	}
 	if q.Other.calls > 10 {
-		t.Errorf("other systems were asked %d times", q.Other.calls)
+		t.Errorf("%d calls of other systems", q.Other.calls)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestBoostOnePage(t *testing.T) {
 	apptest.WantStatus(t, part, http.StatusOK)
 	apptest.WantCount(t, part, "header, table", 0)
 	if !strings.Contains(part.HTML, "Manual 100 · automatic 10") || !strings.HasPrefix(strings.TrimSpace(part.HTML), `<tr id="`+q.page("/old").ID()) {
-		t.Errorf("htmx gets %s", part.HTML)
+		t.Errorf("response to htmx: %s", part.HTML)
 	}
 	if got := part.Header.Get("HX-Trigger"); !strings.Contains(got, "Priority set to 100") {
 		t.Errorf("no message: %s", got)
@@ -165,7 +165,7 @@ func TestBulkPages(t *testing.T) {
 	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("submit", "/gone")), ".flash.bad", "in no sitemap any more")
 	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("verify", "/old")), ".flash", "Verification of 1 page requested")
 	if p := q.page("/old"); p.SubmitRequestedAt.IsZero() || p.VerifyRequestedAt.IsZero() {
-		t.Error("nothing is wanted")
+		t.Error("no submission requested")
 	}
 	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), form("save", "/old", "/new")), ".flash", "2 links added.")
 	if strings.Join(q.Other.saved, " ") != "https://example.com/new https://example.com/old" {

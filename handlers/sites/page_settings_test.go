@@ -34,7 +34,7 @@ func TestEditAWebsite(t *testing.T) {
 	apptest.WantCount(t, p, "#edit[open] input[name=auto_submit][checked]", 1)
 	apptest.WantCount(t, p, "input[name=indexing_enabled][checked]", 0)
 	if got := p.Find("#edit input[name=name]").AttrOr("value", ""); got != long {
-		t.Errorf("the name came back as %q", got)
+		t.Errorf("name field: %q", got)
 	}
 	apptest.WantStatus(t, a.Post("/sites/"+noSite, url.Values{"name": {"x"}}), http.StatusNotFound)
 }
@@ -73,7 +73,7 @@ func TestCredentials(t *testing.T) {
 	a.Services.accountErr = models.Invalid("credentials", "is an API key. Create a JSON key.")
 	said := never(a.Post(path+"/credentials", url.Values{"credentials": {secretText}}))
 	if text := strings.TrimSpace(said.Find("#credentials-error").Text()); text != "Is an API key. Create a JSON key." {
-		t.Errorf("an error that ends with a full stop is %q", text)
+		t.Errorf("error that ends with a period: %q", text)
 	}
 	broken := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path+"/credentials", strings.NewReader(secretText))
 	broken.Header.Set("Content-Type", "multipart/form-data; boundary=x")
@@ -152,7 +152,7 @@ func TestIndexNow(t *testing.T) {
 	apptest.WantText(t, p, "#indexnow + .panel", "Key file 0123456789abcdef.txt Key file URL https://example.com/0123456789abcdef.txt Last verified never")
 	file := a.Get(path + "/indexnow/key.txt")
 	if file.HTML != "0123456789abcdef" || file.Header.Get("Content-Disposition") != `attachment; filename="0123456789abcdef.txt"` {
-		t.Errorf("the file: %q, %s", file.HTML, file.Header.Get("Content-Disposition"))
+		t.Errorf("file: %q, %s", file.HTML, file.Header.Get("Content-Disposition"))
 	}
 	a.Services.keyProblem = "status 404: " + hostile
 	p = a.Submit(p, `form[action$="/indexnow/check"]`)

@@ -24,7 +24,7 @@ func TestSitePage(t *testing.T) {
 	apptest.WantText(t, p, "#now", "Sitemaps listed in robots.txt are added automatically.")
 	apptest.WantCount(t, p, `noscript`, 1)
 	if every := p.Find("#now").AttrOr("hx-trigger", ""); every != "every 2s" {
-		t.Errorf("while sitemaps are read the page asks %s", every)
+		t.Errorf("while sitemaps are read: hx-trigger %s", every)
 	}
 	for _, to := range []string{"pages", "submissions", "not-indexed"} {
 		apptest.WantCount(t, p, `.site-nav a[href="`+path+"/"+to+`"]`, 1)
@@ -34,7 +34,7 @@ func TestSitePage(t *testing.T) {
 	apptest.WantText(t, p, "#now", "No sitemaps: robots.txt lists none. Add one below.")
 	apptest.WantCount(t, p, "noscript", 0)
 	if every := p.Find("#now").AttrOr("hx-trigger", ""); every != "every 10s" {
-		t.Errorf("else it asks %s", every)
+		t.Errorf("otherwise: hx-trigger %s", every)
 	}
 
 	a.google(w)
@@ -54,7 +54,7 @@ func TestSitePage(t *testing.T) {
 	apptest.WantCount(t, part, "#now", 1)
 	apptest.WantCount(t, part, "header, form.add, textarea", 0)
 	if got := part.Find("#now").AttrOr("hx-get", ""); got != path+"?range=90d" || got != part.Header.Get("HX-Replace-Url") {
-		t.Errorf("the part polls %q, and the address bar would show %q", got, part.Header.Get("HX-Replace-Url"))
+		t.Errorf("polls %q, HX-Replace-Url %q", got, part.Header.Get("HX-Replace-Url"))
 	}
 	apptest.WantStatus(t, a.Get(path+"?range=1d"), http.StatusBadRequest)
 
@@ -84,7 +84,7 @@ func TestCoverage(t *testing.T) {
 	}
 	p := a.Get(path)
 	if label := p.Find(".chart-lines").AttrOr("aria-label", ""); label != "Pages by status over the last 30 days. Now: 1 indexed, 1 pending, 1 not indexed" {
-		t.Errorf("the chart is called %q", label)
+		t.Errorf("chart label: %q", label)
 	}
 	titles := p.Find(".chart-lines .hover title")
 	for i, want := range map[int]string{27: "3 pending", 28: "no data", 29: "1 indexed, 1 pending, 1 not indexed"} {
@@ -98,7 +98,7 @@ func TestCoverage(t *testing.T) {
 
 	csv := a.Get(path + "/coverage.csv")
 	if kind := csv.Header.Get("Content-Type"); kind != "text/csv; charset=utf-8" {
-		t.Errorf("the file is %s", kind)
+		t.Errorf("file: %s", kind)
 	}
 	if got := csv.Header.Get("Content-Disposition"); got != `attachment; filename="coverage-`+w.ID+`.csv"` {
 		t.Errorf("Content-Disposition: %s", got)
@@ -112,7 +112,7 @@ func TestCoverage(t *testing.T) {
 		want += today + "," + row + "\n"
 	}
 	if csv.HTML != want {
-		t.Errorf("the file has\n%s\nwant\n%s", csv.HTML, want)
+		t.Errorf("got file\n%s\nwant\n%s", csv.HTML, want)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestSitemaps(t *testing.T) {
 	apptest.WantStatus(t, p, http.StatusBadRequest)
 	apptest.WantText(t, p, "#url-error", ".")
 	if got := p.Find("#url").AttrOr("value", ""); got != "ftp://"+hostile {
-		t.Errorf("the URL came back as %q", got)
+		t.Errorf("URL field: %q", got)
 	}
 	apptest.WantCount(t, p, "main script, main img", 0)
 
@@ -186,7 +186,7 @@ func TestSitemaps(t *testing.T) {
 	apptest.WantText(t, p, ".state", "Reading sitemaps…")
 	a.ended(w)
 	if p = a.Follow(path+"/refresh", url.Values{"back": {"/sites"}}); p.Request.URL.Path != "/sites" {
-		t.Errorf("the list leads to %s", p.Request.URL)
+		t.Errorf("got URL %s", p.Request.URL)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestManySitemaps(t *testing.T) {
 	apptest.WantCount(t, p, ".sitemaps tbody tr", 25)
 	all := p.Find(".show-all a")
 	if all.Text() != "Show all 30 sitemaps" {
-		t.Errorf("the link says %q", all.Text())
+		t.Errorf("link text: %q", all.Text())
 	}
 	apptest.WantCount(t, a.Get(strings.Split(all.AttrOr("href", ""), "#")[0]), ".sitemaps tbody tr", 30)
 }
@@ -230,7 +230,7 @@ func TestCrawlAWebsite(t *testing.T) {
 func TestWebsitesOnTheOverview(t *testing.T) {
 	a := newPagesApp(t)
 	if strings.Contains(a.Get("/").HTML, "All websites") {
-		t.Error("the overview has a section of websites without any")
+		t.Error("the overview shows a section without websites")
 	}
 	w := a.google(a.site("https://example.com/"))
 	p := a.Get("/")
@@ -278,7 +278,7 @@ func TestRelatedSections(t *testing.T) {
 		}
 	}
 	apptest.WantCount(t, a.Get("/links/"+a.Save("https://example.com/none").ID), `main a[href^="/sites/"]`, 0)
-	apptest.WantText(t, a.Get("/sites/"+w.ID), "aside", "Save as link")
+	apptest.WantText(t, a.Get("/sites/"+w.ID), "aside", "Save link")
 	a.Save("https://example.com/")
 	apptest.WantText(t, a.Get("/sites/"+w.ID), "aside", "Saved link")
 }

@@ -60,7 +60,7 @@ func (p *privateSite) rows() string {
 // For other accounts, every route with the ID of a private item responds with 404 and changes nothing.
 func TestPrivateIDsAreNotFound(t *testing.T) {
 	p := newPrivate(t)
-	alice, before, asked := p.As("alice"), p.rows(), 0
+	alice, before, tested := p.As("alice"), p.rows(), 0
 	file, err := os.ReadFile("../../app/testdata/routes.txt")
 	p.Must(err)
 	bodies := map[string]string{
@@ -77,7 +77,7 @@ func TestPrivateIDsAreNotFound(t *testing.T) {
 		if len(f) != 3 || !strings.Contains(f[2], ":id") || !strings.HasPrefix(f[2], "/v1/websites/") && !strings.HasPrefix(f[2], "/v1/pages/") && !strings.HasPrefix(f[2], "/sites/") {
 			continue
 		}
-		asked++
+		tested++
 		id := p.site.ID
 		if strings.HasPrefix(f[2], "/v1/pages/") {
 			id = p.page.ID()
@@ -100,11 +100,11 @@ func TestPrivateIDsAreNotFound(t *testing.T) {
 			}
 		}
 		if after := p.rows(); after != before {
-			t.Fatalf("%s changed something", line)
+			t.Fatalf("%s changed rows", line)
 		}
 	}
-	if asked < 50 {
-		t.Errorf("only %d routes", asked)
+	if tested < 50 {
+		t.Errorf("only %d routes", tested)
 	}
 }
 
@@ -151,22 +151,22 @@ func TestPrivateWebsites(t *testing.T) {
 		t.Error("the page does not show that it is private")
 	}
 	if alice.Get("/sites").Find("#sites .private").Length() != 1 || alice.Get("/sites").Find("#add input[name=private]").Length() != 1 || p.Get("/sites").Find("#add input[name=private]").Length() != 0 {
-		t.Error("the list does not mark it, or the form is wrong")
+		t.Error("the list does not mark the private website, or the form is wrong")
 	}
 	path := page.Request.URL.Path
 	if bob.Get(path).StatusCode != http.StatusNotFound {
-		t.Error("bob sees it")
+		t.Error("bob can see the private website")
 	}
 	alice.Follow(path, url.Values{"name": {"C"}}) // form without the field
 	if bob.Get(path).StatusCode != http.StatusNotFound {
-		t.Error("a form without the field shares it")
+		t.Error("a form without the field makes the website shared")
 	}
 	alice.Follow(path, url.Values{"name": {"C"}, "sharing": {"true"}})
 	if page := bob.Get(path); page.StatusCode != http.StatusOK || page.Find("#edit input[name=private]").Length() != 0 {
-		t.Errorf("%d: bob is offered to make it private", page.StatusCode)
+		t.Errorf("%d: bob can see the private field", page.StatusCode)
 	}
 	if page := bob.Post(path, url.Values{"name": {"C"}, "sharing": {"true"}, "private": {"true"}}); page.StatusCode != http.StatusForbidden {
-		t.Errorf("bob makes it private: %d", page.StatusCode)
+		t.Errorf("bob made the website private: %d", page.StatusCode)
 	}
 
 	// The audit log says that a key was set, but does not show it.
@@ -178,10 +178,10 @@ func TestPrivateWebsites(t *testing.T) {
 	for _, e := range entries {
 		seen[e.Action]++
 		if line := fmt.Sprint(e); strings.Contains(line, secretText) || strings.Contains(line, "canary") || strings.Contains(line, "0123456789") {
-			t.Errorf("a secret is recorded: %s", line)
+			t.Errorf("secret in the audit log: %s", line)
 		}
 	}
 	if seen["website.add"] != 4 || seen["website.credentials"] != 2 || seen["website.delete"] != 1 || seen["website.edit"] != 4 {
-		t.Errorf("recorded %v", seen)
+		t.Errorf("audit log: %v", seen)
 	}
 }

@@ -138,7 +138,7 @@ func (q *queue) page(path string) sites.Page {
 			}
 		}
 	}
-	q.Fatalf("there is no page %s", path)
+	q.Fatalf("no page %s", path)
 	return sites.Page{}
 }
 

@@ -430,9 +430,9 @@ func TestReadRequested(t *testing.T) {
 	each(t, func(w *fixture) {
 		slow, h := newHost(w), newHost(w)
 		release := make(chan struct{})
-		asked := make(chan struct{}, 10)
+		requested := make(chan struct{}, 10)
 		slow.handle("/slow.xml", func(rw http.ResponseWriter, r *http.Request) {
-			asked <- struct{}{}
+			requested <- struct{}{}
 			select {
 			case <-release:
 			case <-r.Context().Done():
@@ -444,7 +444,7 @@ func TestReadRequested(t *testing.T) {
 		w.sitemap(first, slow.URL+"/slow.xml")
 		i := w.instance()
 		i.Start()
-		<-asked
+		<-requested
 		w.clock.Advance(time.Second)
 		w.sitemap(second, h.URL+"/s.xml")
 		modelstest.Eventually(w, "the other website is read", func() bool { return w.paths(second, sites.Filter{}) == "/a" && w.again(second).SitemapsClaimedBy == "" })

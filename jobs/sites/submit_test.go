@@ -310,7 +310,7 @@ func TestSubmitManually(t *testing.T) {
 			w.must(err)
 		}
 		i.Start() // handles requests
-		modelstest.Eventually(w, "all are told", func() bool {
+		modelstest.Eventually(w, "all services are notified", func() bool {
 			return w.again(s).SubmitRequestedAt.IsZero() && w.again(sitemaps).SubmitRequestedAt.IsZero()
 		})
 		if got := urls(w.engine.Requests(standin.Publish)); !slices.Equal(got, []string{property + "2"}) {

@@ -265,7 +265,7 @@ func isSlug(s string) bool {
 	return len(s) <= 60 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_0123456789") == "" && !strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_")
 }
 
-// Where Google gives the reason itself, nothing is guessed.
+// If Google reports a specific reason, Diagnose adds no guesses.
 func TestDiagnoseGuessesOnlyWithoutAReason(t *testing.T) {
 	for state, want := range map[string][]string{
 		"Excluded by ‘noindex’ tag":          {sites.CauseNoIndex},

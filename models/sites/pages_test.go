@@ -279,7 +279,7 @@ func TestVerifyOrder(t *testing.T) {
 	each(t, func(w *fixture) {
 		s := w.google(w.site("https://example.com/"))
 		m := w.sitemap(s, "https://example.com/sitemap.xml")
-		w.read(s, m, w.entry("https://example.com/never", -1), w.entry("https://example.com/submitted", -1), w.entry("https://example.com/wanted", -1),
+		w.read(s, m, w.entry("https://example.com/never", -1), w.entry("https://example.com/submitted", -1), w.entry("https://example.com/requested", -1),
 			w.entry("https://example.com/today", -1), w.entry("https://example.com/old", -1))
 		verify := func(path string, i sites.Inspection) {
 			w.must(w.RecordVerification(w.Context(), sites.Verification{Page: w.page(s, path), Inspection: i, Cause: map[bool]string{true: "", false: "x"}[i.Verdict == "PASS"]}))
@@ -289,7 +289,7 @@ func TestVerifyOrder(t *testing.T) {
 		verify("/today", sites.Inspection{Verdict: "PASS", CoverageState: "Submitted and indexed"})
 		verify("/submitted", sites.Inspection{Verdict: "PASS"})
 		w.publish(s, w.page(s, "/submitted"), sites.Outcome{Status: sites.Accepted})
-		_, err := w.RequestVerification(w.Context(), w.page(s, "/wanted").ID())
+		_, err := w.RequestVerification(w.Context(), w.page(s, "/requested").ID())
 		w.must(err)
 		order := func() (paths []string) {
 			ps, err := w.PagesToVerify(w.Context(), s, 10)
@@ -299,14 +299,14 @@ func TestVerifyOrder(t *testing.T) {
 			}
 			return paths
 		}
-		if got := order(); !slices.Equal(got, []string{"/wanted", "/submitted", "/never", "/old"}) {
+		if got := order(); !slices.Equal(got, []string{"/requested", "/submitted", "/never", "/old"}) {
 			t.Errorf("order: %v", got)
 		}
 		w.counts(s, map[sites.Status]int{sites.Indexed: 2, sites.NotIndexed: 1, sites.Pending: 2})
 		for _, a := range []sites.Outcome{{Status: sites.Sent, Error: "No answer."}, {Status: sites.Refused, StatusCode: 429, Error: "Too many.", RateLimited: true}} {
 			w.must(w.RecordVerification(w.Context(), sites.Verification{Page: w.page(s, "/never"), Problem: &a}))
 		}
-		if got := order(); !slices.Equal(got, []string{"/wanted", "/submitted", "/old"}) {
+		if got := order(); !slices.Equal(got, []string{"/requested", "/submitted", "/old"}) {
 			t.Errorf("order after a failure: %v", got)
 		}
 		ps, err := w.PagesToVerify(w.Context(), s, 2)

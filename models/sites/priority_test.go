@@ -28,7 +28,7 @@ func TestAutoPriority(t *testing.T) {
 	}
 }
 
-// A priority that current updated whenever nextPriority says current always correct.
+// A priority that is updated whenever nextPriority says is always correct.
 func TestNextPriority(t *testing.T) {
 	lastmod := models.At(time.Date(2026, 3, 24, 12, 34, 56, 0, time.UTC))
 	at := lastmod.Add(-50 * time.Hour)

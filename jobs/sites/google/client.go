@@ -42,8 +42,8 @@ func (c *Client) Publish(ctx context.Context, url string, deleted bool) error {
 	return c.call(ctx, call{api: indexingAPI, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, auth authorize) (bool, error) {
 		r := c.endpoints.indexing.UrlNotifications.Publish(n).Context(ctx)
 		auth(r.Header())
-		answer, err := r.Do()
-		return answer != nil, err
+		response, err := r.Do()
+		return response != nil, err
 	})
 }
 
@@ -68,11 +68,11 @@ func (c *Client) Metadata(ctx context.Context, url string) (n Notification, err 
 	err = c.call(ctx, known, func(ctx context.Context, auth authorize) (bool, error) {
 		r := c.endpoints.indexing.UrlNotifications.GetMetadata().Url(url).Context(ctx)
 		auth(r.Header())
-		answer, err := r.Do()
-		if err != nil || answer == nil {
+		response, err := r.Do()
+		if err != nil || response == nil {
 			return false, err
 		}
-		n = Notification{notifiedAt(answer.LatestUpdate), notifiedAt(answer.LatestRemove)}
+		n = Notification{notifiedAt(response.LatestUpdate), notifiedAt(response.LatestRemove)}
 		return true, nil
 	})
 	return n, err
@@ -91,11 +91,11 @@ func (c *Client) Inspect(ctx context.Context, siteURL, url string) (found sites.
 	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.InspectTimeout}, func(ctx context.Context, auth authorize) (bool, error) {
 		r := c.endpoints.searchConsole.UrlInspection.Index.Inspect(q).Context(ctx)
 		auth(r.Header())
-		answer, err := r.Do()
-		if err != nil || answer == nil || answer.InspectionResult == nil || answer.InspectionResult.IndexStatusResult == nil {
+		response, err := r.Do()
+		if err != nil || response == nil || response.InspectionResult == nil || response.InspectionResult.IndexStatusResult == nil {
 			return false, err
 		}
-		s := answer.InspectionResult.IndexStatusResult
+		s := response.InspectionResult.IndexStatusResult
 		found = sites.Inspection{
 			Verdict: cleanState(s.Verdict), CoverageState: cleanState(s.CoverageState), RobotsState: cleanState(s.RobotsTxtState),
 			IndexingState: cleanState(s.IndexingState), FetchState: cleanState(s.PageFetchState),
@@ -137,11 +137,11 @@ func (c *Client) Site(ctx context.Context, siteURL string) (p Permission, err er
 	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, auth authorize) (bool, error) {
 		r := c.endpoints.searchConsole.Sites.Get(siteURL).Context(ctx)
 		auth(r.Header())
-		answer, err := r.Do()
-		if err != nil || answer == nil {
+		response, err := r.Do()
+		if err != nil || response == nil {
 			return false, err
 		}
-		p = permissions[answer.PermissionLevel]
+		p = permissions[response.PermissionLevel]
 		return p != "", nil
 	})
 	return p, err

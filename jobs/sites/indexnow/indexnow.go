@@ -84,20 +84,20 @@ func (c *Client) Submit(ctx context.Context, b Batch) (status int, err error) {
 		return 0, attempt.Failure(ctx, service, err)
 	}
 	defer res.Body.Close()
-	answer, _ := io.ReadAll(res.Body) // only the status matters
-	if e := b.classify(ctx, attempt, res.StatusCode, answer); e != nil {
+	response, _ := io.ReadAll(res.Body) // only the status matters
+	if e := b.classify(ctx, attempt, res.StatusCode, response); e != nil {
 		return res.StatusCode, e
 	}
 	return res.StatusCode, nil
 }
 
 // classify returns the error of a response; nil = accepted.
-func (b Batch) classify(ctx context.Context, attempt *engine.Attempt, status int, answer []byte) *engine.Error {
+func (b Batch) classify(ctx context.Context, attempt *engine.Attempt, status int, response []byte) *engine.Error {
 	var body struct {
 		Code    string `json:"errorCode"`
 		Message string `json:"message"`
 	}
-	if err := json.Unmarshal(answer, &body); err != nil {
+	if err := json.Unmarshal(response, &body); err != nil {
 		body.Code, body.Message = "", "" // most engines send no body
 	}
 	said := engine.SafeMessage(body.Message)

@@ -153,13 +153,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return // the client disconnected
 	}
 	in := Request{Method: r.Method, Time: time.Now(), Header: r.Header.Clone(), Body: body}
-	answer := s.route(r, &in)
+	handle := s.route(r, &in)
 	fault := s.record(in)
 	if fault == nil {
-		answer(w, in)
+		handle(w, in)
 		return
 	}
-	fault(w, r, func(w http.ResponseWriter) { answer(w, in) })
+	fault(w, r, func(w http.ResponseWriter) { handle(w, in) })
 }
 
 // record records a request and returns the fault queued for it.
