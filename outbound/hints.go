@@ -13,7 +13,7 @@ const (
 	invisible   hint = 1 << iota // the browser does not show it
 	unlikely                     // a part of the page around the text, such as a menu
 	likely                       // it may well hold the text, even if other words say that it is unlikely
-	favored                     // the text or a part of it
+	favored                      // the text or a part of it
 	disfavoured                  // something beside the text
 )
 
