@@ -62,7 +62,6 @@ func (e otherSystems) Related(ctx context.Context, urls []string) (map[string]si
 	return related, nil
 }
 
-// crawledPath is the path of the crawled page; "" = none.
 func crawledPath(f crawl.PageFacts) string {
 	if f.PageID == "" {
 		return ""

@@ -17,7 +17,6 @@ type inspectionShare struct {
 	sites.Inspection
 }
 
-// inspections returns the inspection results of the pages of the demo.
 func inspections() []inspectionShare {
 	is := func(share int, verdict, coverage, robots, indexing, fetch string) inspectionShare {
 		return inspectionShare{share, sites.Inspection{Verdict: verdict, CoverageState: coverage, RobotsState: robots, IndexingState: indexing, FetchState: fetch}}
@@ -42,7 +41,6 @@ func inspections() []inspectionShare {
 
 var notFound = sites.Inspection{Verdict: "FAIL", CoverageState: "Not found (404)", RobotsState: "ALLOWED", IndexingState: "INDEXING_ALLOWED", FetchState: "NOT_FOUND"}
 
-// refusals are errors of failed submissions.
 var refusals = []struct{ cause, text string }{
 	{sites.CauseNotOwner, "Google refused the request: the service account is not an owner of the property. Add it as an owner in Search Console."},
 	{sites.CauseNoAnswer, lostAnswer},
@@ -172,7 +170,6 @@ func (m *siteMaker) coverage(tx *gorm.DB, w sites.Website, made []sites.Page) er
 	return rows.Exec(tx, "INSERT INTO coverage_days (website_seq, day_at, status, pages) SELECT ?, r.day_at, r.status, r.pages FROM {rows} AS r", w.Seq).Error
 }
 
-// submissions returns the submissions of a website, oldest first.
 func (m *siteMaker) submissions(w sites.Website, s siteSpec, made []sites.Page) (all []sites.Submission) {
 	add := func(at time.Time, sub sites.Submission) {
 		sub.WebsiteSeq, sub.Action, sub.CreatedAt = w.Seq, sites.Updated, models.At(at)

@@ -26,7 +26,6 @@ const (
 	lostAnswer   = "Google did not respond. It may have received the request."
 )
 
-// siteMaker creates websites with a history.
 type siteMaker struct {
 	db      *models.DB
 	store   *sites.Store
@@ -34,7 +33,6 @@ type siteMaker struct {
 	now, at time.Time
 }
 
-// siteSpec describes a website of the demo.
 type siteSpec struct {
 	name, url string
 	google    bool // has credentials that cannot be decrypted, so nothing is sent to Google
@@ -52,7 +50,6 @@ type sectionSpec struct {
 	pages      int
 }
 
-// allSites returns the websites of the demo.
 func allSites() []siteSpec {
 	const (
 		shop      = "https://shop.northwind.example/"
@@ -154,7 +151,6 @@ func (m *siteMaker) add(ctx context.Context, s siteSpec) (pages int, err error) 
 	return len(made), m.history(ctx, w, s, made)
 }
 
-// sitemaps creates an index with sitemaps and reads them.
 func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s siteSpec) error {
 	root := w.Property().Root()
 	if _, _, err := m.store.AddFound(ctx, w, nil, []string{root + "sitemap.xml"}); err != nil {
@@ -234,7 +230,6 @@ func (m *siteMaker) read(ctx context.Context, w sites.Website, s siteSpec, part 
 	return m.store.RecordRead(ctx, part, r)
 }
 
-// urls returns the URLs of a section.
 func (m *siteMaker) urls(s sectionSpec) (urls []string) {
 	for i := range s.pages {
 		word := func() string { return s.words[m.rand.IntN(len(s.words))] }
@@ -243,7 +238,6 @@ func (m *siteMaker) urls(s sectionSpec) (urls []string) {
 	return urls
 }
 
-// history creates the history of a website.
 func (m *siteMaker) history(ctx context.Context, w sites.Website, s siteSpec, made []sites.Page) error {
 	m.at = m.now
 	until := models.At(m.now.Add(Rest)) // no requests to services before

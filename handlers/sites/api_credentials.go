@@ -31,7 +31,6 @@ func (a API) registerCredentials(r *api.API) {
 		"Fetches key_url. If the key is not there, verified_at is null and last_error has the reason. 409 if there is no key.", models.CodeNotFound, models.CodeConflict), a.checkKey)
 }
 
-// accountKey is the raw key file of a service account.
 type accountKey struct{ json []byte }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -144,7 +144,6 @@ func TestSitesNotFound_API(t *testing.T) {
 	})
 }
 
-// token returns the page token of an item with the ID.
 func token(id string) string {
 	c, err := models.ParseToken("eyJjcmVhdGVkX2F0IjoiMjAyNS0wMy0yNFQxMjowMDowMFoiLCJpZCI6IngifQ==") // of the id "x"
 	if err != nil {

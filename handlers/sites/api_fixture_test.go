@@ -67,7 +67,6 @@ type fixture struct {
 	me      lease.ID
 }
 
-// each runs a test on each database engine.
 func each(t *testing.T, test func(w *fixture)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
@@ -108,13 +107,11 @@ func (w *fixture) add(siteURL string) (at, id string) {
 	return "/v1/websites/" + id, id
 }
 
-// account sets the credentials of a website through the API.
 func (w *fixture) account(at string) {
 	w.Helper()
 	w.Do("PUT", at+"/credentials", account).Want(200)
 }
 
-// account is the key of a service account, with an unknown member.
 const account = `{"type":"service_account","client_email":"robot@p.example","project_id":"p","private_key":"` + secret + `","new":{"of":["Google"]}}`
 
 // read adds a sitemap and stores its entries: paths, each with the age of lastmod in days (-1 = none).
@@ -146,7 +143,6 @@ func (w *fixture) read(id string, entries ...any) {
 	w.Must(w.Sites.FinishReading(ctx, site, ""))
 }
 
-// page returns a page from the store.
 func (w *fixture) page(id string) sites.Page {
 	w.Helper()
 	p, err := w.Sites.Page(w.Context(), id)
@@ -166,7 +162,6 @@ func (w *fixture) item(list map[string]any, member string, value any) map[string
 	return nil
 }
 
-// site returns a website from the store.
 func (w *fixture) site(id string) sites.Website {
 	w.Helper()
 	s, err := w.Sites.Get(w.Context(), id)
@@ -174,7 +169,6 @@ func (w *fixture) site(id string) sites.Website {
 	return s
 }
 
-// exec changes the database directly.
 func (w *fixture) exec(sql string, args ...any) {
 	w.Helper()
 	modelstest.Exec(w.TB, w.DB, sql, args...)

@@ -280,7 +280,6 @@ func TestCoverage_API(t *testing.T) {
 	})
 }
 
-// paths returns the paths of the pages in a list.
 func paths(list map[string]any) string {
 	return strings.ReplaceAll(apptest.Column(list, "url"), "https://example.com", "")
 }

@@ -128,7 +128,6 @@ func toWebsite(w sites.Website, c sites.Counts, q sites.Quota) Website {
 	return out
 }
 
-// answerWebsite is api.Answer for one website.
 func (a API) answerWebsite(ctx context.Context, w sites.Website, err error) (*api.Output[Website], error) {
 	if err != nil {
 		return nil, err

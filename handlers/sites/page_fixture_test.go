@@ -92,7 +92,6 @@ func (f *fakeSystems) Crawl(_ context.Context, _ sites.Website, urls []string) (
 	return "/crawl/jobs/j_1", f.crawlErr
 }
 
-// site adds a website.
 func (a *pagesApp) site(siteURL string) sites.Website {
 	a.Helper()
 	w, err := a.Sites.Add(a.Context(), sites.NewWebsite{SiteURL: siteURL})
@@ -100,7 +99,6 @@ func (a *pagesApp) site(siteURL string) sites.Website {
 	return w
 }
 
-// google adds credentials to a website.
 func (a *pagesApp) google(w sites.Website) sites.Website {
 	a.Helper()
 	w, err := a.Sites.SetCredentials(a.Context(), w.ID, []byte(secretText), sites.Account{ClientEmail: "robot@project.example", ProjectID: "project-1"})
@@ -108,7 +106,6 @@ func (a *pagesApp) google(w sites.Website) sites.Website {
 	return w
 }
 
-// sitemap adds a sitemap.
 func (a *pagesApp) sitemap(w sites.Website, u string) sites.Sitemap {
 	a.Helper()
 	m, _, err := a.Sites.AddSitemap(a.Context(), w.ID, u)
@@ -144,7 +141,6 @@ func (a *pagesApp) ended(w sites.Website) {
 	a.Must(a.Sites.Release(a.Context(), a.Holder(), sites.Reading, w, false))
 }
 
-// page returns the page with a path.
 func (a *pagesApp) page(w sites.Website, path string) sites.Page {
 	a.Helper()
 	list, err := a.Sites.Pages(a.Context(), w.ID, sites.Filter{}, models.Cursor{}, 100)
@@ -158,7 +154,6 @@ func (a *pagesApp) page(w sites.Website, path string) sites.Page {
 	return sites.Page{}
 }
 
-// verified records the verification of a page; cause "" = indexed.
 func (a *pagesApp) verified(p sites.Page, cause string) {
 	a.Helper()
 	i := sites.Inspection{Verdict: "PASS", CoverageState: "Submitted and indexed"}

@@ -19,7 +19,6 @@ func (p Pages) ListPage(c *gin.Context) {
 	p.showList(c, http.StatusOK, views.AddForm{SiteURL: models.CleanLine(c.Query("url"))})
 }
 
-// showList shows the list with the submitted form.
 func (p Pages) showList(c *gin.Context, status int, typed views.AddForm) {
 	ctx := c.Request.Context()
 	v := views.List{Add: typed, Place: views.ListPlace{Problem: sites.Problem(c.Query("problem")), Token: c.Query("page_token")}}

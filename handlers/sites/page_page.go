@@ -35,7 +35,6 @@ func (p Pages) OnePage(c *gin.Context) {
 	p.showOnePage(c, http.StatusOK, v)
 }
 
-// showOnePage loads the rest of the data and shows the page.
 func (p Pages) showOnePage(c *gin.Context, status int, v views.OnePage) {
 	ctx := c.Request.Context()
 	if !p.Read(c,

@@ -25,10 +25,8 @@ const (
 	actionWatch  = "watch"
 )
 
-// errPageAction is the error of an action that the list does not have.
 var errPageAction = models.Invalid("action", "must be an action of this list")
 
-// queueFilter reads the filter from a query or a form.
 func queueFilter(get func(string) string) sites.Filter {
 	return sites.Filter{
 		Status: sites.Status(get("status")), Cause: models.CleanLine(get("cause")), Queued: get("queued") == "true", Gone: get("gone") == "true",
@@ -36,7 +34,6 @@ func queueFilter(get func(string) string) sites.Filter {
 	}
 }
 
-// queuePlaceOf parses the query of the list.
 func queuePlaceOf(site string, q url.Values) (views.QueuePlace, models.Cursor, error) {
 	at := views.QueuePlace{SiteID: site, Filter: queueFilter(q.Get), Token: q.Get("page_token")}
 	after, err := models.ParseToken(at.Token)

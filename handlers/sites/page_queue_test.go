@@ -13,7 +13,6 @@ import (
 	views "linkwatch/views/sites"
 )
 
-// filled returns a queue with pages in all states.
 func filled(t *testing.T) *queue {
 	t.Helper()
 	q := newQueue(t)

@@ -16,7 +16,6 @@ import (
 	"linkwatch/views/ui"
 )
 
-// pageRoutes are the routes of the pages of a website.
 func (p Pages) pageRoutes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return []middleware.Route{
@@ -43,7 +42,6 @@ const (
 	paramPagesRequested = "pages_wanted"  // requested submissions or verifications, such as "submit.3"
 )
 
-// pageParams are all these parameters.
 var pageParams = []string{paramBoosted, paramPagesAdded, paramPagesRequested}
 
 // pageFlash returns the message about the last action on pages, if the URL has one of pageParams.

@@ -26,7 +26,6 @@ func (p Pages) SitePage(c *gin.Context) {
 	p.showSite(c, http.StatusOK, v)
 }
 
-// showSite loads the rest of the data and shows the website.
 func (p Pages) showSite(c *gin.Context, status int, v views.Site) {
 	if p.fillSite(c, &v) {
 		if c.Request.Method == http.MethodGet {

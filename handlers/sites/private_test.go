@@ -45,7 +45,6 @@ func newPrivate(t *testing.T) *privateSite {
 	return p
 }
 
-// rows returns all rows that a write could change.
 func (p *privateSite) rows() string {
 	p.Helper()
 	var b strings.Builder

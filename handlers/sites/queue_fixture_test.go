@@ -37,7 +37,6 @@ type queue struct {
 	site  sites.Website
 }
 
-// queueSystems are fake other systems.
 type queueSystems struct {
 	kept  map[string]views.Related
 	known map[string]sites.Evidence
@@ -87,7 +86,6 @@ func newQueue(t *testing.T) *queue {
 	return q
 }
 
-// website adds a website.
 func (q *queue) website(address string) sites.Website {
 	q.Helper()
 	w, err := q.Sites.Add(q.Context(), sites.NewWebsite{SiteURL: address})
@@ -126,7 +124,6 @@ func (q *queue) read(w sites.Website, days int, paths ...string) {
 	q.Must(q.Sites.RecordRead(ctx, m, sites.ReadResult{Stored: true, Kind: sites.KindSitemap, Pages: len(paths)}))
 }
 
-// page returns the current page with a path.
 func (q *queue) page(path string) sites.Page {
 	q.Helper()
 	for _, f := range []sites.Filter{{Match: path}, {Match: path, Gone: true}} {
@@ -142,13 +139,11 @@ func (q *queue) page(path string) sites.Page {
 	return sites.Page{}
 }
 
-// verified records the verification of a page.
 func (q *queue) verified(path string, cause string, i sites.Inspection) {
 	q.Helper()
 	q.Must(q.Sites.RecordVerification(q.Context(), sites.Verification{Page: q.page(path), Inspection: i, Cause: cause}))
 }
 
-// submitted records the submission of a page and its outcome.
 func (q *queue) submitted(path string, a sites.Outcome) {
 	q.Helper()
 	p := q.page(path)
@@ -157,13 +152,11 @@ func (q *queue) submitted(path string, a sites.Outcome) {
 	q.Must(q.Sites.RecordOutcome(q.Context(), s, []int64{p.Seq}, a))
 }
 
-// set changes columns of a page directly.
 func (q *queue) set(path, columns string, args ...any) {
 	q.Helper()
 	modelstest.Exec(q.TB, q.DB, "UPDATE pages SET "+columns+" WHERE seq = ?", append(args, q.page(path).Seq)...)
 }
 
-// at returns a path below the website.
 func (q *queue) at(path string) string { return "/sites/" + q.site.ID + path }
 
 // of returns the path of a page, or below it.
@@ -196,7 +189,6 @@ func (q *queue) press(p apptest.Page, form, name, value string) (path string, v 
 	return f.AttrOr("action", ""), v
 }
 
-// shownPaths returns the paths of the pages in a list.
 func shownPaths(p apptest.Page) string {
 	return strings.TrimSpace(apptest.Text(p, "tbody td.page .title"))
 }

@@ -59,7 +59,6 @@ func (t *task) client(service sites.Service) (*google.Client, error) {
 	return nil, t.Store.RecordServiceOutcome(t.ctx, t.site, service, forWebsite(outcome(err)))
 }
 
-// outcome converts the error of a request to a search engine.
 func outcome(err error) sites.Outcome {
 	if err == nil {
 		return sites.Outcome{Status: sites.Accepted, StatusCode: http.StatusOK}

@@ -15,7 +15,6 @@ import (
 	"linkwatch/outbound"
 )
 
-// download is a downloaded sitemap.
 type download struct {
 	file         *os.File // content, positioned at the start; nil = none
 	unchanged    bool     // not changed since the last read
@@ -25,7 +24,6 @@ type download struct {
 	lastModified string
 }
 
-// close closes and removes the file.
 func (r download) close() {
 	if r.file != nil {
 		_ = r.file.Close()
@@ -99,7 +97,6 @@ func (f *errorFile) Write(p []byte) (n int, err error) {
 	return n, f.err
 }
 
-// fetchError describes a failed request for a file.
 func fetchError(file string, err error) string {
 	if e, ok := errors.AsType[*outbound.Error](err); ok && !errors.Is(err, context.Canceled) {
 		return file + " could not be fetched: " + e.Error() + "."

@@ -145,7 +145,6 @@ func (i *instance) run(a sites.Activity) string {
 	return summary
 }
 
-// try runs a scheduled job.
 func (i *instance) try(taking, working context.Context, a sites.Activity) (string, error) {
 	for _, j := range i.Jobs() {
 		if j.ID == string(a) {
@@ -170,7 +169,6 @@ func (w *fixture) site(url string, change ...func(*sites.NewWebsite)) sites.Webs
 func indexing(n *sites.NewWebsite) { n.IndexingEnabled = true }
 func manual(n *sites.NewWebsite)   { n.ManualSubmit = true }
 
-// google adds the fake credentials to a website.
 func (w *fixture) google(s sites.Website) sites.Website {
 	w.Helper()
 	s, err := w.SetCredentials(w.Context(), s.ID, standin.Credentials(), sites.Account{ClientEmail: standin.ClientEmail, ProjectID: standin.ProjectID})
@@ -180,7 +178,6 @@ func (w *fixture) google(s sites.Website) sites.Website {
 
 const indexNowKey = "0123456789abcdef"
 
-// indexNow adds an IndexNow key to a website.
 func (w *fixture) indexNow(s sites.Website) sites.Website {
 	w.Helper()
 	key := indexNowKey
@@ -196,7 +193,6 @@ func (w *fixture) sitemap(s sites.Website, url string) sites.Sitemap {
 	return m
 }
 
-// sitemaps returns the sitemaps of a website by URL.
 func (w *fixture) sitemaps(s sites.Website) map[string]sites.Sitemap {
 	w.Helper()
 	list, err := w.SitemapsOf(w.Context(), s.ID, models.Cursor{}, 2000)
@@ -226,7 +222,6 @@ func (w *fixture) have(s sites.Website, urls ...string) {
 	w.must(w.RecordRead(w.Context(), m, sites.ReadResult{Stored: true, Kind: sites.KindSitemap, Pages: len(entries), ContentHash: fmt.Append(nil, urls), Complete: true}))
 }
 
-// numbered returns n URLs below base.
 func numbered(base string, n int) []string {
 	urls := make([]string, n)
 	for i := range urls {
@@ -235,7 +230,6 @@ func numbered(base string, n int) []string {
 	return urls
 }
 
-// pages returns the pages of a website by path.
 func (w *fixture) pages(s sites.Website, f sites.Filter) map[string]sites.Page {
 	w.Helper()
 	list, err := w.Pages(w.Context(), s.ID, f, models.Cursor{}, 1000)
@@ -247,7 +241,6 @@ func (w *fixture) pages(s sites.Website, f sites.Filter) map[string]sites.Page {
 	return all
 }
 
-// paths returns the sorted paths of pages.
 func (w *fixture) paths(s sites.Website, f sites.Filter) string {
 	w.Helper()
 	var paths []string
@@ -258,7 +251,6 @@ func (w *fixture) paths(s sites.Website, f sites.Filter) string {
 	return strings.Join(paths, " ")
 }
 
-// again reloads a website.
 func (w *fixture) again(s sites.Website) sites.Website {
 	w.Helper()
 	s, err := w.Get(w.Context(), s.ID)
@@ -266,7 +258,6 @@ func (w *fixture) again(s sites.Website) sites.Website {
 	return s
 }
 
-// submissions returns the submissions of a website, oldest first.
 func (w *fixture) submissions(s sites.Website) []sites.Submission {
 	w.Helper()
 	list, err := w.Submissions(w.Context(), s.ID, "", models.Cursor{}, 1000)
@@ -286,7 +277,6 @@ func (w *fixture) has(what, text, part string) {
 	}
 }
 
-// urls returns the URLs of requests, in order.
 func urls(requests []standin.Request) (all []string) {
 	for _, r := range requests {
 		all = append(all, r.URL)
@@ -294,7 +284,6 @@ func urls(requests []standin.Request) (all []string) {
 	return all
 }
 
-// host serves files by path and counts requests.
 type host struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -341,13 +330,11 @@ func (h *host) count(path string) int {
 	return h.requests[path]
 }
 
-// urlset returns a sitemap of paths of a host.
 func urlset(paths ...string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` +
 		absolute(paths, "</loc></url><url><loc>") + "</loc></url></urlset>"
 }
 
-// index returns a sitemap index of paths of a host.
 func index(paths ...string) string {
 	return `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>` +
 		absolute(paths, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"

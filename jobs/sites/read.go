@@ -73,7 +73,6 @@ func (t *task) readRobots() (problem string, err error) {
 	return "", err
 }
 
-// detachDeleted detaches the pages of deleted sitemaps, then deletes the sitemaps.
 func (t *task) detachDeleted() error {
 	ms, err := t.Store.DeletedSitemaps(t.ctx, t.site)
 	if err != nil {

@@ -216,7 +216,6 @@ func (w *Worker) release(working, leaseCtx context.Context, holder lease.ID, a s
 	}
 }
 
-// task runs an activity on one website.
 type task struct {
 	*Worker
 	intake       context.Context // ends when no new work may start
@@ -228,7 +227,6 @@ type task struct {
 	requestAgain bool        // more work is left
 }
 
-// stopping reports whether no new work may start.
 func (t *task) stopping() bool { return t.intake.Err() != nil }
 
 // summary counts the work on several websites. It is safe for concurrent use.

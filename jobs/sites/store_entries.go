@@ -70,7 +70,6 @@ type storer struct {
 // errStopping ends a reading when no new work may start.
 var errStopping = errors.New("stopping")
 
-// store parses a download and stores its entries.
 func (s *storer) store(r download) error {
 	result, err := sitemap.Read(r.file, s.add)
 	if bad, ok := errors.AsType[*sitemap.Error](err); ok {
@@ -116,7 +115,6 @@ func (s *storer) store(r download) error {
 	return nil
 }
 
-// add adds an entry of the sitemap.
 func (s *storer) add(kind sites.Kind, e sites.Entry) error {
 	property := s.site.Property()
 	switch {
@@ -157,7 +155,6 @@ func (s *storer) start() error {
 	return s.Store.BeginReading(s.ctx, s.sitemap)
 }
 
-// flush stores the pages of the batch.
 func (s *storer) flush() error {
 	if err := s.start(); err != nil || len(s.batch) == 0 {
 		return err
@@ -172,7 +169,6 @@ func (s *storer) flush() error {
 	return nil
 }
 
-// finishIndex stores the sitemaps that an index lists.
 func (s *storer) finishIndex() error {
 	addSkipped(s.read, s.outside, "on another host than the website")
 	if s.sitemap.Depth >= sites.MaxDepth {
@@ -195,7 +191,6 @@ func (s *storer) finishIndex() error {
 	return nil
 }
 
-// addSkipped adds n skipped entries with a reason.
 func addSkipped(read *sites.ReadResult, n int, why string) {
 	if n == 0 {
 		return

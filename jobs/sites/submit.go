@@ -94,7 +94,6 @@ func (t *task) record(store func(context.Context) error) error {
 	return store(ctx)
 }
 
-// count adds the outcome for n pages to the summary.
 func (t *task) count(a sites.Outcome, n int) {
 	t.summary.add(func(d *summary) {
 		switch {
@@ -111,7 +110,6 @@ func (t *task) count(a sites.Outcome, n int) {
 	})
 }
 
-// publish submits pages through the Indexing API.
 func (t *task) publish() error {
 	if t.site.Paused(sites.Indexing, t.Store.Now()) {
 		return nil
@@ -200,7 +198,6 @@ func (t *task) pause(activity sites.Activity, a sites.Outcome) error {
 	})
 }
 
-// publishOne submits a page through the Indexing API.
 func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Outcome, err error) {
 	send, done, err := t.acquire(sites.CallPublish)
 	if err != nil {
@@ -223,7 +220,6 @@ func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Outcome,
 	return a, t.ctx.Err()
 }
 
-// submitSitemaps submits new and changed sitemaps to Search Console.
 func (t *task) submitSitemaps() error {
 	if t.site.Paused(sites.SearchConsole, t.Store.Now()) {
 		return nil

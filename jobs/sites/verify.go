@@ -22,7 +22,6 @@ func (t *task) verify() error {
 	return t.pages(sites.Verifying, t.Store.PagesToVerify, func(p sites.Page) (sites.Outcome, error) { return t.verifyOne(client, p) })
 }
 
-// verifyOne verifies a page.
 func (t *task) verifyOne(client *google.Client, p sites.Page) (a sites.Outcome, err error) {
 	v := sites.Verification{Page: p}
 	send, done, err := t.acquire(sites.CallInspect)

@@ -130,7 +130,6 @@ func addCounts(tx *gorm.DB, website int64, delta map[countKey]int) error {
 	return nil
 }
 
-// count counts the pages of the batch by status and cause.
 func (b pageBatch) count(tx *gorm.DB) (counts []Count, err error) {
 	err = b.rows.Raw(tx, `SELECT CASE WHEN p.gone_at IS NULL THEN p.status ELSE 'gone' END AS status, CASE WHEN p.gone_at IS NULL THEN p.cause ELSE '' END AS cause,
 			count(*) AS pages

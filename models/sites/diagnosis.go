@@ -114,7 +114,6 @@ func googleCauses(i Inspection) (all []string) {
 	return all
 }
 
-// diagnosis is the state of one call of Diagnose.
 type diagnosis struct {
 	page         Page
 	evidence     Evidence
@@ -152,7 +151,6 @@ func (d *diagnosis) afterGoogleCrawl(at models.Time) bool {
 	return !at.IsZero() && (d.page.LastCrawledAt.IsZero() || at.After(d.page.LastCrawledAt.Time))
 }
 
-// response is the result of a request for a page.
 type response struct {
 	at   models.Time
 	code int    // 0 = no response
@@ -219,7 +217,6 @@ func httpCause(code int) string {
 	return ""
 }
 
-// addObserved adds the findings of other systems.
 func (d *diagnosis) addObserved() {
 	r := d.latestResponse()
 	switch cause := httpCause(r.code); {
@@ -274,7 +271,6 @@ func (d *diagnosis) addObserved() {
 	}
 }
 
-// canonicalText says which URL the page declares as canonical; "" = unknown.
 func canonicalText(url string) string {
 	if url == "" {
 		return ""

@@ -38,7 +38,6 @@ func quotaEvent(w Website, c Call, used, limit int, now models.Time) event.Event
 	}
 }
 
-// droppedEvent is the event that a page is no longer indexed.
 func droppedEvent(p Page, i Inspection, now models.Time) event.Event {
 	e := event.Event{Kind: EventDropped, Phase: event.Once, Severity: event.Warning, SubjectKind: "page", SubjectID: p.ID(), Name: p.URL, URL: p.URL, At: now, Detail: i.CoverageState}
 	if u, err := models.ParseURL("url", p.URL); err == nil {

@@ -24,7 +24,6 @@ type fixture struct {
 	me    lease.ID
 }
 
-// each runs a test on each database engine.
 func each(t *testing.T, test func(w *fixture)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
@@ -56,7 +55,6 @@ func (w *fixture) must(err error) {
 	}
 }
 
-// wantCode fails the test unless err has the given code.
 func (w *fixture) wantCode(err error, want models.Code) {
 	w.Helper()
 	if models.CodeOf(err) != want {
@@ -71,7 +69,6 @@ func (w *fixture) site(url string) sites.Website {
 	return s
 }
 
-// google adds credentials to a website.
 func (w *fixture) google(s sites.Website) sites.Website {
 	w.Helper()
 	s, err := w.SetCredentials(w.Context(), s.ID, []byte("{}"), sites.Account{ClientEmail: "robot@p.example", ProjectID: "p"})
@@ -86,7 +83,6 @@ func (w *fixture) sitemap(s sites.Website, url string) sites.Sitemap {
 	return m
 }
 
-// read reads a sitemap with the given entries.
 func (w *fixture) read(s sites.Website, m sites.Sitemap, entries ...sites.Entry) sites.Sitemap {
 	w.Helper()
 	ctx := w.Context()
@@ -130,7 +126,6 @@ func (w *fixture) urls(s sites.Website, f sites.Filter) []string {
 	return paths
 }
 
-// page returns the page with a path.
 func (w *fixture) page(s sites.Website, path string) sites.Page {
 	w.Helper()
 	for _, f := range []sites.Filter{{}, {Gone: true}} {
@@ -146,7 +141,6 @@ func (w *fixture) page(s sites.Website, path string) sites.Page {
 	return sites.Page{}
 }
 
-// counts checks the page counts of a website.
 func (w *fixture) counts(s sites.Website, want map[sites.Status]int) {
 	w.Helper()
 	c, err := w.Counts(w.Context(), s)

@@ -101,7 +101,6 @@ func (a randomActor) act() error {
 	}
 }
 
-// submit submits queued pages with a random outcome.
 func (a randomActor) submit() error {
 	ctx, method, next := a.Context(), sites.ByIndexNow, func() ([]sites.Page, error) { return a.PagesForIndexNow(a.Context(), a.site) }
 	if a.IntN(2) == 0 {

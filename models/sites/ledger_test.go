@@ -35,7 +35,6 @@ func newLedger(t *testing.T, db *models.DB, limits sites.Limits) *ledger {
 	return &ledger{t, sites.NewStore(db, clock.Now, sites.Options{Limits: limits}), db, clock, modelstest.Lease(t, db, "i_me")}
 }
 
-// eachLedger runs a test on each database engine.
 func eachLedger(t *testing.T, limits sites.Limits, test func(b *ledger)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newLedger(t, db, limits)) })
@@ -51,7 +50,6 @@ func (b *ledger) to(rfc3339 string) {
 	b.clock.Advance(instant(b.T, rfc3339).Sub(b.clock.Now()))
 }
 
-// acquire acquires n permits.
 func (b *ledger) acquire(n int, w sites.Website, c sites.Call) (permits []sites.Permit) {
 	b.Helper()
 	for range n {
@@ -412,7 +410,6 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
-// rows counts the rows of the ledger.
 func (b *ledger) rows() (days, uses int) {
 	b.Helper()
 	for table, n := range map[string]*int{"quota_days": &days, "quota_uses": &uses} {

@@ -65,7 +65,6 @@ type Page struct {
 // ID returns the ID of the page.
 func (p Page) ID() string { return models.TimedID(models.KindPage, p.CreatedAt, p.Seq) }
 
-// subject returns the page as a subject of the audit log.
 func (p Page) subject() audit.Subject { return audit.Subject{Kind: "page", ID: p.ID(), Name: p.URL} }
 
 // Priority is the effective priority: the manual one if set, else the automatic one.

@@ -24,7 +24,6 @@ type Filter struct {
 	Match     string // path pattern that starts with / and may contain * ("/blog/*"), or part of the URL; "" = any
 }
 
-// normalize validates the filter and cleans its texts.
 func (f *Filter) normalize() error {
 	switch f.Status {
 	case "", Pending, Submitted, Indexed, NotIndexed, Failed:

@@ -43,7 +43,6 @@ func (c Call) scope(w Website) string {
 	}
 }
 
-// minuteLimit is a limit of a scope per minute.
 type minuteLimit struct {
 	kind  LimitKind
 	call  Call // "" = all calls of the scope
@@ -123,7 +122,6 @@ func (s *Store) Quotas(ctx context.Context, ws []Website) ([]Quota, error) {
 	return all, nil
 }
 
-// scopeUsage is the use of the quotas of a scope.
 type scopeUsage struct {
 	Scope      string
 	NowAt      models.Time // see Store.ledgerTime
@@ -145,7 +143,6 @@ func (u scopeUsage) freeAt(latest models.Time) models.Time {
 	return latest.Add(window)
 }
 
-// scopeUsages returns the usage of the scopes of websites, by scope.
 func (s *Store) scopeUsages(tx *gorm.DB, ws []Website) (map[string]scopeUsage, error) {
 	calls := map[string]Call{} // calls with a daily quota
 	names := models.NewRows("scope text")

@@ -139,7 +139,6 @@ type knownPage struct {
 	Generation *int64
 }
 
-// knownPages returns the pages of a website with the given URLs, by URL.
 func (s *Store) knownPages(tx *gorm.DB, w Website, m Sitemap, urls *models.Rows) (map[string]knownPage, error) {
 	var pages []knownPage
 	err := s.db.FreshPlan(tx, func() error {
@@ -153,7 +152,6 @@ func (s *Store) knownPages(tx *gorm.DB, w Website, m Sitemap, urls *models.Rows)
 	return known, err
 }
 
-// inOtherSitemaps returns the pages that another sitemap lists too.
 func inOtherSitemaps(tx *gorm.DB, m Sitemap, seqs []int64) (others []int64, err error) {
 	if len(seqs) == 0 {
 		return nil, nil

@@ -127,7 +127,6 @@ func (s *Store) addFound(ctx context.Context, w Website, parent *Sitemap, urls [
 	return added, refused, nil
 }
 
-// dedupeURLs returns the distinct URLs in order.
 func dedupeURLs(urls []string) *models.Rows {
 	rows, seen := models.NewRows("n bigint, url text"), map[string]bool{}
 	for i, u := range urls {
@@ -169,7 +168,6 @@ func sitemapRows(tx *gorm.DB) (sql string, args []any) {
 
 const selectSitemaps = "SELECT m.*, w.id AS website_id FROM sitemaps AS m JOIN websites AS w ON w.seq = m.website_seq WHERE w.deleted_at IS NULL AND m.deleted_at IS NULL AND "
 
-// subject returns the sitemap as a subject of the audit log.
 func (m Sitemap) subject() audit.Subject {
 	return audit.Subject{Kind: "sitemap", ID: m.ID(), Name: m.URL}
 }
@@ -188,7 +186,6 @@ func sitemapWhere(tx *gorm.DB, where string, args ...any) (m Sitemap, err error)
 	return found[0], nil
 }
 
-// sitemapOf returns a sitemap of a website by ID.
 func sitemapOf(tx *gorm.DB, w Website, id string) (Sitemap, error) {
 	at, seq, err := models.ParseTimedID(models.KindSitemap, id)
 	if err != nil {
@@ -252,7 +249,6 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 	return err
 }
 
-// deleteSitemaps deletes sitemaps and those below them.
 func (s *Store) deleteSitemaps(tx *gorm.DB, seqs []int64) error {
 	err := models.RowsOf("seq bigint", seqs).Exec(tx, `WITH RECURSIVE below AS (SELECT r.seq FROM {rows} AS r UNION SELECT m.seq FROM sitemaps AS m JOIN below AS b ON m.parent_seq = b.seq)
 		UPDATE sitemaps SET deleted_at = ? WHERE seq IN (SELECT seq FROM below) AND deleted_at IS NULL`, s.clock.Now()).Error

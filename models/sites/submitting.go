@@ -260,7 +260,6 @@ func (s *Store) RecordOutcome(ctx context.Context, sub Submission, pages []int64
 	return nil
 }
 
-// discardSubmission deletes a submission that was not sent.
 func (s *Store) discardSubmission(ctx context.Context, sub Submission) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("DELETE FROM submissions WHERE seq = ?", sub.Seq).Error })
 	if err != nil {
@@ -291,7 +290,6 @@ func (s *Store) retryPages(tx *gorm.DB, b pageBatch, queue string, a Outcome) er
 		FROM {rows} AS r WHERE pages.seq = r.seq`, finalError, a.Error, a.Cause).Error
 }
 
-// storeOutcome stores the outcome of a submission and the resulting state of the service.
 func (s *Store) storeOutcome(tx *gorm.DB, sub Submission, a Outcome) error {
 	now := s.clock.Now()
 	answeredAt := now

@@ -118,7 +118,6 @@ var reads = []struct {
 	}},
 }
 
-// result returns the result of a read as text.
 func (w *fixture) result(ctx context.Context, p privateData, do func(*fixture, context.Context, privateData) (any, error)) string {
 	w.Helper()
 	got, err := do(w, ctx, p)
@@ -214,7 +213,6 @@ func TestWritesRespectPrivateWebsites(t *testing.T) {
 	})
 }
 
-// rows returns all rows that writes could change.
 func (w *fixture) rows() string {
 	w.Helper()
 	var b strings.Builder

@@ -127,7 +127,6 @@ func (w Website) CanRemove() bool { return w.UsesIndexNow() || w.UsesGoogle() &&
 // KeyFileURL returns the URL of the IndexNow key file.
 func (w Website) KeyFileURL() string { return w.Property().Root() + w.IndexNowKey + ".txt" }
 
-// normalize validates and cleans the fields that users set.
 func (w *Website) normalize() error {
 	p, err := ParseProperty(w.SiteURL)
 	if err != nil {
@@ -175,7 +174,6 @@ func (a Activity) columns() (claimedBy, requestedAt string) {
 	panic("sites: unknown activity")
 }
 
-// auditVerb is the verb of a request for the activity in the audit log.
 func (a Activity) auditVerb() string {
 	return map[Activity]string{Reading: "read_sitemaps", Submitting: "submit", Verifying: "verify"}[a]
 }

@@ -82,7 +82,6 @@ var (
 	errScopeTaken = models.Conflict("Another website with this site_url exists in the new scope. Delete one of them first.")
 )
 
-// subject returns the website as a subject of the audit log.
 func (w Website) subject() audit.Subject {
 	return audit.Subject{Kind: "website", ID: w.ID, Name: w.Name}
 }

@@ -33,7 +33,6 @@ func ParseRange(s string) (Range, error) {
 	return "", models.Invalid("query.range", "must be 30d, 90d or 365d")
 }
 
-// days is the number of days in the range, including today.
 func (r Range) days() int {
 	switch r {
 	case Days90:

@@ -43,7 +43,6 @@ func (p UnindexedPlace) Filter() sites.Filter {
 // Path returns the URL of the page.
 func (p UnindexedPlace) Path() string { return ui.WithQuery(unindexedPath(p.SiteID), p.query(p.Token)) }
 
-// csvPath returns the URL of the whole list as CSV.
 func (p UnindexedPlace) csvPath() string {
 	return ui.WithQuery(unindexedPath(p.SiteID)+".csv", p.query(""))
 }

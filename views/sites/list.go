@@ -52,12 +52,10 @@ func (v List) countText() string {
 	return ui.Plural(v.Problems[v.Place.Problem], "website")
 }
 
-// showProblems reports whether the problem filters are shown.
 func (v List) showProblems() bool {
 	return v.Place.Problem != "" || v.Problems[sites.ProblemGoogle]+v.Problems[sites.ProblemSitemaps]+v.Problems[sites.ProblemPages] > 0
 }
 
-// hints are short descriptions of the problems of a website.
 func (v List) hints(w sites.Website) (hints []string) {
 	for _, r := range w.Refusals() {
 		hints = append(hints, r.Name+": "+r.Error)

@@ -89,7 +89,6 @@ func (v OnePage) pollAttributes() map[string]any {
 	return map[string]any{"hx-get": PagePath(v.One), "hx-trigger": "every 5s", "hx-swap": "outerMorph", "hx-sync": "this:abort"}
 }
 
-// certainties are the labels of certainties.
 var certainties = map[sites.Certainty]string{
 	sites.Certain: "certain", sites.Likely: "likely", sites.ByGoogle: "reported by Google", sites.Waiting: "waiting",
 }

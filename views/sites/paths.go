@@ -13,10 +13,8 @@ const SitesPath = "/sites"
 // SitePath returns the path of a website.
 func SitePath(id string) string { return SitesPath + "/" + id }
 
-// siteAction returns the path of an action on a website.
 func siteAction(w sites.Website, action string) string { return SitePath(w.ID) + "/" + action }
 
-// sitemapAction returns the path of an action on a sitemap.
 func sitemapAction(w sites.Website, m sites.Sitemap, action string) string {
 	return siteAction(w, "sitemaps/"+m.ID()+"/"+action)
 }
@@ -28,5 +26,4 @@ func pageList(w sites.Website, s sites.Status, cause string) string {
 	return ui.WithQuery(siteAction(w, "pages"), q)
 }
 
-// pagePath returns the path of a page of a website.
 func pagePath(p sites.Page) string { return SitePath(p.WebsiteID) + "/pages/" + p.ID() }

@@ -161,7 +161,6 @@ func priorityText(p sites.Page, now models.Time) string {
 	return strconv.Itoa(p.Priority()) + " · " + strings.ToLower(why[:1]) + why[1:]
 }
 
-// path is the path of a page on its website.
 func path(p sites.Page) string {
 	if at := p.Path(); at != "" {
 		return at
@@ -182,7 +181,6 @@ func queueText(p sites.Page) string {
 	return ""
 }
 
-// pageButton is an action on selected pages.
 type pageButton struct{ value, label, icon string }
 
 var pageButtons = []pageButton{

@@ -84,7 +84,6 @@ type SitemapDelete struct {
 // Reading reports whether the sitemaps are being read or a read was requested.
 func (v Site) Reading() bool { return isReading(v.Site) }
 
-// pollAttributes make the page refresh itself.
 func (v Site) pollAttributes() templ.Attributes {
 	often := "every 10s"
 	if v.Reading() {
@@ -100,7 +99,6 @@ func (v Site) replaceNow(at SitePlace) templ.Attributes {
 
 const maxPreview = 25 // rows shown before "Show all"
 
-// shownSitemaps are the visible rows.
 func (v Site) shownSitemaps() []sites.Sitemap {
 	if v.Place.AllSitemaps {
 		return v.Sitemaps
@@ -108,14 +106,12 @@ func (v Site) shownSitemaps() []sites.Sitemap {
 	return v.Sitemaps[:min(maxPreview, len(v.Sitemaps))]
 }
 
-// meter is a quota with its label.
 type meter struct {
 	Name   string
 	Shared string // who shares the quota
 	sites.Meter
 }
 
-// meters are the quotas that apply to the website.
 func (v Site) meters() (all []meter) {
 	const project, property = "Shared by all websites of the Google project.", "For this property only."
 	if v.Site.IndexingEnabled {
@@ -128,7 +124,6 @@ func (v Site) meters() (all []meter) {
 	return all
 }
 
-// causeRow is a cause with the number of its pages.
 type causeRow struct {
 	sites.Cause
 	Status sites.Status
@@ -143,5 +138,4 @@ func (v Site) causeRows() []causeRow {
 	return all
 }
 
-// keyFile is the name of the IndexNow key file.
 func keyFile(w sites.Website) string { return w.IndexNowKey + ".txt" }

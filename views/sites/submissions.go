@@ -33,12 +33,10 @@ func (p SubmissionsPlace) Path() string {
 
 func (p SubmissionsPlace) after(c models.Cursor) SubmissionsPlace { p.Token = c.Token(); return p }
 
-// methods are the labels of submission methods.
 var methods = map[sites.Method]string{
 	sites.ByIndexingAPI: "Indexing API", sites.BySitemap: "Search Console", sites.ByIndexNow: "IndexNow",
 }
 
-// actions are the labels of submission actions.
 var actions = map[sites.Action]string{sites.Updated: "updated", sites.Deleted: "removed"}
 
 // responseText describes the result of a submission, such as "Accepted (200)".

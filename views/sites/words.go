@@ -8,12 +8,10 @@ import (
 	"linkwatch/views/ui"
 )
 
-// pageWords are the labels of page statuses.
 var pageWords = map[sites.Status]string{
 	sites.Pending: "pending", sites.Submitted: "submitted", sites.Indexed: "indexed", sites.NotIndexed: "not indexed", sites.Failed: "failed",
 }
 
-// pageIcon is the icon of a page status.
 func pageIcon(s sites.Status) string {
 	switch s {
 	case sites.Submitted:
@@ -42,7 +40,6 @@ func property(w sites.Website) string {
 	return rest
 }
 
-// propertyKind is the kind of a Search Console property.
 func propertyKind(w sites.Website) string {
 	if w.Property().Domain() {
 		return "domain"
@@ -66,17 +63,14 @@ func indexedShare(w sites.Website, c sites.Counts) string {
 	return fmt.Sprintf("%d%%", share)
 }
 
-// neverVerified reports whether no page of the website was ever verified.
 func neverVerified(w sites.Website, c sites.Counts) bool {
 	return !w.UsesGoogle() && c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0
 }
 
-// isReading reports whether the sitemaps of a website are being read or a read was requested.
 func isReading(w sites.Website) bool {
 	return w.SitemapsClaimedBy != "" || !w.SitemapsRequestedAt.IsZero()
 }
 
-// siteStatus is the status that selects the mark of a website.
 func siteStatus(w sites.Website) string {
 	switch {
 	case w.GoogleState().Error != "":
@@ -101,7 +95,6 @@ func siteIcon(status string) string {
 	return "unchecked"
 }
 
-// siteState describes how a website is submitted, or why it is not.
 func siteState(w sites.Website) string {
 	switch {
 	case w.GoogleState().Error != "":
@@ -139,7 +132,6 @@ func countSentence(w sites.Website, c sites.Counts) string {
 	return s
 }
 
-// problemLabel is the label of the filter by a problem.
 func problemLabel(t sites.Problem) string {
 	switch t {
 	case sites.ProblemGoogle:
@@ -151,7 +143,6 @@ func problemLabel(t sites.Problem) string {
 	return "sitemap errors"
 }
 
-// kindLabel is the format of a sitemap.
 func kindLabel(m sites.Sitemap) string {
 	switch m.Kind {
 	case sites.KindSitemap:
@@ -175,7 +166,6 @@ func originLabel(m sites.Sitemap) string {
 	return ""
 }
 
-// sitemapContent is the number of pages or sitemaps in a sitemap.
 func sitemapContent(m sites.Sitemap) string {
 	switch m.Kind {
 	case sites.KindUnread:
@@ -187,7 +177,6 @@ func sitemapContent(m sites.Sitemap) string {
 	return ui.Plural(m.Pages, "page")
 }
 
-// reasons are the first reasons why entries were skipped.
 func reasons(m sites.Sitemap) []string {
 	if m.SkippedReasons == "" {
 		return nil
@@ -195,7 +184,6 @@ func reasons(m sites.Sitemap) []string {
 	return strings.Split(m.SkippedReasons, "\n")
 }
 
-// checkStatus is the status that selects the mark of a test step.
 func checkStatus(c Check) string {
 	if c.OK {
 		return "ok"

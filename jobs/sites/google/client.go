@@ -147,10 +147,8 @@ func (c *Client) Site(ctx context.Context, siteURL string) (p Permission, err er
 	return p, err
 }
 
-// authorize sets the access token in the header of a request.
 type authorize func(http.Header)
 
-// call describes a request.
 type call struct {
 	api        api
 	site       string // the property; "" = not in the request
@@ -158,7 +156,6 @@ type call struct {
 	notFoundOK bool // 404 is a valid response
 }
 
-// call sends one request. do reports whether the response is complete.
 func (c *Client) call(ctx context.Context, r call, do func(context.Context, authorize) (bool, error)) error {
 	token, err := c.tokens.get(ctx, 0)
 	if err != nil {
@@ -203,7 +200,6 @@ func cleanURL(s string) string {
 	return s
 }
 
-// parseTime parses a time from Google; zero if invalid.
 func parseTime(s string) models.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.Year() < 1970 {

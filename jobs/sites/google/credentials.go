@@ -91,7 +91,6 @@ func invalid(format string, args ...any) error {
 	return models.Invalid("credentials", format, args...)
 }
 
-// notAnObject describes input that is not a JSON object.
 func notAnObject(data []byte) error {
 	text := strings.Trim(string(data), `"'`)
 	line := !strings.ContainsAny(text, "\r\n") && utf8.ValidString(text)
@@ -107,7 +106,6 @@ func notAnObject(data []byte) error {
 	return invalid("must be a JSON object. Paste the whole key file, from { to }.")
 }
 
-// checkType rejects other kinds of Google key files.
 func (f keyFile) checkType() error {
 	switch {
 	case f.Type == "service_account":
@@ -126,7 +124,6 @@ func (f keyFile) checkType() error {
 	return invalid("type must be service_account. %s", howTo)
 }
 
-// isIdentifier reports whether s is printable and not too long.
 func isIdentifier(s string) bool { return isPrintable(s) && len(s) <= maxField }
 
 // isPrintable reports whether s is not empty and is printable ASCII without spaces.

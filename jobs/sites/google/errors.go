@@ -18,7 +18,6 @@ import (
 
 const oauthName = "Google's token endpoint"
 
-// api identifies a Google API.
 type api struct {
 	name, host string
 }
@@ -78,14 +77,12 @@ func (c *Client) classify(ctx context.Context, r call, attempt *engine.Attempt, 
 	return e
 }
 
-// apiDisabled fills in the error for an API that is not enabled.
 func (c *Client) apiDisabled(e *engine.Error, r call) {
 	e.Kind, e.Cause = engine.APIDisabled, r.api.name+" not enabled"
 	e.Text = "The " + r.api.name + " is not enabled in the Google project " + c.account.ProjectID + "."
 	e.Fix = "Enable it and wait a few minutes: https://console.cloud.google.com/apis/library/" + r.api.host + "?project=" + c.account.ProjectID
 }
 
-// quotaExceeded fills in the error for a used-up quota.
 func quotaExceeded(e *engine.Error, a errorDetails, said string) {
 	e.Kind, e.Daily = engine.RateLimited, a.daily
 	if a.daily {
@@ -97,7 +94,6 @@ func quotaExceeded(e *engine.Error, a errorDetails, said string) {
 	e.Text = engine.WithMessage("Google received too many requests.", said)
 }
 
-// notOwner fills in the error for a service account without access to a property.
 func (c *Client) notOwner(e *engine.Error, r call, said string) {
 	e.Kind, e.Cause = engine.NotOwner, "Not an owner of the property"
 	if r.site == "" {
@@ -129,7 +125,6 @@ func otherForm(siteURL string) string {
 	return domain.SiteURL
 }
 
-// errorDetails are the parsed details of an error response.
 type errorDetails struct {
 	json       bool // in the format of Google's APIs
 	reasons    []string
@@ -177,7 +172,6 @@ func tokenUnavailable(ctx context.Context, attempt *engine.Attempt, err error) *
 	return e
 }
 
-// tokenRefused returns the error of a token request that was refused.
 func tokenRefused(ctx context.Context, attempt *engine.Attempt, refused *oauth2.RetrieveError) *engine.Error {
 	status := refused.Response.StatusCode
 	var body struct {

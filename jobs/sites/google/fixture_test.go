@@ -20,7 +20,6 @@ const (
 	feed = "https://example.com/sitemap.xml?a=1&b=2"
 )
 
-// newClient returns a client of a new fake server.
 func newClient(t *testing.T, change ...func(*google.Options)) (*google.Client, *standin.Server) {
 	t.Helper()
 	modelstest.NoLeaks(t)
@@ -49,7 +48,6 @@ func clientOf(t *testing.T, s *standin.Server, credentials []byte, change ...fun
 // brief is the timeout of requests without a response.
 const brief = 100 * time.Millisecond
 
-// method is one of the client's calls.
 type method struct {
 	name, service string
 	do            func(context.Context, *google.Client) error

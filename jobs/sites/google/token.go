@@ -30,7 +30,6 @@ type tokens struct {
 	running *exchange     // nil = none
 }
 
-// exchange is a request for an access token.
 type exchange struct {
 	cancel  context.CancelFunc
 	waiting int           // callers; the last one that leaves cancels it
@@ -96,7 +95,6 @@ func (t *tokens) start(ctx context.Context) *exchange {
 	return x
 }
 
-// invalidate removes an access token that was refused.
 func (t *tokens) invalidate(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +103,6 @@ func (t *tokens) invalidate(token string) {
 	}
 }
 
-// exchange requests an access token once.
 func (t *tokens) exchange(ctx context.Context) (*oauth2.Token, error) {
 	ctx, attempt := engine.NewAttempt(ctx)
 	client := *t.client.HTTP

@@ -91,7 +91,6 @@ func (c *Client) Submit(ctx context.Context, b Batch) (status int, err error) {
 	return res.StatusCode, nil
 }
 
-// classify returns the error of a response; nil = accepted.
 func (b Batch) classify(ctx context.Context, attempt *engine.Attempt, status int, response []byte) *engine.Error {
 	var body struct {
 		Code    string `json:"errorCode"`

@@ -56,7 +56,6 @@ func CheckKeyFile(ctx context.Context, f Fetcher, url, key string) error {
 	return e
 }
 
-// checkStatus returns the error of a response with a status other than 200.
 func checkStatus(res *outbound.Response, url string) error {
 	status := strconv.Itoa(res.StatusCode)
 	switch {
@@ -73,7 +72,6 @@ func checkStatus(res *outbound.Response, url string) error {
 		Text: "The website does not serve the key file (status " + status + ").", Fix: "Allow public access to " + url + "."}
 }
 
-// fetchFailed returns the error of a key file that could not be fetched.
 func fetchFailed(ctx context.Context, url string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

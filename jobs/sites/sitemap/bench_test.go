@@ -9,7 +9,6 @@ import (
 	"linkwatch/models/sites"
 )
 
-// urlset returns a sitemap with n pages; extra is added to each.
 func urlset(n int, extra string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")

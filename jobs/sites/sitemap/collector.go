@@ -29,10 +29,8 @@ type reason struct {
 	first int // the number of the first entry
 }
 
-// full reports whether the limit of entries is reached.
 func (c *collector) full() bool { return c.Entries >= sites.MaxSitemapURLs }
 
-// add validates an entry and passes it on.
 func (c *collector) add(address []byte, lastmod models.Time) error {
 	switch {
 	case c.full():
@@ -58,7 +56,6 @@ func (c *collector) add(address []byte, lastmod models.Time) error {
 	return nil
 }
 
-// message returns the message of ParseURL about the URL.
 func message(err error) string {
 	if e, ok := errors.AsType[*models.Error](err); ok && len(e.Fields) > 0 {
 		return e.Fields[0].Message
@@ -76,13 +73,11 @@ func hasControl(b []byte) bool {
 	return false
 }
 
-// skip counts the current entry as skipped.
 func (c *collector) skip(why string) {
 	c.Skipped++
 	c.note(why)
 }
 
-// note adds the current entry to a reason.
 func (c *collector) note(why string) {
 	for i := range c.reasons {
 		if c.reasons[i].text == why {

@@ -66,7 +66,6 @@ func newContent(r io.Reader, limit int64) *content {
 	return c
 }
 
-// gzipError returns the reason why decompression failed.
 func (c *content) gzipError() error {
 	if err := c.input.err; err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -35,7 +35,6 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -60,7 +60,6 @@ func readUpTo(limit int64, r io.Reader, each func(sites.Kind, sites.Entry) error
 	return c.Result, err
 }
 
-// partialError returns an error about a file that was read in part.
 func (c *collector) partialError(format string, args ...any) error {
 	read := "1 entry"
 	if c.Entries != 1 {
@@ -69,7 +68,6 @@ func (c *collector) partialError(format string, args ...any) error {
 	return &Error{fmt.Sprintf(format, append([]any{read}, args...)...)}
 }
 
-// read detects the format and reads the whole file.
 func (c *collector) read(file *content) error {
 	text, err := file.decode()
 	if err != nil {

@@ -24,7 +24,6 @@ func readAll(t testing.TB, r io.Reader) ([]string, Result, error) {
 	return readSome(t, sites.MaxSitemapBytes, r)
 }
 
-// readSome is readAll with a size limit.
 func readSome(t testing.TB, limit int64, r io.Reader) ([]string, Result, error) {
 	t.Helper()
 	var entries []string
@@ -85,7 +84,6 @@ const (
 	ns      = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
 )
 
-// pages returns a sitemap with the entries.
 func pages(entries ...string) string {
 	return xmlHead + "<urlset " + ns + ">\n" + strings.Join(entries, "\n") + "\n</urlset>\n"
 }

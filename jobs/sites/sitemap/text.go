@@ -73,7 +73,6 @@ func (c *collector) addLine(line []byte) error {
 	return nil
 }
 
-// notText returns the error of a text file without URLs.
 func (c *collector) notText() error {
 	c.Result, c.reasons = Result{}, nil
 	return &Error{noURLs}

@@ -18,7 +18,6 @@ const (
 	maxText       = 3 * models.MaxURL
 )
 
-// field is a field of an entry.
 type field int
 
 const (
@@ -97,7 +96,6 @@ var (
 	errNotSitemap = &Error{"This XML file is neither a sitemap nor a feed"}
 )
 
-// endError returns the error of the end of the tokens.
 func (m *xmlReader) endError(err error) error {
 	switch {
 	case errors.Is(err, io.EOF) && m.c.Kind == sites.KindUnread:
@@ -114,7 +112,6 @@ func (m *xmlReader) broken(why string) error {
 	return m.c.partialError("The XML is broken after %s: %s", why)
 }
 
-// start handles the start tag of an element.
 func (m *xmlReader) start() error {
 	raw := m.z.Raw()
 	// A tag with very many attributes makes the tokenizer slow for all later tags.
@@ -215,7 +212,6 @@ func (m *xmlReader) link() {
 	}
 }
 
-// attribute returns an attribute of the current tag. name is in lower case.
 func (m *xmlReader) attribute(name string) string {
 	for {
 		key, value, more := m.z.TagAttr()
@@ -261,7 +257,6 @@ func (m *xmlReader) characters(raw []byte) {
 	m.text, m.unknown = text, m.unknown || !ok
 }
 
-// end handles the end tag of an element.
 func (m *xmlReader) end() error {
 	depth := len(m.ends)
 	if depth == 0 {
@@ -286,7 +281,6 @@ func (m *xmlReader) end() error {
 	return nil
 }
 
-// close closes the open field.
 func (m *xmlReader) close() {
 	text := bytes.TrimSpace(m.text)
 	switch m.field {
@@ -315,7 +309,6 @@ func (m *xmlReader) close() {
 	m.field = noField
 }
 
-// add passes on the entry that was closed.
 func (m *xmlReader) add() error {
 	if len(m.url) == 0 && m.problem == "" {
 		m.url = append(m.url, m.guid...)
@@ -334,7 +327,6 @@ func (m *xmlReader) add() error {
 	return nil
 }
 
-// tagName returns the name of a tag with its prefix.
 func tagName(raw []byte) []byte {
 	raw = raw[1:]
 	if raw[0] == '/' {
@@ -348,7 +340,6 @@ func tagName(raw []byte) []byte {
 	return raw
 }
 
-// split splits a name into prefix and local name.
 func split(name []byte) (prefix, local []byte) {
 	if i := bytes.IndexByte(name, ':'); i >= 0 {
 		return name[:i], name[i+1:]

@@ -12,10 +12,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// scopes are the required scopes of an access token.
 var scopes = []string{"https://www.googleapis.com/auth/indexing", "https://www.googleapis.com/auth/webmasters"}
 
-// service handles a request.
 type service func(w http.ResponseWriter, in Request)
 
 // route returns the service of a request and sets the fields of in.
@@ -133,7 +131,6 @@ func (s *Server) bearer(next service) service {
 	}
 }
 
-// notification is a notification in the format of the Indexing API.
 type notification struct {
 	URL        string `json:"url"`
 	Type       string `json:"type"`
@@ -155,7 +152,6 @@ func (s *Server) publish(w http.ResponseWriter, in Request) {
 	write(w, map[string]any{"urlNotificationMetadata": s.notifications(in.URL)})
 }
 
-// notifications returns the notifications received for a page; nil = none.
 func (s *Server) notifications(page string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +222,6 @@ func (s *Server) site(w http.ResponseWriter, in Request) {
 	write(w, map[string]string{"siteUrl": in.URL, "permissionLevel": level})
 }
 
-// indexNow validates a batch of pages.
 func (s *Server) indexNow(in *Request) service {
 	var batch struct {
 		Host        string   `json:"host"`

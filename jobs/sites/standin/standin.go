@@ -162,7 +162,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	fault(w, r, func(w http.ResponseWriter) { handle(w, in) })
 }
 
-// record records a request and returns the fault queued for it.
 func (s *Server) record(in Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
