@@ -174,7 +174,7 @@ func TestShortenALink(t *testing.T) {
 
 	s.Shorten("https://example.com/other", "Other")
 	a = s.Submit(s.Get("/short/Other"), `aside form[action="/links"]`)
-	apptest.WantText(t, a, ".flash", "Saved: ")
+	apptest.WantText(t, a, ".flash", "Link saved: ")
 }
 
 func TestShortQR(t *testing.T) {

@@ -119,6 +119,6 @@ func TestWatchALink(t *testing.T) {
 
 	id := s.Watch("https://example.com/other", "").ID
 	a = s.Submit(s.Get("/watch/"+id), `aside form[action="/links"]`)
-	apptest.WantText(t, a, ".flash", "Saved: ")
+	apptest.WantText(t, a, ".flash", "Link saved: ")
 	apptest.WantText(t, s.Get("/watch/"+id), "aside section", "https://example.com/other")
 }
