@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 		})
 		f.must(err)
 		for text, want := range map[string]string{
-			"go": "Go in practice, Another, Rust", "g": "Go in practice, Another, Rust", "tag:books": "Go in practice", "title:go": "Go in practice", "practice": "", "!": "", "": "",
+			"go": "Go in practice, Another, Rust", "g": "Go in practice, Another, Rust", "tag:books": "Go in practice", "title:go": "Go in practice", "practics": "", "!": "", "": "",
 		} {
 			found, err := f.Find(t.Context(), text, 5)
 			f.must(err)
