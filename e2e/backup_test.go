@@ -191,7 +191,7 @@ func TestBackupToAFullDisk(t *testing.T) {
 	if err := os.WriteFile(file, []byte("yesterday's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, code := Command(t, []string{"backup", file, "--force"}, store); code != 1 || !strings.Contains(out, "no space") {
+	if out, code := Command(t, []string{"backup", file, "--force"}, store); code != 1 || !strings.Contains(out, "no disk space") {
 		t.Errorf("backup: exit %d, %s", code, out)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "yesterday's" || listing(t, dir) != "copy.db 0\n" {

@@ -114,7 +114,7 @@ func TestCrawlWhileTheSearchEngineIsAway(t *testing.T) {
 		})
 		return h.Elasticsearch.Detail
 	}
-	if detail := health("unavailable"); detail != "The search engine is unavailable, or its response cannot be read." {
+	if detail := health("unavailable"); detail != "The search engine is unavailable or its response is invalid." {
 		t.Errorf("detail %q", detail)
 	}
 	if n := len(engine.documents()); n != 0 {

@@ -34,7 +34,7 @@ func TestCrawlJourney(t *testing.T) {
 		b.see("crawl started")
 		b.fits(in, "/crawl/jobs/{id}, running")
 		b.see("crawl completed pages=25")
-		b.see("25 of 25 URLs finished")
+		b.see("25 of 25 URLs done")
 		b.wait(`window.stays && document.querySelectorAll("#log > div").length === 27`)
 		b.fits(in, "/crawl/jobs/{id}")
 		b.open("/crawl/frontier")
@@ -60,6 +60,6 @@ func TestCrawlJourney(t *testing.T) {
 		b.see("Undo")
 		b.see("No crawls yet")
 		b.click("[data-undo]")
-		b.see("25 of 25 URLs finished")
+		b.see("25 of 25 URLs done")
 	})
 }

@@ -90,7 +90,7 @@ func TestShortenASavedLink(t *testing.T) {
 		l := s.save(web.URL + "/go-memory")
 		b := browse(t, s, in, "/links/"+l.ID)
 		b.click(`form[action$="/shorten"] button`)
-		b.see("The link has a short address.")
+		b.see("Short link created.")
 		b.lacks(`form[action$="/shorten"] button`)
 		b.fits(in, "/links/{id}, shortened")
 		key := eval[string](b, `document.querySelector("section[aria-labelledby=shortened] strong").textContent.split("/s/")[1]`)

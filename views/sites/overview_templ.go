@@ -337,9 +337,9 @@ func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs("Show failed pages of " + w.Name + "")
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs("Show pages of " + w.Name + " that failed")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/overview.templ`, Line: 70, Col: 152}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/overview.templ`, Line: 70, Col: 157}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
