@@ -13,18 +13,18 @@ const paramSiteDeleted = "site_deleted"
 
 // notices are the messages without parameters that pages show after actions.
 var notices = map[string]ui.Flash{
-	"site_added":           {Text: "Website added. Sitemaps listed in robots.txt are read shortly. Add others below."},
+	"site_added":           {Text: "Website added. Linkwatch will read the sitemaps listed in robots.txt in a few seconds. Add others below."},
 	"site_restored":        {Text: "Website restored."},
-	"credentials_saved":    {Text: "Credentials saved. Test them next."},
+	"credentials_saved":    {Text: "Credentials saved. Test them now."},
 	"credentials_removed":  {Text: "Credentials removed. Linkwatch sends no more requests to Google for this website."},
 	"indexnow_key":         {Text: "Key saved. Upload the key file to the website, then check it."},
 	"indexnow_stopped":     {Text: "IndexNow disabled."},
 	"indexnow_found":       {Text: "Key file found. The key is correct."},
 	"indexnow_not_found":   {Text: "Key file not found. The reason is below.", Bad: true},
-	"sitemap_added":        {Text: "Sitemap added. It is read shortly."},
-	"sitemap_known":        {Text: "The website already has this sitemap. It is read again shortly."},
-	"sitemap_deleted":      {Text: "Sitemap deleted. Pages in no other sitemap are marked as gone shortly."},
-	"sitemaps_wanted":      {Text: "Sitemaps are read shortly."},
+	"sitemap_added":        {Text: "Sitemap added. Linkwatch will read it in a few seconds."},
+	"sitemap_known":        {Text: "The website already has this sitemap. Linkwatch will read it again in a few seconds."},
+	"sitemap_deleted":      {Text: "Sitemap deleted. Pages in no other sitemap will be marked as gone in a few seconds."},
+	"sitemaps_wanted":      {Text: "Linkwatch will read the sitemaps in a few seconds."},
 	"site_crawl_without":   {Text: "No pages to crawl. Add a sitemap with pages first.", Bad: true},
 	"credentials_untested": {Text: "No credentials to test. Save them first.", Bad: true},
 
