@@ -30,7 +30,7 @@ func TestSiteLife(t *testing.T) {
 		b.wait(`document.activeElement.id === "url"`)
 		b.fill("#url", web.URL)
 		b.press(enter)
-		b.see("Sitemaps listed in robots.txt are read shortly.")
+		b.see("Website added.")
 		id := eval[string](b, `location.pathname.split("/").pop()`)
 		at := "/sites/" + id
 		b.see("No sitemaps: robots.txt lists none.")

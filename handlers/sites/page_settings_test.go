@@ -86,7 +86,7 @@ func TestCredentials(t *testing.T) {
 	p = never(a.upload(path+"/credentials", "file", secretText, "other"))
 	apptest.WantStatus(t, p, http.StatusSeeOther)
 	p = never(a.Get(p.Header.Get("Location")))
-	apptest.WantText(t, p, ".flash", "Credentials saved. Test them next.")
+	apptest.WantText(t, p, ".flash", "Credentials saved. Test them now.")
 	apptest.WantText(t, p, ".setup .facts", "Service account robot@project.example Project project-1")
 	apptest.WantCount(t, p, `[data-copy="robot@project.example"]`, 1)
 	w, err := a.Sites.Get(t.Context(), w.ID)
