@@ -40,7 +40,7 @@ func foundURLs(urls []string, private bool) []crawlhandlers.FoundURL {
 
 // Related implements sitehandlers.OtherSystems.
 func (e otherSystems) Related(ctx context.Context, urls []string) (map[string]siteviews.Related, error) {
-	found, err := e.crawlSaver.Existing(ctx, urls)
+	found, err := e.Existing(ctx, urls)
 	if err != nil {
 		return nil, err
 	}
