@@ -263,10 +263,10 @@ func TestSearchTotalIsBounded(t *testing.T) {
 		}
 	}
 	for path, want := range map[string][]string{
-		"/links?q=walrus":          {"10\u202f000+ links", "Page 1 of 334+", `rel="next"`},
-		"/links?q=walrus&page=334": {"10\u202f000+ links", "Page 334 of 334+", `rel="next"`, "page=333"},
+		"/links?q=walrus":          {"10,000+ links", "Page 1 of 334+", `rel="next"`},
+		"/links?q=walrus&page=334": {"10,000+ links", "Page 334 of 334+", `rel="next"`, "page=333"},
 		"/links?q=walrus&page=335": {"Page 335 of 335<", "page=334"},
-		"/links":                   {"10\u202f025 links", "Page 1 of 335<"},
+		"/links":                   {"10,025 links", "Page 1 of 335<"},
 	} {
 		body := s.Do("GET", path, "").Body
 		for _, w := range want {

@@ -28,9 +28,9 @@ func Host(address string) string {
 	return host
 }
 
-// Count formats a number with a thin space between thousands: "12 804".
+// Count formats a number with thousands separators: "12,804".
 func Count[N int | int64](n N) string {
-	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", "\u202f")
+	return humanize.Comma(int64(n))
 }
 
 // Size formats a number of bytes: "18 kB".
