@@ -55,9 +55,9 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 		Deletes: []cleanup.Kind{
 			{
 				Kind: "alerts", Label: "Alerts", Remove: store.ReapAlerts,
-				Description: fmt.Sprintf("with their messages, %d days after they were resolved", alerts.KeepAlerts/models.Day),
+				Description: fmt.Sprintf("resolved more than %d days ago, with their messages", alerts.KeepAlerts/models.Day),
 			},
-			{Kind: "alert_settings", Label: "Alert settings", Description: "channels, rules and maintenance windows, a day after they were deleted", Remove: store.ReapSettings},
+			{Kind: "alert_settings", Label: "Alert settings", Description: "(channels, rules, maintenance windows) deleted more than a day ago", Remove: store.ReapSettings},
 		},
 	}}, nil
 }

@@ -90,20 +90,20 @@ func newCrawl(c *core) (*Crawl, error) {
 		Jobs:     []jobs.Job{crawler.Feeds()},
 		Events:   crawl.Events(),
 		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
-			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended a day ago", Remove: store.ReapFrontier},
+			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended more than a day ago", Remove: store.ReapFrontier},
 			{
 				Kind: "job_executions", Label: "Crawl executions", Remove: store.ReapExecutions,
 				Description: "with their logs, older than 30 days or beyond the newest 100 of their job",
 			},
-			{Kind: "discovered_links", Label: "Discovered links", Description: "a day after they were deleted", Remove: store.ReapDiscovered},
-			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "that were not asked for a week", Remove: store.ReapHosts},
-			{Kind: "crawled_pages", Label: "Crawled pages", Description: "with their history, a day after they were deleted", Remove: store.ReapPages},
+			{Kind: "discovered_links", Label: "Discovered links", Description: "deleted more than a day ago", Remove: store.ReapDiscovered},
+			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "without requests for a week", Remove: store.ReapHosts},
+			{Kind: "crawled_pages", Label: "Crawled pages", Description: "deleted more than a day ago, with their history", Remove: store.ReapPages},
 			{
 				Kind: "archived_pages", Label: "Archived copies", Remove: store.ReapArchive,
-				Description: "of crawled pages that were last fetched so CRAWLER_ARCHIVE_RETENTION ago",
+				Description: "of page versions last fetched more than CRAWLER_ARCHIVE_RETENTION ago",
 			},
-			{Kind: "feed_entries", Label: "Feed entries", Description: "that their feed has had no more for 60 days", Remove: store.ReapFeedEntries},
-			{Kind: "sources", Label: "Sources", Description: "with their jobs, pages and feeds, a day after they were deleted", Remove: store.ReapSources},
+			{Kind: "feed_entries", Label: "Feed entries", Description: "missing from their feed for 60 days", Remove: store.ReapFeedEntries},
+			{Kind: "sources", Label: "Sources", Description: "deleted more than a day ago, with their jobs, pages and feeds", Remove: store.ReapSources},
 		},
 	}}, nil
 }

@@ -60,8 +60,8 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		Deletes: []cleanup.Kind{
 			{
 				Kind: "short_links", Label: "Short links", Remove: s.Store.ReapExpired, Waiting: s.Store.Waiting,
-				Note:        "Short links stop working the moment they expire, whenever they are deleted.",
-				Description: "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted",
+				Note:        "Short links stop working the moment they expire, before the reaper deletes them.",
+				Description: "that expired more than CLEANUP_BUFFER_TIME ago or were deleted more than a day ago, with their visits",
 			},
 			{
 				Kind: "visit_days", Label: "Visits by day", Remove: s.Store.ReapDays,

@@ -71,12 +71,12 @@ func newSites(c *core) (*Sites, error) {
 		Deletes: []cleanup.Kind{ // websites last, since they must have no pages
 			{Kind: "submissions", Label: "Submissions", Description: fmt.Sprintf("to search engines, older than %d days", sites.KeepSubmissions/models.Day), Remove: store.ReapSubmissions},
 			{Kind: "coverage_days", Label: "Coverage", Description: fmt.Sprintf("of websites by day, older than %d days", sites.KeepCoverage/models.Day), Remove: store.ReapCoverage},
-			{Kind: "quota_days", Label: "Quota use", Description: "of days that ended 40 days ago", Remove: store.ReapQuotaDays},
+			{Kind: "quota_days", Label: "Quota use", Description: "older than 40 days", Remove: store.ReapQuotaDays},
 			{
 				Kind: "pages", Label: "Pages of websites", Remove: store.ReapPages,
-				Description: fmt.Sprintf("that were in no sitemap for %d days, or whose website was deleted a day ago", sites.KeepGone/models.Day),
+				Description: fmt.Sprintf("in no sitemap for %d days, or of websites deleted more than a day ago", sites.KeepGone/models.Day),
 			},
-			{Kind: "websites", Label: "Websites", Description: "with their sitemaps, that were deleted a day ago", Remove: store.ReapWebsites},
+			{Kind: "websites", Label: "Websites", Description: "deleted more than a day ago, with their sitemaps", Remove: store.ReapWebsites},
 		},
 	}}, nil
 }

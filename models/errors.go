@@ -92,7 +92,7 @@ func Invalids(errs ...error) error {
 
 // NotFound returns the error of an unknown id. what is a noun: "link".
 func NotFound(what string) *Error {
-	return &Error{Code: CodeNotFound, Detail: "There is no such " + what + "."}
+	return &Error{Code: CodeNotFound, Detail: strings.ToUpper(what[:1]) + what[1:] + " not found."}
 }
 
 // Conflict returns the error of a request that the current state does not allow.

@@ -63,7 +63,7 @@ type Problem struct {
 	Type   string       `json:"type" format:"uri-reference" example:"/probs/not-found" doc:"Type of the problem: the path of a page that explains it"`
 	Title  string       `json:"title" example:"Not found" doc:"Name of the type"`
 	Status int          `json:"status" example:"404" doc:"HTTP status of the response"`
-	Detail string       `json:"detail" example:"There is no such link." doc:"What is wrong and what to do"`
+	Detail string       `json:"detail" example:"Link not found." doc:"What is wrong and what to do"`
 	Errors []FieldError `json:"errors,omitempty" nullable:"false" doc:"Invalid parts of the request. Missing in other problems"`
 
 	retryAfter time.Duration

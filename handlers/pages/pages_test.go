@@ -101,7 +101,7 @@ func TestUnknownFilesAreProblems(t *testing.T) {
 	for _, path := range []string{"/static/", "/static/x/none.css"} {
 		page := s.Get(path)
 		apptest.WantStatus(t, page, http.StatusNotFound)
-		if !strings.Contains(page.HTML, "There is no such file.") {
+		if !strings.Contains(page.HTML, "File not found.") {
 			t.Errorf("%s: %s", path, page.HTML)
 		}
 	}

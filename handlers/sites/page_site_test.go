@@ -249,7 +249,7 @@ func TestWebsitesOnTheOverview(t *testing.T) {
 	modelstest.Exec(t, a.DB, "INSERT INTO page_counts (website_seq, status, cause, pages) VALUES (?, 'failed', 'no longer found', 3)", w.Seq)
 	p = a.Get("/")
 	apptest.WantText(t, p, ".needs", "1 website with failed pages")
-	apptest.WantText(t, p, ".needs", "3 pages failed · most often: no longer found")
+	apptest.WantText(t, p, ".needs", "3 pages failed · mostly: No longer found")
 	apptest.WantStatus(t, a.Get(p.Find(`.needs a[href$="/pages?status=failed"]`).AttrOr("href", "")), http.StatusOK)
 	apptest.WantText(t, a.Get("/sites?problem=pages"), "#sites", "failed pages 1")
 	p = a.Submit(p, `.needs form[action$="/refresh"]`)

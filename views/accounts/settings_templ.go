@@ -706,7 +706,7 @@ func NoAccountPage(v NoAccount) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<h2>No accounts yet.</h2><p>Everyone who can reach this server has full access. Once you add an account, everyone must sign in.</p><p class=\"actions centered\"><a class=\"button primary\" href=\"/login\">Add the first account</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<h2>No accounts yet</h2><p>Everyone who can reach this server has full access. Once you add an account, everyone must sign in.</p><p class=\"actions centered\"><a class=\"button primary\" href=\"/login\">Add the first account</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -90,7 +90,7 @@ func TokensPage(v Tokens) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"empty\"><h2>No API tokens yet.</h2><p>Create a separate token for each program. <a href=\"/apidoc\">API documentation</a></p></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"empty\"><h2>No API tokens yet</h2><p>Create a separate token for each program. <a href=\"/apidoc\">API documentation</a></p></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1090,12 +1090,12 @@ func noLinks(v List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.isEmpty() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<h2>No links yet.</h2><p>Paste a URL above. Linkwatch reads the title and picture of the page, and rechecks saved links regularly.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<h2>No links yet</h2><p>Paste a URL above. Linkwatch reads the title and picture of the page, and rechecks saved links regularly.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if v.Place.Filtered() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<h2>No matching links.</h2><p>Try fewer words, or <a href=\"/links\">show all links</a>. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<h2>No matching links</h2><p>Try fewer words, or <a href=\"/links\">show all links</a>. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1123,7 +1123,7 @@ func noLinks(v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if v.Found.Number > 1 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 93, "<h2>This page does not exist.</h2><p><a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 93, "<h2>This page does not exist</h2><p><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1141,7 +1141,7 @@ func noLinks(v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<h2>No active links.</h2><p>All saved links have expired. <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<h2>No active links</h2><p>All saved links have expired. <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -322,12 +322,12 @@ func TagsResults(v Tags) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if v.Match != "" || v.Tags.Total > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"empty\"><h2>No matching tags.</h2><p><a href=\"/tags\">Show all tags</a></p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"empty\"><h2>No matching tags</h2><p><a href=\"/tags\">Show all tags</a></p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<div class=\"empty\"><h2>No tags yet.</h2><p>Add tags when you <a href=\"/links#url\">save a link</a>.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<div class=\"empty\"><h2>No tags yet</h2><p>Add tags when you <a href=\"/links#url\">save a link</a>.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
