@@ -13,15 +13,14 @@ import (
 	"linkwatch/models/links"
 )
 
-// maxRequestFetches is how many pages are fetched at once for requests: saves,
-// previews and refreshes. Each may take some megabytes while it is read. Further
-// ones wait for requestFetchWait, then fail with 503.
+// maxRequestFetches limits concurrent fetches for requests of users: saves, previews and refreshes. A fetch uses
+// up to some megabytes of memory. Further ones wait for requestFetchWait, then fail with 503.
 const (
 	maxRequestFetches = 16
 	requestFetchWait  = 5 * time.Second
 )
 
-// Links is the system of saved links and their tags.
+// Links is the system of saved links and tags.
 type Links struct {
 	System
 	Store *links.Store
@@ -34,7 +33,7 @@ func newLinks(c *core) *Links {
 	fetch, background := c.Fetcher, c.Fetcher
 	if fetch == nil {
 		fetch = NewFetcher(c.outbound.Budget(maxRequestFetches, requestFetchWait))
-		background = NewFetcher(c.outbound.Budget(2*cfg.MaxConcurrency, 0)) // the workers of revalidation and of the refresher
+		background = NewFetcher(c.outbound.Budget(2*cfg.MaxConcurrency, 0)) // revalidation and refresher
 	}
 	store := links.NewStore(c.DB, c.Clock, fetch, links.Options{CheckInterval: cfg.LinkCheckInterval, Background: background})
 	deps := &linkhandlers.Deps{Frame: c.frame, Links: store, Metrics: linkhandlers.NewMetrics(c.registry)}

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	batchSize    = 5000          // links in memory at a time
-	livedLinks   = 1500          // the newest links, which are checked and viewed too
-	sitting      = 3             // of them are stored at a time, so that tags are as old as their links
-	viewsEach    = 3             // views for each of them
-	newestLinks  = 2             // of them are handed on in Run.Newest
-	linksHistory = 2 * 365 * day // how long ago the first link was saved
+	batchSize       = 5000          // links per batch
+	activeLinks     = 1500          // newest links, which are also checked and viewed
+	activeBatchSize = 3             // small, so that tags are as old as their links
+	viewsEach       = 3             // average views of an active link
+	newestLinks     = 2             // links in Run.Newest
+	linksHistory    = 2 * 365 * day // age of the oldest link
 )
 
-// Links makes up saved links, and says how many. interval is how often links are rechecked.
-func Links(ctx context.Context, r *Run, interval time.Duration) (did string, err error) {
+// Links adds sample links and returns a summary. interval is the interval of rechecks.
+func Links(ctx context.Context, r *Run, interval time.Duration) (summary string, err error) {
 	l := newLinkMaker(r)
 	l.store = links.NewStore(r.DB, l.clock, l.web, links.Options{CheckInterval: interval})
 	counts, err := l.store.Counts(ctx)
@@ -33,61 +33,61 @@ func Links(ctx context.Context, r *Run, interval time.Duration) (did string, err
 		return "", err
 	}
 	if counts.Active+counts.Expired > 0 && !r.Force {
-		return "", errors.New("the store has links already: demo -force adds to them")
+		return "", errors.New("the database has links already: run demo -force to add more")
 	}
 	stored, err := l.fill(ctx)
 	if err != nil {
 		return "", fmt.Errorf("after %d links: %w", stored, err)
 	}
 	if r.Fresh = stored == r.Links; r.Fresh {
-		if err := l.live(ctx); err != nil {
+		if err := l.simulate(ctx); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d made-up links", stored), nil
+	return fmt.Sprintf("%d links", stored), nil
 }
 
-// linkMaker fills one store with links. Its clock is moved through the two years.
+// linkMaker adds sample links to a store. It sets its clock to times of the last two years.
 type linkMaker struct {
-	run   *Run
-	store *links.Store
-	web   *web
-	maker *pageMaker
-	rand  *rand.Rand
-	lived int // of the links, the newest
-	at    time.Time
+	run    *Run
+	store  *links.Store
+	web    *web
+	maker  *pageMaker
+	rand   *rand.Rand
+	active int // number of active links
+	at     time.Time
 }
 
 func newLinkMaker(r *Run) *linkMaker {
-	return &linkMaker{run: r, web: newWeb(), maker: newPageMaker(), rand: random(3), lived: min(r.Links, livedLinks), at: r.Now}
+	return &linkMaker{run: r, web: newWeb(), maker: newPageMaker(), rand: random(3), active: min(r.Links, activeLinks), at: r.Now}
 }
 
 func (d *linkMaker) clock() time.Time { return d.at }
 
-// saved is when the i-th link was saved: the pace grew over the two years.
-func (d *linkMaker) saved(i int) time.Time {
+// savedAt returns when the i-th link was saved. The number of links per day grows.
+func (d *linkMaker) savedAt(i int) time.Time {
 	left := float64(d.run.Links-i) / float64(d.run.Links)
 	return d.run.Now.Add(-time.Duration(math.Pow(left, 1.5) * float64(linksHistory)))
 }
 
-// fill stores the links, the oldest first.
+// fill stores the links, oldest first.
 func (d *linkMaker) fill(ctx context.Context) (stored int, err error) {
 	for i := 0; i < d.run.Links; {
-		size := min(batchSize, d.run.Links-d.lived-i)
-		lived := size <= 0
-		if lived {
-			size = min(sitting, d.run.Links-i)
+		size := min(batchSize, d.run.Links-d.active-i)
+		active := size <= 0
+		if active {
+			size = min(activeBatchSize, d.run.Links-i)
 		}
 		batch := make([]links.New, size)
 		for k := range batch {
-			batch[k] = d.maker.link(lived)
-			batch[k].CreatedAt = models.At(d.saved(i + k))
-			if lived {
+			batch[k] = d.maker.link(active)
+			batch[k].CreatedAt = models.At(d.savedAt(i + k))
+			if active {
 				d.web.add(batch[k].URL, d.maker.page(), fateOf(d.run.Links-1-i-k))
 			}
 		}
-		if i += size; lived {
-			d.at = d.saved(i - 1)
+		if i += size; active {
+			d.at = d.savedAt(i - 1)
 		}
 		k, err := d.store.Import(ctx, batch)
 		if stored += k; err != nil {
@@ -98,20 +98,20 @@ func (d *linkMaker) fill(ctx context.Context) (stored int, err error) {
 	return stored, nil
 }
 
-// live lets the newest links be checked and viewed.
-func (d *linkMaker) live(ctx context.Context) error {
-	ids := make([]string, 0, d.lived)
+// simulate checks and views the active links.
+func (d *linkMaker) simulate(ctx context.Context) error {
+	ids := make([]string, 0, d.active)
 	var all []links.Link
-	for page := 1; len(all) < d.lived; page++ {
+	for page := 1; len(all) < d.active; page++ {
 		found, err := d.store.List(ctx, links.Filter{}, models.Page{Number: page, Size: models.MaxPerPage})
 		if err != nil {
 			return err
 		}
-		all = append(all, found.Items[:min(len(found.Items), d.lived-len(all))]...)
+		all = append(all, found.Items[:min(len(found.Items), d.active-len(all))]...)
 	}
 	for i, l := range all {
 		ids = append(ids, l.ID)
-		for _, d.at = range d.checks(l) {
+		for _, d.at = range d.checkTimes(l) {
 			var err error
 			if l, err = d.store.Recheck(ctx, l.ID); err != nil {
 				return err
@@ -125,27 +125,26 @@ func (d *linkMaker) live(ctx context.Context) error {
 		return err
 	}
 	d.rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	liked := rand.NewZipf(d.rand, 1.2, 3, uint64(len(ids)-1))
+	popularity := rand.NewZipf(d.rand, 1.2, 3, uint64(len(ids)-1))
 	for range viewsEach * len(ids) {
-		if _, err := d.store.View(ctx, ids[liked.Uint64()]); err != nil {
+		if _, err := d.store.View(ctx, ids[popularity.Uint64()]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// freeze puts the next check of every link off by Rest, as those of the
-// targets are: nothing answers at their addresses, so each recheck would make a
-// healthy link suspect. Links that were there before (-force) are due at once.
+// freeze delays the next check of every link by Rest, as for targets. Sample hosts do not exist, so a recheck
+// would make a healthy link suspect. Links that existed before (-force) become due now.
 func (d *linkMaker) freeze(ctx context.Context) (err error) {
-	held := lease.New(d.run.DB, nil)
-	if err := held.Beat(ctx); err != nil {
+	instance := lease.New(d.run.DB, nil)
+	if err := instance.Beat(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, held.End(ctx)) }()
-	holder, _, _ := held.Current()
+	defer func() { err = errors.Join(err, instance.End(ctx)) }()
+	holder, _, _ := instance.Current()
 	var others []lease.Released[links.Claimed]
-	d.at = d.run.Now.Add(Rest) // what is due by then is claimed, and released for after it
+	d.at = d.run.Now.Add(Rest) // claim all links that are due by then, and schedule them after it
 	for {
 		due, _, err := d.store.Claim(ctx, holder, batchSize)
 		if err != nil {
@@ -170,11 +169,10 @@ func (d *linkMaker) freeze(ctx context.Context) (err error) {
 	return d.store.Release(ctx, others...)
 }
 
-// checks are the times at which a link was looked at, the last one lately:
-// once for those that are well, and twice or more for those that fell ill after
-// the first time.
-func (d *linkMaker) checks(l links.Link) []time.Time {
-	ago := func(most time.Duration) time.Time { // no longer ago than the link was saved
+// checkTimes returns when a link was checked: once if it is healthy, else at least twice, first when it was
+// healthy.
+func (d *linkMaker) checkTimes(l links.Link) []time.Time {
+	ago := func(most time.Duration) time.Time { // not before the link was saved
 		return d.run.Now.Add(-time.Duration(d.rand.Int64N(1 + int64(min(most, d.run.Now.Sub(l.CreatedAt.Time))))))
 	}
 	switch d.web.pages[l.URL].fate {

@@ -15,7 +15,7 @@ func (p Pages) Overview(ctx context.Context, base string) (ui.OverviewPart, erro
 	for _, read := range []func() error{
 		func() (err error) { v.Counts, err = p.Links.Counts(ctx); return },
 		func() (err error) { v.Attention, err = p.Links.NeedAttention(ctx, ui.AttentionRows); return },
-		func() (err error) { v.Recent, v.Popular, err = p.Links.Glance(ctx, overviewSize); return },
+		func() (err error) { v.Recent, v.Popular, err = p.Links.RecentAndPopular(ctx, overviewSize); return },
 	} {
 		if err := read(); err != nil {
 			return ui.OverviewPart{}, err

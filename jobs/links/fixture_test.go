@@ -16,34 +16,34 @@ import (
 
 const week = 7 * models.Day
 
-// world is a store of links that are fetched from loopback sites.
+// world is a store of links on local test servers.
 type world struct {
 	*links.Store
 	db    *models.DB
 	clock *modelstest.Clock
-	held  *lease.Lease // of this instance
+	lease *lease.Lease // of this instance
 }
 
-// each runs a test on every engine. It may leave no goroutine running.
+// each runs a test on every database and checks for goroutine leaks.
 func each(t *testing.T, test func(t *testing.T, w world)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		modelstest.NoLeaks(t)
 		clock := modelstest.NewClock()
-		held := lease.New(db, clock.Now)
-		if err := held.Beat(t.Context()); err != nil {
+		holder := lease.New(db, clock.Now)
+		if err := holder.Beat(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		heartbeat := jobs.NewHeartbeat(held, discard)
+		heartbeat := jobs.NewHeartbeat(holder, discard)
 		heartbeat.Start()
 		t.Cleanup(func() { heartbeat.Stop(context.Background()) })
-		test(t, world{links.NewStore(db, clock.Now, apptest.NewFetcher(t), links.Options{CheckInterval: week}), db, clock, held})
+		test(t, world{links.NewStore(db, clock.Now, apptest.NewFetcher(t), links.Options{CheckInterval: week}), db, clock, holder})
 	})
 }
 
 var discard = slog.New(slog.DiscardHandler)
 
-// due claims up to n links that are due, as another instance.
+// due claims up to n due links as another instance.
 func (w world) due(t *testing.T, n int) []links.Claimed {
 	t.Helper()
 	ls, _, err := w.Claim(t.Context(), modelstest.Lease(t, w.db, "k_other"), n)
@@ -53,7 +53,7 @@ func (w world) due(t *testing.T, n int) []links.Claimed {
 	return ls
 }
 
-// add stores links that were never fetched, and moves the clock to when all of them are due.
+// add imports links and moves the clock to when all are due.
 func (w world) add(t *testing.T, urls ...string) {
 	t.Helper()
 	var ns []links.New
@@ -73,7 +73,7 @@ func numbered(base string, n int) (urls []string) {
 	return urls
 }
 
-// all are the links by URL.
+// all returns the links by URL.
 func (w world) all(t *testing.T) map[string]links.Link {
 	t.Helper()
 	page, err := w.List(t.Context(), links.Filter{Shown: links.ShowAll}, models.Page{Number: 1, Size: 100})

@@ -1,6 +1,5 @@
-// Package links does the background work of saved links: it rechecks them and
-// refreshes them in bulk. What a check means is decided in models/links, and how many
-// run at a time in jobs/dispatch.
+// Package links runs the background jobs of saved links: rechecks and bulk refreshes. Package models/links interprets
+// the results, and package jobs/dispatch limits concurrency.
 package links
 
 import (
@@ -16,38 +15,34 @@ import (
 )
 
 const (
-	// maxPutOff is for how long a link is released at most because its host has too
-	// many in memory.
+	// maxPutOff is the longest time for which a link is released because its host has too many links in memory.
 	maxPutOff = 10 * time.Minute
-	// faultPause is until a link is tried again whose fetch failed for a reason in
-	// this program.
-	faultPause = time.Minute
-	timedOut   = "timed out" // the text of outbound.KindTimeout
+	// faultDelay is the delay before a retry after an internal error.
+	faultDelay = time.Minute
+	timedOut   = "timed out" // text of outbound.KindTimeout
 )
 
-// queue is a dispatch.Queue of links: over the methods of the store for what is
-// claimed (C), and for what a look at the page of it found (D).
+// queue implements dispatch.Queue with methods of the store. C is the type of claimed links, D that of results.
 type queue[C, D any] struct {
 	store *links.Store
 	log   *slog.Logger
 
 	claim func(ctx context.Context, holder lease.ID, n int) (claimed []C, next models.Time, err error)
-	// look requests the page. wait > 0: nothing was learned, try again after it.
-	look          func(ctx context.Context, claimed C) (found D, wait time.Duration, err error)
+	// request requests the page. If wait > 0, there is no result: try again after wait.
+	request       func(ctx context.Context, claimed C) (result D, wait time.Duration, err error)
 	finish        func(ctx context.Context, done ...D) error
-	release       func(ctx context.Context, back ...lease.Released[C]) error
+	release       func(ctx context.Context, items ...lease.Released[C]) error
 	releaseOthers func(ctx context.Context, holder lease.ID, keep ...C) error
-	// link is the link to look at, and since when it is due.
+	// link returns the link and when it was due.
 	link func(claimed C) (l links.Link, due models.Time)
 }
 
-// item is what was claimed, and what was found when it is done.
+// item is a claimed link, with its result when it is done.
 type item[C, D any] struct {
 	claimed C
-	found   D
+	result  D
 }
 
-// run dispatches the queue.
 func (q *queue[C, D]) run(taking, working context.Context, o dispatch.Options) error {
 	o.Log, o.Metrics, o.MaxPutOff = q.log, dispatch.NewMetrics(), maxPutOff
 	return dispatch.New(q, o).Run(taking, working)
@@ -71,17 +66,17 @@ func (q *queue[C, D]) Claim(ctx context.Context, holder lease.ID, n int) ([]*ite
 
 // Try implements dispatch.Queue.
 func (q *queue[C, D]) Try(ctx context.Context, i *item[C, D]) dispatch.Outcome {
-	found, wait, err := q.look(ctx, i.claimed)
+	result, wait, err := q.request(ctx, i.claimed)
 	switch {
-	case ctx.Err() != nil: // the program stops
+	case ctx.Err() != nil: // the program is stopping
 		return dispatch.Outcome{Step: dispatch.Release}
 	case err != nil:
 		jobs.LogError(q.log, "link not fetched", err)
-		return dispatch.Outcome{Step: dispatch.Release, After: faultPause}
+		return dispatch.Outcome{Step: dispatch.Release, After: faultDelay}
 	case wait > 0:
 		return dispatch.Outcome{Step: dispatch.Release, After: wait}
 	}
-	i.found = found
+	i.result = result
 	return dispatch.Outcome{}
 }
 
@@ -89,7 +84,7 @@ func (q *queue[C, D]) Try(ctx context.Context, i *item[C, D]) dispatch.Outcome {
 func (q *queue[C, D]) Finish(ctx context.Context, items []*item[C, D]) error {
 	done := make([]D, len(items))
 	for i, it := range items {
-		done[i] = it.found
+		done[i] = it.result
 	}
 	return q.finish(ctx, done...)
 }

@@ -38,7 +38,7 @@ func (w world) refreshOf(t *testing.T, id string) links.Refresh {
 	return r
 }
 
-// queued claims what is free in the queue of refreshes, and counts it.
+// queued claims the free items of the queue, and counts them.
 func (w world) queued(t *testing.T) int {
 	t.Helper()
 	items, _, err := w.ClaimRefreshes(t.Context(), modelstest.Lease(t, w.db, "k_other"), 1000)
@@ -56,8 +56,8 @@ func TestRefresherEmptiesTheQueue(t *testing.T) {
 			_, _ = fmt.Fprint(rw, "<title>New</title>")
 		})
 		w.add(t, numbered(s, 9)...)
-		before := w.startRefresh(t) // of a process that was killed, perhaps
-		refresher := linkjobs.NewRefresher(w.Store, w.held, 3, discard)
+		before := w.startRefresh(t) // of another process
+		refresher := linkjobs.NewRefresher(w.Store, w.lease, 3, discard)
 		refresher.Start()
 		for range 9 {
 			<-asked
@@ -80,16 +80,16 @@ func TestRefresherEmptiesTheQueue(t *testing.T) {
 	})
 }
 
-func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
+func TestStoppedRefresherRequeues(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		asked := make(chan struct{}, 10)
 		s := apptest.NewSite(t, func(_ http.ResponseWriter, r *http.Request) {
 			asked <- struct{}{}
-			<-r.Context().Done() // until the client hangs up
+			<-r.Context().Done() // until the client disconnects
 		})
 		w.add(t, numbered(s, 3)...)
 		batch := w.startRefresh(t)
-		refresher := linkjobs.NewRefresher(w.Store, w.held, 1, discard)
+		refresher := linkjobs.NewRefresher(w.Store, w.lease, 1, discard)
 		refresher.Start()
 		<-asked
 		over, cancel := context.WithCancel(t.Context())
@@ -102,15 +102,15 @@ func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 			t.Errorf("%d of 3 links are back in the queue", n)
 		}
 		if len(asked) != 0 {
-			t.Error("a new refresh began while stopping")
+			t.Error("a refresh started while stopping")
 		}
 	})
 }
 
-// A host has one request at a time, and one that hangs with very many links does not keep others from their turn.
-func TestRefresherAsksEachHostOneByOne(t *testing.T) {
+// A host gets one request at a time. A slow host with many links does not delay others.
+func TestRefresherLimitsRequestsPerHost(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		// By a clock that moves: of each host some links are released for a moment.
+		// The clock must move, because links of a busy host are released for a short time.
 		w.Store = links.NewStore(w.db, nil, apptest.NewFetcher(t), links.Options{CheckInterval: week})
 		const perHost = 45
 		var others, all sync.WaitGroup
@@ -120,7 +120,7 @@ func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 			var now atomic.Int64
 			return func(_ http.ResponseWriter, r *http.Request) {
 				if n := now.Add(1); n > 1 {
-					t.Errorf("%d requests at once to %s", n, r.Host)
+					t.Errorf("%d concurrent requests to %s", n, r.Host)
 				}
 				then()
 				now.Add(-1)
@@ -141,7 +141,7 @@ func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refresher := linkjobs.NewRefresher(w.Store, w.held, 8, discard)
+		refresher := linkjobs.NewRefresher(w.Store, w.lease, 8, discard)
 		refresher.Start()
 		all.Wait()
 		refresher.Stop(t.Context())
@@ -153,7 +153,7 @@ func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 	})
 }
 
-func TestRefresherKeepsThePauseOfASite(t *testing.T) {
+func TestRefresherRespectsRetryAfter(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		const all = 30
 		asked := make(chan struct{}, all)
@@ -164,16 +164,16 @@ func TestRefresherKeepsThePauseOfASite(t *testing.T) {
 		})
 		w.add(t, numbered(s, all)...)
 		batch := w.startRefresh(t)
-		refresher := linkjobs.NewRefresher(w.Store, w.held, 4, discard)
+		refresher := linkjobs.NewRefresher(w.Store, w.lease, 4, discard)
 		refresher.Start()
 		<-asked
 		refresher.Stop(t.Context())
 		if len(asked) != 0 {
-			t.Errorf("%d requests during the pause", len(asked))
+			t.Errorf("%d requests before Retry-After has passed", len(asked))
 		}
 		r := w.refreshOf(t, batch.ID)
 		if r.Done > 1 || r.Failed > 1 {
-			t.Errorf("given up for a pause: %+v", r)
+			t.Errorf("finished without a request: %+v", r)
 		}
 		w.clock.Advance(time.Minute)
 		if n := w.queued(t); n != all-r.Done {
@@ -182,19 +182,19 @@ func TestRefresherKeepsThePauseOfASite(t *testing.T) {
 	})
 }
 
-// noticed is a context that tells when somebody waits for its end.
-type noticed struct {
+// waitedContext is a context that signals the first call of Done.
+type waitedContext struct {
 	context.Context
 	once  sync.Once
 	asked chan struct{}
 }
 
-func (n *noticed) Done() <-chan struct{} {
+func (n *waitedContext) Done() <-chan struct{} {
 	n.once.Do(func() { close(n.asked) })
 	return n.Context.Done()
 }
 
-func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
+func TestStoppingRefresherFinishesRequests(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		asked, answer := make(chan struct{}, 10), make(chan struct{})
 		s := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) {
@@ -203,10 +203,10 @@ func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
 		})
 		w.add(t, numbered(s, 3)...)
 		batch := w.startRefresh(t)
-		refresher := linkjobs.NewRefresher(w.Store, w.held, 1, discard)
+		refresher := linkjobs.NewRefresher(w.Store, w.lease, 1, discard)
 		refresher.Start()
 		<-asked
-		grace := &noticed{Context: t.Context(), asked: answer} // Stop waits: the page answers
+		grace := &waitedContext{Context: t.Context(), asked: answer} // the page responds when Stop waits
 		refresher.Stop(grace)
 		if r := w.refreshOf(t, batch.ID); r.Done != 1 || r.Failed != 0 {
 			t.Errorf("%+v", r)
@@ -215,7 +215,7 @@ func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
 			t.Errorf("%d of 2 links are back in the queue", n)
 		}
 		if len(asked) != 0 {
-			t.Error("a new refresh began while stopping")
+			t.Error("a refresh started while stopping")
 		}
 	})
 }

@@ -15,22 +15,21 @@ import (
 	"linkwatch/models/links"
 )
 
-// checkBudget ends a run, so that what it did is told; the next one continues.
+// checkBudget is the maximum duration of a run, so that results are reported. The next run continues.
 const checkBudget = 8 * time.Minute
 
-// Revalidation is the job that rechecks links that are due, with a fixed number of
-// workers and at most one request per host, under a lease that a Heartbeat keeps. A
-// host that hangs or has very many links delays only its own links. Links that a run
-// has claimed but not checked are due again when it ends. First it finishes renames
-// of tags that were interrupted.
-func Revalidation(store *links.Store, held *lease.Lease, workers int, log *slog.Logger) jobs.Job {
+// Revalidation returns the job that rechecks due links, with a number of workers and at most one request per host.
+// It claims links as holder, whose lease a Heartbeat renews. A slow host, or one with many links, delays only its
+// own links. When a run ends, it releases claimed links that it has not checked. A run first finishes interrupted
+// renames of tags.
+func Revalidation(store *links.Store, holder *lease.Lease, workers int, log *slog.Logger) jobs.Job {
 	return jobs.Job{ID: "revalidation", Schedule: "@every 1m", Run: func(taking, working context.Context) (string, error) {
 		renamed := store.FinishRenames(working)
-		r := revalidation{found: map[links.Health]int{}}
+		r := revalidation{byHealth: map[links.Health]int{}}
 		q := &queue[links.Claimed, links.Checked]{
 			store: store, log: log,
 			claim: store.Claim, release: store.Release, releaseOthers: store.ReleaseOthers,
-			look: func(ctx context.Context, l links.Claimed) (links.Checked, time.Duration, error) {
+			request: func(ctx context.Context, l links.Claimed) (links.Checked, time.Duration, error) {
 				c, err := store.Check(ctx, l)
 				return c, c.Wait, err
 			},
@@ -43,7 +42,7 @@ func Revalidation(store *links.Store, held *lease.Lease, workers int, log *slog.
 		}
 		inBudget, cancel := context.WithTimeout(taking, checkBudget)
 		defer cancel()
-		err := q.run(inBudget, working, dispatch.Options{Name: "rechecks", Lease: held, Workers: workers, Drain: true})
+		err := q.run(inBudget, working, dispatch.Options{Name: "rechecks", Lease: holder, Workers: workers, Drain: true})
 		summary := r.String()
 		if taking.Err() != nil {
 			summary += ", interrupted"
@@ -52,24 +51,24 @@ func Revalidation(store *links.Store, held *lease.Lease, workers int, log *slog.
 	}}
 }
 
-// revalidation is what one run did.
+// revalidation counts the results of a run.
 type revalidation struct {
-	checked int
-	found   map[links.Health]int
+	checked  int
+	byHealth map[links.Health]int
 }
 
 func (r *revalidation) count(ls []links.Link) {
 	r.checked += len(ls)
 	for _, l := range ls {
-		r.found[l.Health]++
+		r.byHealth[l.Health]++
 	}
 }
 
-// String is for the page of jobs: "120 checked: 3 dead, 1 moved".
+// String is the summary on the jobs page: "120 checked: 3 dead, 1 moved".
 func (r *revalidation) String() string {
 	var parts []string
 	for _, h := range []links.Health{links.Dead, links.Suspect, links.Moved, links.Blocked} {
-		if n := r.found[h]; n > 0 {
+		if n := r.byHealth[h]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, h))
 		}
 	}

@@ -20,14 +20,14 @@ import (
 
 func (w world) revalidate(t *testing.T, workers int) string {
 	t.Helper()
-	summary, err := linkjobs.Revalidation(w.Store, w.held, workers, discard).Run(t.Context(), t.Context())
+	summary, err := linkjobs.Revalidation(w.Store, w.lease, workers, discard).Run(t.Context(), t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return summary
 }
 
-func TestRevalidationFindsWhatBecameOfLinks(t *testing.T) {
+func TestRevalidation(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var changed atomic.Bool
 		var heads atomic.Int64
@@ -81,8 +81,8 @@ func TestRevalidationFindsWhatBecameOfLinks(t *testing.T) {
 	})
 }
 
-// A host that hangs has one request at a time, and the other hosts are done meanwhile.
-func TestOneCheckPerHostAndNoneWaitsForAnother(t *testing.T) {
+// A slow host gets one request at a time. Other hosts are checked meanwhile.
+func TestOneCheckPerHost(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		const perHost = 12
 		othersDone := make(chan struct{})
@@ -94,7 +94,7 @@ func TestOneCheckPerHostAndNoneWaitsForAnother(t *testing.T) {
 			var now atomic.Int64
 			return func(_ http.ResponseWriter, r *http.Request) {
 				if n := now.Add(1); n > 1 {
-					t.Errorf("%d checks at once on %s", n, r.Host)
+					t.Errorf("%d concurrent checks of %s", n, r.Host)
 				}
 				then()
 				now.Add(-1)
@@ -104,13 +104,12 @@ func TestOneCheckPerHostAndNoneWaitsForAnother(t *testing.T) {
 		one, two := apptest.NewSite(t, count(others.Done)), apptest.NewSite(t, count(others.Done))
 		w.add(t, append(append(numbered(hanging, perHost), numbered(one, perHost)...), numbered(two, perHost)...)...)
 		if got := w.revalidate(t, 8); got != "36 checked" {
-			t.Errorf("%q", got) // a time-out of the hanging host shows as suspect
+			t.Errorf("%q", got) // the timeout of the slow host
 		}
 	})
 }
 
-// However many links of a host that hangs are due, others are checked at once.
-func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
+func TestManyLinksOfOneHostDoNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		const many = 700
 		var hangs atomic.Int64
@@ -118,18 +117,18 @@ func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
 		hanging := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) { hangs.Add(1); <-release })
 		other := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) { close(asked) })
 		w.add(t, numbered(hanging, many)...)
-		w.add(t, other+"/") // due after all of them
+		w.add(t, other+"/") // due last
 
 		taking, stop := context.WithCancel(t.Context())
 		go func() {
 			<-asked
 			if n := hangs.Load(); n > 5 {
-				t.Errorf("it was the turn of the other host after %d requests to the first", n)
+				t.Errorf("other host was checked after %d requests to the first", n)
 			}
 			stop()
 			close(release)
 		}()
-		summary, err := linkjobs.Revalidation(w.Store, w.held, 8, discard).Run(taking, t.Context())
+		summary, err := linkjobs.Revalidation(w.Store, w.lease, 8, discard).Run(taking, t.Context())
 		if err != nil || !strings.HasSuffix(summary, "interrupted") {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -137,25 +136,25 @@ func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
 		if _, err := fmt.Sscan(summary, &checked); err != nil || checked < 2 {
 			t.Errorf("%q, %v", summary, err)
 		}
-		// Those that waited are due at once, the others after a while: none is lost.
+		// Waiting links are due now, the others later. None is lost.
 		now := w.due(t, 2*many)
 		if len(now) == 0 || len(now) > 40 {
-			t.Errorf("%d links are due at once", len(now))
+			t.Errorf("%d links are due now", len(now))
 		}
 		w.clock.Advance(10 * time.Minute)
 		if later := w.due(t, 2*many); checked+len(now)+len(later) != many+1 {
-			t.Errorf("%d checked, %d due at once, %d later; want %d in all", checked, len(now), len(later), many+1)
+			t.Errorf("%d checked, %d due now, %d later; want %d in all", checked, len(now), len(later), many+1)
 		}
 	})
 }
 
-func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
+func TestStoppedRevalidationFinishesChecks(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		taking, stop := context.WithCancel(t.Context())
 		defer stop()
 		s := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) { stop() }) // during the first check
 		w.add(t, numbered(s, 5)...)
-		summary, err := linkjobs.Revalidation(w.Store, w.held, 2, discard).Run(taking, t.Context())
+		summary, err := linkjobs.Revalidation(w.Store, w.lease, 2, discard).Run(taking, t.Context())
 		if err != nil || summary != "1 checked, interrupted" {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -165,7 +164,7 @@ func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
+func TestCanceledRevalidationStopsChecks(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		working, giveUp := context.WithCancel(t.Context())
 		defer giveUp()
@@ -174,13 +173,13 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 			<-r.Context().Done() // until the client hangs up
 		})
 		w.add(t, numbered(s, 3)...)
-		summary, err := linkjobs.Revalidation(w.Store, w.held, 2, discard).Run(working, working)
+		summary, err := linkjobs.Revalidation(w.Store, w.lease, 2, discard).Run(working, working)
 		if err != nil || summary != "0 checked, interrupted" {
 			t.Errorf("%q, %v", summary, err)
 		}
 		for _, l := range w.all(t) {
 			if l.Health != links.Unchecked {
-				t.Errorf("a check that was cut short left a trace: %+v", l)
+				t.Errorf("canceled check was recorded: %+v", l)
 			}
 		}
 		if due := w.due(t, 10); len(due) != 3 {
@@ -189,7 +188,7 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 	})
 }
 
-func TestLinkThatIsDeletedDuringItsCheck(t *testing.T) {
+func TestLinkDeletedDuringCheck(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var once sync.Once
 		s := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) {
@@ -210,7 +209,7 @@ func TestLinkThatIsDeletedDuringItsCheck(t *testing.T) {
 
 // Links wait for the end of a pause that their site asked for: none is requested
 // again before, and none is judged.
-func TestRevalidationKeepsThePauseOfASite(t *testing.T) {
+func TestRevalidationRespectsRetryAfter(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var asked atomic.Int64
 		s := apptest.NewSite(t, func(rw http.ResponseWriter, _ *http.Request) {
@@ -228,11 +227,11 @@ func TestRevalidationKeepsThePauseOfASite(t *testing.T) {
 		before := asked.Load()
 		w.clock.Advance(9 * time.Minute)
 		if got := w.revalidate(t, 4); got != "0 checked" || asked.Load() != before {
-			t.Errorf("%q, %d requests in the pause", got, asked.Load()-before)
+			t.Errorf("%q, %d requests before Retry-After has passed", got, asked.Load()-before)
 		}
 		w.clock.Advance(time.Minute)
 		if due := w.due(t, 10); len(due) < 4 { // the first request counts, as 429
-			t.Errorf("%d links are due after the pause", len(due))
+			t.Errorf("%d links are due after Retry-After", len(due))
 		}
 	})
 }
@@ -256,17 +255,17 @@ func TestRevalidationFinishesRenames(t *testing.T) {
 	})
 }
 
-func TestRevalidationFailsWithTheStore(t *testing.T) {
+func TestRevalidationReturnsErrorsOfTheStore(t *testing.T) {
 	db := modelstest.New(t)
 	store := links.NewStore(db, nil, apptest.NewFetcher(t), links.Options{CheckInterval: week})
-	held := lease.New(db, nil)
-	if err := held.Beat(t.Context()); err != nil {
+	holder := lease.New(db, nil)
+	if err := holder.Beat(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := linkjobs.Revalidation(store, held, 2, discard).Run(t.Context(), t.Context()); err == nil {
-		t.Error("no error from a store that is closed")
+	if _, err := linkjobs.Revalidation(store, holder, 2, discard).Run(t.Context(), t.Context()); err == nil {
+		t.Error("no error from a closed store")
 	}
 }

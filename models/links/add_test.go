@@ -44,7 +44,7 @@ func TestAdd(t *testing.T) {
 		if created || again.ID != l.ID || !slices.Equal(again.Tags, []string{"Go", "DevOps", "new"}) {
 			t.Errorf("duplicate: created %v, %+v", created, again)
 		}
-		if n := len(t.web.asked); n != 1 {
+		if n := len(t.web.requests); n != 1 {
 			t.Errorf("%d fetches for a link and its duplicate, want 1", n)
 		}
 
@@ -58,14 +58,14 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-func TestAddRefuses(t *testing.T) {
+func TestAddErrors(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("https://a.test/404", links.Page{Status: 404})
 		t.web.set("https://a.test/401", links.Page{Status: 401})
 		t.web.set("https://a.test/204", links.Page{Status: 204})
 		t.web.fail("https://a.test/gone", &links.FetchError{Reason: "host not found"})
 		t.web.fail("https://a.test/private", &links.FetchError{Reason: "address not allowed", Blocked: true})
-		t.web.fail("https://a.test/busy", &links.FetchError{Reason: "asked to wait", RetryAfter: 7 * time.Second})
+		t.web.fail("https://a.test/busy", &links.FetchError{Reason: "rate limited (429)", RetryAfter: 7 * time.Second})
 		t.web.fail("https://a.test/full", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
 		t.web.fail("https://a.test/bug", errors.New("SELECT secret"))
 		many := make([]string, 65)
@@ -102,7 +102,7 @@ func TestAddRefuses(t *testing.T) {
 		c, err := t.Counts(t.Context())
 		t.must(err)
 		if c.Active+c.Expired+c.Tags != 0 {
-			t.Errorf("something was stored: %+v", c)
+			t.Errorf("a link was stored: %+v", c)
 		}
 	})
 }
@@ -111,11 +111,11 @@ func TestAddForced(t *testing.T) {
 	each(t, func(t fixture) {
 		now := models.At(t.clock.Now())
 		for _, c := range []struct {
-			answer  any // links.Page or error
-			health  links.Health
-			status  int
-			problem string
-			next    time.Duration
+			response any // links.Page or error
+			health   links.Health
+			status   int
+			problem  string
+			next     time.Duration
 		}{
 			{links.Page{Status: 404, Title: "Not found"}, links.Dead, 404, "unexpected status 404", week},
 			{links.Page{Status: 410}, links.Dead, 410, "unexpected status 410", week},
@@ -125,11 +125,11 @@ func TestAddForced(t *testing.T) {
 			{links.Page{Status: 302}, links.Suspect, 302, "unexpected status 302", 24 * time.Hour},
 			{&links.FetchError{Reason: "host not found"}, links.Suspect, 0, "host not found", 24 * time.Hour},
 			{&links.FetchError{Reason: "address not allowed", Blocked: true}, links.Blocked, 0, "address not allowed", week},
-			{&links.FetchError{Reason: "asked to wait", RetryAfter: 20 * time.Minute}, links.Unchecked, 0, "", 20 * time.Minute},
+			{&links.FetchError{Reason: "rate limited (429)", RetryAfter: 20 * time.Minute}, links.Unchecked, 0, "", 20 * time.Minute},
 			{&links.FetchError{Reason: "too many fetches", Busy: true}, links.Unchecked, 0, "", 5 * time.Second},
 		} {
 			url := "https://a.test/" + models.NewID(models.KindLink)
-			switch a := c.answer.(type) {
+			switch a := c.response.(type) {
 			case links.Page:
 				t.web.set(url, a)
 			case error:
@@ -141,16 +141,16 @@ func TestAddForced(t *testing.T) {
 			if !created || got.Health != c.health || got.LastStatusCode != c.status || got.LastError != c.problem || got.Expired() ||
 				got.Title != url || got.OwnTitle != "" || got.FetchedTitle != "" || got.Notes != "mine" || !slices.Equal(got.Tags, []string{"Go"}) ||
 				(got.LastCheckedAt == now) == (c.health == links.Unchecked) {
-				t.Errorf("%+v is saved as %+v", c.answer, got)
+				t.Errorf("%+v is saved as %+v", c.response, got)
 			}
 			if next := got.NextCheckAt.Sub(now.Time); next < c.next*9/10 || next > c.next*11/10 {
-				t.Errorf("%+v is checked in %v, want %v", c.answer, next, c.next)
+				t.Errorf("%+v is checked in %v, want %v", c.response, next, c.next)
 			}
 			if _, created, err := t.Add(t.Context(), links.New{URL: url, Force: true}); err != nil || created {
 				t.Errorf("saved again: %v %v", created, err)
 			}
 		}
-		// A tag counts its active links.
+		// link_count has the active links.
 		tags, err := t.Tags(t.Context(), "", links.TagsByCount, models.Page{Number: 1, Size: 10})
 		t.must(err)
 		if len(tags.Items) != 1 || tags.Items[0].LinkCount != 10 {
@@ -171,10 +171,10 @@ func TestAddForcedTitles(t *testing.T) {
 		found, err := t.List(t.Context(), links.Filter{Query: "title:own"}, models.Page{Number: 1, Size: 10})
 		t.must(err)
 		if found.Total != 1 {
-			t.Errorf("%d links are found by their title", found.Total)
+			t.Errorf("%d links found by title", found.Total)
 		}
 
-		// The title of the page replaces the URL once it answers, an own title stays.
+		// The title of the page replaces the URL after a successful check. A given title stays.
 		long := "https://a.test/" + strings.Repeat("x", 1000)
 		t.web.set(long, links.Page{Status: 503})
 		other, _, err := t.Add(t.Context(), links.New{URL: long, Force: true})
@@ -194,7 +194,7 @@ func TestAddForcedTitles(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 
-		// A page that answers is described as ever; an own title wins over its own.
+		// With Force too, the metadata of a page is stored, and a given title has priority.
 		ok, created, err := t.Add(t.Context(), links.New{URL: "https://a.test/ok", Title: "Mine", Force: true})
 		t.must(err)
 		if !created || ok.Health != links.OK || ok.Title != "Mine" || ok.FetchedTitle != "Page at https://a.test/ok" {
@@ -203,8 +203,8 @@ func TestAddForcedTitles(t *testing.T) {
 	})
 }
 
-// What is wrong with the request, or inside the program, no force overcomes.
-func TestAddForcedRefuses(t *testing.T) {
+// Force does not suppress validation errors and internal errors.
+func TestAddForcedErrors(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.fail("https://a.test/bug", errors.New("SELECT secret"))
 		for _, n := range []links.New{
@@ -219,13 +219,12 @@ func TestAddForcedRefuses(t *testing.T) {
 		c, err := t.Counts(t.Context())
 		t.must(err)
 		if c.Active+c.Expired+c.Tags != 0 {
-			t.Errorf("something was stored: %+v", c)
+			t.Errorf("a link was stored: %+v", c)
 		}
 	})
 }
 
-// Hostile text is trimmed before it is stored.
-func TestAddCleansStrangersText(t *testing.T) {
+func TestAddCleansMetadata(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("https://a.test/", links.Page{
 			Status: 200, URL: "https://a.test/",
@@ -241,13 +240,13 @@ func TestAddCleansStrangersText(t *testing.T) {
 		}
 		for _, s := range []string{l.Title, l.OpenGraph.Description} {
 			if strings.ContainsAny(s, "\x00\u202e\n") {
-				t.Errorf("%q holds what must not be stored", s)
+				t.Errorf("%q has control characters or is too long", s)
 			}
 		}
 	})
 }
 
-func TestAddTwiceAtOnce(t *testing.T) {
+func TestConcurrentAdd(t *testing.T) {
 	each(t, func(t fixture) {
 		const n = 16
 		var created atomic.Int64

@@ -15,12 +15,11 @@ type linkTag struct {
 	Position        int
 }
 
-// attach puts names[i] on ls[i], whose Tags are loaded and grow. added are the names
-// that were new to each link. Names are clean (cleanTags), the links locked or new,
-// and now is when the tags count as used.
+// attach adds names[i] to ls[i], also in its Tags, and returns the names that were new to each link. The names are
+// clean (cleanTags), the Tags are loaded, and the links are locked or new. now becomes LastUsedAt of the tags.
 func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added [][]string, err error) {
 	added = make([][]string, len(ls))
-	wanted := map[string]string{} // folded → as written
+	wanted := map[string]string{} // name as written, by folded name
 	for i := range ls {
 		have := make(map[string]bool, len(ls[i].Tags))
 		for _, t := range ls[i].Tags {
@@ -40,7 +39,7 @@ func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added []
 			return nil, tooManyTags()
 		}
 	}
-	tags, err := ensure(tx, wanted, now)
+	tags, err := ensureTags(tx, wanted, now)
 	if err != nil || len(tags) == 0 {
 		return added, err
 	}
@@ -48,43 +47,43 @@ func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added []
 	var rows []linkTag
 	for i := range ls {
 		for _, n := range names[i] {
-			d.add(tags[models.FoldName(n)].Seq, ls[i], delta{}) // it is used, even if the link has it
+			d.add(tags[models.FoldName(n)].Seq, ls[i], delta{}) // updates LastUsedAt, even if the link has the tag
 		}
 		for _, n := range added[i] {
 			t := tags[models.FoldName(n)]
 			rows = append(rows, linkTag{ls[i].Seq, t.Seq, ls[i].tagEnd})
 			ls[i].tagEnd++
 			ls[i].Tags = append(ls[i].Tags, t.Name)
-			d.add(t.Seq, ls[i], arrives(ls[i]))
+			d.add(t.Seq, ls[i], addedTo(ls[i]))
 		}
 	}
 	if err := models.Insert(tx, rows); err != nil {
-		return nil, fmt.Errorf("tagging links: %w", err)
+		return nil, fmt.Errorf("add tags to links: %w", err)
 	}
-	return added, usedBy(tx, now, d)
+	return added, countUse(tx, now, d)
 }
 
-// ensure makes the tags that do not exist yet, marks all as used at now and returns
-// them by their folded names. wanted are names as they are written, by folded ones.
-func ensure(tx *gorm.DB, wanted map[string]string, now models.Time) (map[string]Tag, error) {
+// ensureTags creates the tags that do not exist, sets LastUsedAt of all of them, and returns them by folded name.
+// wanted has the names as written, by folded name.
+func ensureTags(tx *gorm.DB, wanted map[string]string, now models.Time) (map[string]Tag, error) {
 	folded := sortedKeys(wanted)
 	rows := models.NewRows("id text, name text, folded_name text")
 	for _, f := range folded {
 		rows.Add(models.NewID(models.KindTag), wanted[f], f)
 	}
-	// WHERE: a bulk store uses most tags many times in one moment.
+	// The last WHERE avoids writes: an import uses most tags many times at the same time.
 	err := rows.Exec(tx, `INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at)
 		SELECT id, name, folded_name, 0, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM {rows} AS r WHERE true
 		ON CONFLICT (folded_name) DO UPDATE SET last_used_at = excluded.last_used_at WHERE tags.last_used_at < excluded.last_used_at`,
 		now, now).Error
 	if err != nil {
-		return nil, fmt.Errorf("storing tags: %w", err)
+		return nil, fmt.Errorf("insert tags: %w", err)
 	}
-	return byFolded(tx, folded)
+	return tagsByFoldedName(tx, folded)
 }
 
-// byFolded are the tags of these folded names that exist.
-func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
+// tagsByFoldedName loads tags by their folded names.
+func tagsByFoldedName(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 	tags := make(map[string]Tag, len(folded))
 	if len(folded) == 0 {
 		return tags, nil
@@ -92,7 +91,7 @@ func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 	rows := models.RowsOf("folded_name text", folded)
 	var ts []Tag
 	if err := rows.Raw(tx, "SELECT * FROM tags WHERE folded_name IN (SELECT folded_name FROM {rows} AS r)").Scan(&ts).Error; err != nil {
-		return nil, fmt.Errorf("loading tags: %w", err)
+		return nil, fmt.Errorf("load tags: %w", err)
 	}
 	for _, t := range ts {
 		tags[t.FoldedName] = t
@@ -100,8 +99,8 @@ func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 	return tags, nil
 }
 
-// detach takes tags[i] off ls[i], whose Tags shrink, and drops tags that no link
-// carries then. Each link carries its tags, and the links are locked.
+// detach removes tags[i] from ls[i], also from its Tags, and deletes tags that no link has any more. Each link
+// must have its tags, and the links are locked.
 func detach(tx *gorm.DB, ls []Link, tags [][]Tag) error {
 	rows, d := models.NewRows("link_seq bigint, tag_seq bigint"), deltas{}
 	for i := range ls {
@@ -109,21 +108,21 @@ func detach(tx *gorm.DB, ls []Link, tags [][]Tag) error {
 		for _, t := range tags[i] {
 			off[t.FoldedName] = true
 			rows.Add(ls[i].Seq, t.Seq)
-			d.add(t.Seq, ls[i], leaves(ls[i]))
+			d.add(t.Seq, ls[i], removedFrom(ls[i]))
 		}
 		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return off[models.FoldName(n)] })
 	}
 	err := rows.Exec(tx, "DELETE FROM link_tags WHERE (link_seq, tag_seq) IN (SELECT link_seq, tag_seq FROM {rows} AS r)").Error
 	if err != nil {
-		return fmt.Errorf("taking tags off links: %w", err)
+		return fmt.Errorf("remove tags from links: %w", err)
 	}
-	if err := recount(tx, d); err != nil {
+	if err := updateCounts(tx, d); err != nil {
 		return err
 	}
-	return dropUnused(tx, d.tags())
+	return deleteUnused(tx, d.tags())
 }
 
-// loadTags gives links their tags, in one query.
+// loadTags loads the tags of links in one query.
 func loadTags(tx *gorm.DB, ls []Link) error {
 	if len(ls) == 0 {
 		return nil
@@ -136,7 +135,7 @@ func loadTags(tx *gorm.DB, ls []Link) error {
 	err := seqRows(seqsOf(ls)).Raw(tx, `SELECT link_seq, name, position FROM link_tags JOIN tags ON tags.seq = tag_seq
 		WHERE link_seq IN (SELECT seq FROM {rows} AS r) ORDER BY link_seq, position`).Scan(&rows).Error
 	if err != nil {
-		return fmt.Errorf("loading the tags of links: %w", err)
+		return fmt.Errorf("load tags of links: %w", err)
 	}
 	place := make(map[int64]*Link, len(ls))
 	for i := range ls {

@@ -9,26 +9,26 @@ import (
 	"linkwatch/models"
 )
 
-// Attention are the links that need attention, by what is wrong with them.
+// Attention holds the links that need attention.
 type Attention struct {
-	Dead, Suspect, Moved []Link // active links; the newest change of health first
-	Gone                 []Link // dead links that expired within the last RecentDays, the last expired first
-	GoneCount            int    // all of those; Counts has the numbers of the others
+	Dead, Suspect, Moved []Link // active links, most recent change of health first
+	Gone                 []Link // dead links that expired within the last RecentDays, most recent first
+	GoneCount            int    // number of all such links; Counts has the numbers of the others
 }
 
-// NeedAttention returns up to limit links of each kind, without their tags. It
-// takes five queries, each by an index, however many links there are.
+// NeedAttention returns up to limit links of each kind, without their tags. It runs five queries, each on an
+// index.
 func (s *Store) NeedAttention(ctx context.Context, limit int) (Attention, error) {
 	var a Attention
 	tx := s.db.Read(ctx)
-	for _, of := range []struct {
+	for _, list := range []struct {
 		health Health
-		into   *[]Link
+		rows   *[]Link
 	}{{Dead, &a.Dead}, {Suspect, &a.Suspect}, {Moved, &a.Moved}} {
-		err := active(tx).Where("health = ? AND health <> 'ok'", of.health). // the second part names the index
-											Order("health_changed_at DESC, seq DESC").Limit(limit).Find(of.into).Error
+		err := active(tx).Where("health = ? AND health <> 'ok'", list.health). // the second condition selects the partial index
+											Order("health_changed_at DESC, seq DESC").Limit(limit).Find(list.rows).Error
 		if err != nil {
-			return a, fmt.Errorf("loading the %s links: %w", of.health, err)
+			return a, fmt.Errorf("load %s links: %w", list.health, err)
 		}
 	}
 	gone := func() *gorm.DB {
@@ -40,11 +40,10 @@ func (s *Store) NeedAttention(ctx context.Context, limit int) (Attention, error)
 		err = gone().Order("expired_at DESC, seq DESC").Limit(limit).Find(&a.Gone).Error
 	}
 	if err != nil {
-		return a, fmt.Errorf("loading the links that are gone: %w", err)
+		return a, fmt.Errorf("load recently expired links: %w", err)
 	}
 	a.GoneCount = int(n)
 	return a, nil
 }
 
-// recently is the time after which an expired link is recent.
 func (s *Store) recently() models.Time { return s.clock.Now().Add(-RecentDays * models.Day) }

@@ -8,8 +8,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// What needs attention is told by kind, and what expired by hand or long ago is
-// not news.
+// Links that were expired by hand or long ago do not need attention.
 func TestNeedAttention(t *testing.T) {
 	each(t, func(t fixture) {
 		fall := func(name string, answer func(url string)) links.Link {
@@ -38,7 +37,7 @@ func TestNeedAttention(t *testing.T) {
 		if len(a.Gone) != 1 || a.Gone[0].ID != lately.ID || a.GoneCount != 1 || len(a.Dead) != 0 || len(a.Moved) != 1 {
 			t.Errorf("%+v", a)
 		}
-		if len(a.Suspect) != 1 || a.Suspect[0].ID != second.ID { // the newest
+		if len(a.Suspect) != 1 || a.Suspect[0].ID != second.ID { // most recent
 			t.Errorf("%+v", a.Suspect)
 		}
 		if a, err = t.NeedAttention(t.Context(), 10); err != nil || len(a.Suspect) != 2 {

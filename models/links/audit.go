@@ -9,10 +9,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// What requests do to links and tags goes into the audit log, one entry for a batch.
+// The audit log has one entry for each action, also for an action on many links.
 
-// done stores that something was done to links, with what it changed if there is one.
-func done(tx *gorm.DB, now models.Time, action string, ls []Link, before, after audit.Values) error {
+// auditLinks adds an audit entry for an action on links. It stores before and the link's values of after only for
+// a single link.
+func auditLinks(tx *gorm.DB, now models.Time, action string, ls []Link, before, after audit.Values) error {
 	if len(ls) == 0 {
 		return nil
 	}
@@ -27,23 +28,23 @@ func done(tx *gorm.DB, now models.Time, action string, ls []Link, before, after 
 		for name, value := range after {
 			which[name] = value
 		}
-		before, after = nil, which // each link had values of its own
+		before, after = nil, which // the old values differ by link
 	}
 	return audit.Add(tx, now, audit.Change{Action: "link." + action, Subject: subject, Before: before, After: after})
 }
 
-// added stores that links were added.
-func added(tx *gorm.DB, now models.Time, ls []Link) error {
+// auditAdd adds an audit entry for new links.
+func auditAdd(tx *gorm.DB, now models.Time, ls []Link) error {
 	after := audit.Values{}
 	if len(ls) == 1 {
 		l := ls[0]
-		after = audit.Values{"url": l.URL, "title": l.OwnTitle, "notes": l.Notes, "tags": tagsAre(l), "owner": l.Owner, "private": l.Private()}
+		after = audit.Values{"url": l.URL, "title": l.OwnTitle, "notes": l.Notes, "tags": copyTags(l), "owner": l.Owner, "private": l.Private()}
 	}
-	return done(tx, now, "add", ls, nil, after)
+	return auditLinks(tx, now, "add", ls, nil, after)
 }
 
-// tagged stores that tags were added to links: more[i] to ls[i], which had before[i].
-func tagged(tx *gorm.DB, now models.Time, ls []Link, before, more [][]string) error {
+// auditNewTags adds an audit entry for added tags: more[i] on ls[i], which had before[i].
+func auditNewTags(tx *gorm.DB, now models.Time, ls []Link, before, more [][]string) error {
 	var changed []Link
 	var was, names []string
 	for i, l := range ls {
@@ -58,24 +59,23 @@ func tagged(tx *gorm.DB, now models.Time, ls []Link, before, more [][]string) er
 		}
 	}
 	if len(changed) == 1 {
-		return retagged(tx, now, "tag", changed[0], was)
+		return auditTags(tx, now, "tag", changed[0], was)
 	}
-	return done(tx, now, "tag", changed, nil, audit.Values{"tags": names[:min(len(names), MaxTags)]})
+	return auditLinks(tx, now, "tag", changed, nil, audit.Values{"tags": names[:min(len(names), MaxTags)]})
 }
 
-// retagged stores that the tags of a link were others before.
-func retagged(tx *gorm.DB, now models.Time, action string, l Link, was []string) error {
-	return done(tx, now, action, []Link{l}, audit.Values{"tags": was}, audit.Values{"tags": tagsAre(l)})
+// auditTags adds an audit entry for a change of the tags of one link.
+func auditTags(tx *gorm.DB, now models.Time, action string, l Link, was []string) error {
+	return auditLinks(tx, now, action, []Link{l}, audit.Values{"tags": was}, audit.Values{"tags": copyTags(l)})
 }
 
-// tagsOfAll are copies of the tags of links.
-func tagsOfAll(ls []Link) [][]string {
+func copyAllTags(ls []Link) [][]string {
 	all := make([][]string, len(ls))
 	for i, l := range ls {
-		all[i] = tagsAre(l)
+		all[i] = copyTags(l)
 	}
 	return all
 }
 
-// tagsAre is a copy of the tags of a link that is never nil.
-func tagsAre(l Link) []string { return append([]string{}, l.Tags...) }
+// copyTags returns a copy of the tags of a link. It is never nil, so that JSON has [].
+func copyTags(l Link) []string { return append([]string{}, l.Tags...) }

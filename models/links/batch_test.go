@@ -7,15 +7,15 @@ import (
 	"linkwatch/models/links"
 )
 
-// Many links are stored without a fetch; the new ones are queued for one.
+// AddAll stores links without fetching them, and queues a refresh of the new ones.
 func TestAddAll(t *testing.T) {
 	each(t, func(f fixture) {
 		known := f.add("https://a.test/known")
-		f.web.asked = nil
+		f.web.requests = nil
 		stored, err := f.AddAll(f.Context(), []links.New{{URL: "https://A.test/known#x"}, {URL: "https://b.test"}, {URL: "https://c.test"}, {URL: "https://c.test#again"}})
 		f.must(err)
-		if stored != 2 || len(f.web.asked) != 0 {
-			f.Errorf("%d are new, asked %q", stored, f.web.asked)
+		if stored != 2 || len(f.web.requests) != 0 {
+			f.Errorf("%d new links, requests %q", stored, f.web.requests)
 		}
 		ids, err := f.ByURLs(f.Context(), []string{"https://a.test/known", "https://b.test", "https://c.test", "https://none.test"})
 		f.must(err)
@@ -26,7 +26,7 @@ func TestAddAll(t *testing.T) {
 			f.Errorf("%+v", l)
 		}
 		select {
-		case <-f.RefreshWanted():
+		case <-f.RefreshQueued():
 		default:
 			f.Error("the refresher is not woken")
 		}
@@ -39,7 +39,7 @@ func TestAddAll(t *testing.T) {
 			f.Errorf("after the refresh: %+v", l)
 		}
 		if stored, err := f.AddAll(f.Context(), []links.New{{URL: "https://b.test"}}); err != nil || stored != 0 || len(f.claimRefreshes(f.holds, 10)) != 0 {
-			f.Errorf("a link that is known is stored %d times: %v", stored, err)
+			f.Errorf("existing link was stored %d times: %v", stored, err)
 		}
 		_, err = f.AddAll(f.Context(), []links.New{{URL: "https://d.test"}, {URL: "ftp://d.test"}})
 		f.wantCode(err, models.CodeInvalid)
@@ -63,7 +63,7 @@ func TestHealthOf(t *testing.T) {
 			f.Errorf("%+v", got)
 		}
 		if got, err := f.HealthOf(f.Context(), nil); err != nil || len(got) != 0 {
-			f.Errorf("of none: %+v %v", got, err)
+			f.Errorf("no URLs: %+v %v", got, err)
 		}
 	})
 }

@@ -10,13 +10,12 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// BenchmarkImport stores links with three tags and titles of six words on SQLite,
-// 2,500 at a time.
+// BenchmarkImport stores links with three tags and titles of six words on SQLite, in batches of 2,500.
 func BenchmarkImport(b *testing.B) {
 	const batch = 2500
 	rnd := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rnd, 1.1, 5, 20_000-1)
-	word := func() string { // as uneven as words are
+	word := func() string { // distributed like words of a language
 		n, w := zipf.Uint64(), []byte("ba")
 		for ; n > 0; n /= 18 * 5 {
 			w = append(w, "bcdfghjklmnprstvwz"[n%18], "aeiou"[n/18%5])

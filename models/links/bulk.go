@@ -6,7 +6,7 @@ import (
 	"linkwatch/models"
 )
 
-// The bulk actions. All but ActionRefresh can be undone.
+// Bulk actions. All except ActionRefresh can be undone.
 const (
 	ActionDelete  = "delete"
 	ActionExpire  = "expire"
@@ -15,12 +15,10 @@ const (
 	ActionRefresh = "refresh"
 )
 
-// Bulk does an action to up to MaxBulk links. tags are the tags that ActionTag
-// adds; other actions ignore them. Unknown ids are ignored. Errors are
-// CodeInvalid for an unknown action or no tags, and those of the action.
+// Bulk applies an action to up to MaxBulk links. tags are for ActionTag only. Unknown ids are ignored. The error
+// is CodeInvalid for an unknown action or missing tags, or an error of the action.
 //
-// The ID of the Change is for Undo, or for RefreshOf if the action is
-// ActionRefresh, which continues in the background.
+// ID of the returned Change is for Undo. For ActionRefresh, which runs in the background, it is for RefreshOf.
 func (s *Store) Bulk(ctx context.Context, action string, tags []string, ids ...string) (Change, error) {
 	switch action {
 	case ActionDelete:
@@ -29,7 +27,7 @@ func (s *Store) Bulk(ctx context.Context, action string, tags []string, ids ...s
 		return s.SetExpired(ctx, action == ActionExpire, ids...)
 	case ActionTag:
 		if len(tags) == 0 {
-			return Change{}, models.Invalid("tags", "is missing: the action tag needs at least one")
+			return Change{}, models.Invalid("tags", "must have at least one tag")
 		}
 		return s.TagAll(ctx, tags, ids...)
 	case ActionRefresh:

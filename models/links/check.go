@@ -14,130 +14,123 @@ import (
 )
 
 const (
-	minPause  = time.Minute // minimum delay of a check that was not possible
-	maxPause  = time.Hour   // maximum delay by a site's Retry-After
-	busyPause = 5 * time.Second
+	minDelay  = time.Minute // minimum delay of a check that was not possible
+	maxDelay  = time.Hour   // maximum delay by Retry-After of a site
+	busyDelay = 5 * time.Second
 )
 
-// look is what a request for a link's page found.
-type look struct {
-	// Wait is how long to wait before another look, since nothing was learned about
-	// the link: its site is rate limiting requests, or too many pages were being fetched.
-	// 0 = the look counts.
+// result is the result of a request for the page of a link.
+type result struct {
+	// Wait is how long to wait before the next request, if this one says nothing about the link: its site is rate
+	// limiting requests, or too many pages are being fetched. 0: the result is valid.
 	Wait time.Duration
 
-	seq      int64  // of the link
-	url      string // that was requested
+	seq      int64  // key of the link
+	url      string // requested URL
 	page     Page   // zero if err is not nil
 	err      error  // a *FetchError, or nil
-	describe bool   // the page's metadata replaces the link's
+	describe bool   // whether the metadata of the page replaces that of the link
 }
 
-// newLook is what a fetch or a probe of a link found. The error is that of ctx, or
-// one that is no *FetchError.
-func newLook(ctx context.Context, l Link, p Page, fetchErr error) (look, error) {
+// newResult returns the result of a fetch or a probe. The error is that of ctx, or fetchErr if it is not a
+// *FetchError.
+func newResult(ctx context.Context, l Link, p Page, fetchErr error) (result, error) {
 	if ctx.Err() != nil {
-		return look{}, ctx.Err()
+		return result{}, ctx.Err()
 	}
 	if _, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
-		return look{}, fmt.Errorf("fetching a page: %w", fetchErr)
+		return result{}, fmt.Errorf("fetch page: %w", fetchErr)
 	}
-	return look{
+	return result{
 		seq: l.Seq, url: l.URL, page: p.clean(), err: fetchErr,
-		describe: fetchErr == nil && p.Status == http.StatusOK, Wait: min(pauseOf(fetchErr), maxPause),
+		describe: fetchErr == nil && p.Status == http.StatusOK, Wait: min(retryDelay(fetchErr), maxDelay),
 	}, nil
 }
 
-// pauseOf is how long to wait before the page is requested again, since nothing
-// was learned about it: the site is rate limiting requests, or too many pages are being
-// fetched. 0 means that the page was requested.
-func pauseOf(err error) time.Duration {
+// retryDelay returns how long to wait before the next request if an error says nothing about the page: its site is
+// rate limiting requests, or too many pages are being fetched. It returns 0 for other errors.
+func retryDelay(err error) time.Duration {
 	fe, ok := errors.AsType[*FetchError](err)
 	switch {
 	case !ok:
 		return 0
 	case fe.Busy && fe.RetryAfter <= 0:
-		return busyPause
+		return busyDelay
 	}
 	return fe.RetryAfter
 }
 
 // Checked is a finished check of a claimed link.
 type Checked struct {
-	Claimed // as Claim gave it
-	look
+	Claimed // as returned by Claim
+	result
 }
 
-// Check requests the page of a claimed link, for Record, or for Release if there is
-// a Wait. It does not use the database. The error is that of ctx, or one of the
-// Fetcher that is no *FetchError.
+// Check requests the page of a claimed link. Pass the result to Record, or to Release if Wait is set. It does not
+// use the database. The error is that of ctx, or one of the Fetcher that is not a *FetchError.
 func (s *Store) Check(ctx context.Context, c Claimed) (Checked, error) {
-	k, err := s.look(ctx, c.Link)
-	if k.Wait > 0 {
-		k.Wait = max(minPause, k.Wait)
+	r, err := s.request(ctx, c.Link)
+	if r.Wait > 0 {
+		r.Wait = max(minDelay, r.Wait)
 	}
-	return Checked{c, k}, err
+	return Checked{c, r}, err
 }
 
-// look fetches a page that was never read, for its metadata. For the others a
-// probe is enough.
-func (s *Store) look(ctx context.Context, l Link) (look, error) {
+// request fetches the page if the metadata of the link is unknown, and probes it otherwise.
+func (s *Store) request(ctx context.Context, l Link) (result, error) {
 	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
 	request := s.background.Probe
 	if unread {
 		request = s.background.Fetch
 	}
 	page, err := request(ctx, l.URL)
-	if unread && err == nil && Gone(page.Status) { // only what HEAD and GET agree on expires a link
+	if unread && err == nil && Gone(page.Status) { // expire a link only if HEAD and GET agree
 		page, err = s.background.Probe(ctx, l.URL)
 	}
-	k, err := newLook(ctx, l, page, err)
-	k.describe = k.describe && unread
-	return k, err
+	r, err := newResult(ctx, l, page, err)
+	r.describe = r.describe && unread
+	return r, err
 }
 
-// Record stores finished checks in one transaction and frees the links. Nothing is
-// stored of links that were deleted or got another address meanwhile, or that are no
-// longer claimed as they were. However many checks there are, each table is written
-// by one statement.
+// Record stores finished checks in one transaction and releases the links. It ignores links that were deleted,
+// have another URL now or are claimed by another lease. It runs a fixed number of statements.
 //
-// stored are the links that were still claimed, as they are now.
+// It returns the updated links that were still claimed.
 func (s *Store) Record(ctx context.Context, done ...Checked) (stored []Link, err error) {
-	rows, looks := models.NewRows("seq bigint, claimed_by text"), make([]look, len(done))
+	rows, results := models.NewRows("seq bigint, claimed_by text"), make([]result, len(done))
 	for i, c := range done {
 		rows.Add(c.Seq, c.ClaimedBy)
-		looks[i] = c.look
+		results[i] = c.result
 	}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		var err error
 		if stored, err = lock(tx, rows, "(seq, claimed_by) IN (SELECT seq, claimed_by FROM {rows} AS r)"); err != nil {
 			return nil, err
 		}
-		return s.learn(tx, stored, looks, true)
+		return s.apply(tx, stored, results, true)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("recording checks: %w", err)
+		return nil, fmt.Errorf("record checks: %w", err)
 	}
 	return stored, nil
 }
 
-// Recheck checks a link now, whether it is due or not, and returns it as it is
-// then. Errors are those of Refresh.
+// Recheck checks a link now, even if it is not due, and returns the updated link. Errors are those of Refresh.
 func (s *Store) Recheck(ctx context.Context, id string) (Link, error) {
-	return s.lookNow(ctx, id, s.look)
+	return s.requestNow(ctx, id, s.request)
 }
 
-// lookNow looks at a page for somebody who waits for it, and stores what was found.
-func (s *Store) lookNow(ctx context.Context, id string, request func(context.Context, Link) (look, error)) (l Link, err error) {
+// requestNow requests the page of a link for a user, and stores the result.
+func (s *Store) requestNow(ctx context.Context, id string, request func(context.Context, Link) (result, error)) (l Link, err error) {
 	if l, err = s.Get(ctx, id); err != nil {
 		return Link{}, err
 	}
-	k, err := request(ctx, l)
+	r, err := request(ctx, l)
 	switch {
 	case err != nil:
 		return Link{}, err
-	case k.Wait > 0:
-		return Link{}, unresolvable(k.err)
+	case r.Wait > 0:
+		return Link{}, unresolvable(r.err)
 	}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		found, err := lockOne(tx, id)
@@ -145,34 +138,32 @@ func (s *Store) lookNow(ctx context.Context, id string, request func(context.Con
 			return nil, err
 		}
 		ls := []Link{found}
-		changed, err := s.learn(tx, ls, []look{k}, false)
+		changed, err := s.apply(tx, ls, []result{r}, false)
 		if l = ls[0]; err != nil {
 			return nil, err
 		}
-		return changed, done(tx, s.clock.Now(), "refresh", ls, nil, nil)
+		return changed, auditLinks(tx, s.clock.Now(), "refresh", ls, nil, nil)
 	})
 	return l, err
 }
 
-// learn judges locked links by what looks found, and stores them; free ends their
-// claims. What was found at an address that a link no longer has says nothing about
-// it. After it ls are the links as they are now, and changed those of them that the
-// search index has to take in.
-func (s *Store) learn(tx *gorm.DB, ls []Link, looks []look, free bool) (changed []Link, err error) {
+// apply updates locked links, in ls and in the database, from results. It ignores results for a URL that the link
+// no longer has. release ends the claims of the links. It returns the links whose search index entry has changed.
+func (s *Store) apply(tx *gorm.DB, ls []Link, results []result, release bool) (changed []Link, err error) {
 	place := make(map[int64]int, len(ls))
 	before := make([]Link, len(ls))
 	for i, l := range ls {
 		place[l.Seq], before[i] = i, l
 	}
 	now := s.clock.Now()
-	for _, k := range looks {
-		i, ok := place[k.seq]
-		if !ok || ls[i].URL != k.url || k.Wait > 0 {
+	for _, r := range results {
+		i, ok := place[r.seq]
+		if !ok || ls[i].URL != r.url || r.Wait > 0 {
 			continue
 		}
-		s.judge(&ls[i], k.page, k.err, now)
-		if k.describe {
-			ls[i].describe(k.page)
+		s.judge(&ls[i], r.page, r.err, now)
+		if r.describe {
+			ls[i].setMetadata(r.page)
 			ls[i].UpdatedAt = now
 		}
 	}
@@ -192,5 +183,5 @@ func (s *Store) learn(tx *gorm.DB, ls []Link, looks []look, free bool) (changed 
 	if err := event.Add(tx, events(before, ls, now)...); err != nil {
 		return nil, err
 	}
-	return changed, saveAll(tx, ls, free)
+	return changed, saveAll(tx, ls, release)
 }

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// recheck lets the next check of a link come and runs it.
+// recheck moves the clock to the next check of a link and runs it.
 func (t fixture) recheck(id string) links.Link {
 	t.Helper()
 	l := t.get(id)
@@ -35,7 +35,7 @@ func (t fixture) recheck(id string) links.Link {
 	return stored[0]
 }
 
-func TestCheckJudges(t *testing.T) {
+func TestCheckHealth(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		page   links.Page
@@ -68,7 +68,7 @@ func TestCheckJudges(t *testing.T) {
 				got := t.recheck(l.ID)
 				gone := c.health == links.Dead
 				if got.Health != c.health || got.LastError != c.says || got.Expired() != gone || got.LastStatusCode != c.page.Status {
-					t.Errorf("judged %+v", got)
+					t.Errorf("link %+v", got)
 				}
 				if got.Title != "Title" || got.URL != l.URL {
 					t.Errorf("a check changed the link: %+v", got)
@@ -82,8 +82,8 @@ func TestCheckJudges(t *testing.T) {
 				if list := t.urls(links.Filter{Health: c.health, Shown: links.ShowAll}); len(list) != 1 {
 					t.Errorf("filter by %s lists %q", c.health, list)
 				}
-				if t.web.asked[len(t.web.asked)-1] != "probe "+l.URL {
-					t.Errorf("asked %q", t.web.asked)
+				if t.web.requests[len(t.web.requests)-1] != "probe "+l.URL {
+					t.Errorf("requests %q", t.web.requests)
 				}
 			})
 		})
@@ -100,7 +100,7 @@ func TestSuspectIsDeadAfterThreeDays(t *testing.T) {
 				t.Fatalf("check %d: %+v", i+1, got)
 			}
 			if next := got.NextCheckAt.Sub(t.clock.Now()); next > 26*time.Hour {
-				t.Errorf("a link in doubt waits %v", next)
+				t.Errorf("next check of a suspect link in %v", next)
 			}
 		}
 		attention, err := t.NeedAttention(t.Context(), 5)
@@ -130,7 +130,7 @@ func TestFailuresOfOneDayCountOnce(t *testing.T) {
 	})
 }
 
-func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
+func TestRateLimitDoesNotChangeHealth(t *testing.T) {
 	each(t, func(t fixture) {
 		l := t.add("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
@@ -146,9 +146,9 @@ func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 	})
 }
 
-// A fetch that was not made since too many were under way says nothing about
-// the link: it is not judged, and its check or refresh comes later.
-func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
+// If too many pages are being fetched, no request is sent. The health does not change, and the check or refresh is
+// delayed.
+func TestBusyFetcherDoesNotChangeHealth(t *testing.T) {
 	each(t, func(t fixture) {
 		before := t.add("https://a.test/")
 		_, err := t.StartRefresh(t.Context(), before.ID)
@@ -171,34 +171,34 @@ func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		if got := t.refetch(items...)[0]; got.Wait != 5*time.Second {
-			t.Errorf("the queued refresh waits %v", got.Wait)
+			t.Errorf("next refresh in %v", got.Wait)
 		}
 	})
 }
 
-// Requests have a Fetcher of their own.
-func TestBackgroundWorkHasItsOwnFetcher(t *testing.T) {
+// Requests of users do not use the Fetcher of background jobs.
+func TestBackgroundFetcher(t *testing.T) {
 	each(t, func(t fixture) {
 		background := &web{}
 		t.Store = links.NewStore(t.db, t.clock.Now, t.web, links.Options{CheckInterval: week, Background: background})
 		l := t.add("https://a.test/")
 		_, err := t.Refresh(t.Context(), l.ID)
 		t.must(err)
-		if want := []string{"fetch " + l.URL, "fetch " + l.URL}; !slices.Equal(t.web.asked, want) || len(background.asked) > 0 {
-			t.Errorf("requests: %q and %q in the background, want %q", t.web.asked, background.asked, want)
+		if want := []string{"fetch " + l.URL, "fetch " + l.URL}; !slices.Equal(t.web.requests, want) || len(background.requests) > 0 {
+			t.Errorf("requests: %q and %q in the background, want %q", t.web.requests, background.requests, want)
 		}
 		t.recheck(l.ID)
 		_, err = t.StartRefresh(t.Context(), l.ID)
 		t.must(err)
 		items := t.claimRefreshes(t.holds, 1)
 		t.must(t.FinishRefreshes(t.Context(), t.refetch(items...)...))
-		if want := []string{"probe " + l.URL, "fetch " + l.URL}; !slices.Equal(background.asked, want) || len(t.web.asked) != 2 {
-			t.Errorf("background: %q and %q for requests, want %q", background.asked, t.web.asked, want)
+		if want := []string{"probe " + l.URL, "fetch " + l.URL}; !slices.Equal(background.requests, want) || len(t.web.requests) != 2 {
+			t.Errorf("background: %q and %q for requests, want %q", background.requests, t.web.requests, want)
 		}
 	})
 }
 
-func TestImportedLinksGetTheirMetadataAtTheFirstCheck(t *testing.T) {
+func TestFirstCheckFetchesMetadata(t *testing.T) {
 	each(t, func(t fixture) {
 		_, err := t.Import(t.Context(), []links.New{{URL: "https://a.test/"}})
 		t.must(err)
@@ -206,13 +206,13 @@ func TestImportedLinksGetTheirMetadataAtTheFirstCheck(t *testing.T) {
 		found, err := t.List(t.Context(), links.Filter{}, firstPage)
 		t.must(err)
 		l := t.recheck(found.Items[0].ID)
-		if l.Title != "Fetched" || l.Health != links.OK || t.web.asked[0] != "fetch https://a.test/" {
-			t.Errorf("%+v, asked %q", l, t.web.asked)
+		if l.Title != "Fetched" || l.Health != links.OK || t.web.requests[0] != "fetch https://a.test/" {
+			t.Errorf("%+v, requests %q", l, t.web.requests)
 		}
 	})
 }
 
-func TestImportedLinksGetTheirMetadataAfterAFailedCheckToo(t *testing.T) {
+func TestMetadataIsFetchedAfterAFailedCheck(t *testing.T) {
 	each(t, func(t fixture) {
 		_, err := t.Import(t.Context(), []links.New{{URL: "https://a.test/"}})
 		t.must(err)
@@ -229,28 +229,28 @@ func TestImportedLinksGetTheirMetadataAfterAFailedCheckToo(t *testing.T) {
 	})
 }
 
-func TestAFirstCheckExpiresOnlyWhatHEADAndGETAgreeOn(t *testing.T) {
+func TestFirstCheckExpiresOnlyIfHEADAndGETAgree(t *testing.T) {
 	each(t, func(t fixture) {
 		_, err := t.Import(t.Context(), []links.New{{URL: "https://a.test/"}})
 		t.must(err)
 		t.web.set("https://a.test/", links.Page{Status: 404})
 		found, err := t.List(t.Context(), links.Filter{}, firstPage)
 		t.must(err)
-		if l := t.recheck(found.Items[0].ID); !l.Expired() || !slices.Equal(t.web.asked, []string{"fetch https://a.test/", "probe https://a.test/"}) {
-			t.Errorf("%+v, asked %q", l, t.web.asked)
+		if l := t.recheck(found.Items[0].ID); !l.Expired() || !slices.Equal(t.web.requests, []string{"fetch https://a.test/", "probe https://a.test/"}) {
+			t.Errorf("%+v, requests %q", l, t.web.requests)
 		}
 	})
 }
 
-// What was found at an address says nothing about the one that came after it.
-func TestCheckOfAnAddressThatChangedMeanwhile(t *testing.T) {
+// The result of a check of the old URL is ignored.
+func TestURLChangesDuringCheck(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Title: "A", Permanent: true})
 		l := t.add("http://a.test/")
 		t.web.set("http://a.test/", links.Page{Status: 404})
 		t.clock.Advance(2 * week)
-		t.web.onLook = func() {
-			t.web.onLook = nil
+		t.web.onRequest = func() {
+			t.web.onRequest = nil
 			if _, err := t.ApplyMove(t.Context(), l.ID); err != nil {
 				t.Error(err)
 			}
@@ -261,7 +261,7 @@ func TestCheckOfAnAddressThatChangedMeanwhile(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if due := t.claim(t.holds, 1); len(due) != 1 || due[0].URL != "https://a.test/" {
-			t.Errorf("the new address is not checked: %+v", due)
+			t.Errorf("new URL is not due: %+v", due)
 		}
 	})
 }

@@ -12,12 +12,12 @@ import (
 	"linkwatch/models/links"
 )
 
-func TestClaimTakesTheLongestDueFirst(t *testing.T) {
+func TestClaimLongestDueFirst(t *testing.T) {
 	each(t, func(t fixture) {
 		ids := make([]string, 3)
 		for i := range ids {
 			ids[i] = t.add(fmt.Sprintf("https://a.test/%d", i)).ID
-			t.clock.Advance(week) // more than any two checks of one time are apart
+			t.clock.Advance(week) // more than the jitter
 		}
 		t.clock.Advance(week)
 		last := t.add("https://a.test/last")
@@ -58,7 +58,7 @@ func TestReleasedLinksAreDueAgain(t *testing.T) {
 		if due := t.claim(t.instance("k_other"), 5); len(due) != 1 {
 			t.Errorf("due at once: %+v", due)
 		}
-		t.release(0, again...) // they are another's now
+		t.release(0, again...) // they are claimed by another instance
 		if due := t.claim(t.holds, 5); len(due) != 0 {
 			t.Errorf("claims of another instance were released: %+v", due)
 		}
@@ -88,7 +88,7 @@ func TestReleaseOthers(t *testing.T) {
 	})
 }
 
-func TestClaimsAreNotSharedAndEndWithTheirInstance(t *testing.T) {
+func TestClaimsAreExclusiveAndEndWithTheLease(t *testing.T) {
 	each(t, func(t fixture) {
 		const n = 40
 		for i := range n {
@@ -115,7 +115,7 @@ func TestClaimsAreNotSharedAndEndWithTheirInstance(t *testing.T) {
 					}
 					all := len(claims) == n
 					mu.Unlock()
-					if all || err != nil { // none due: the others' claims may still fail
+					if all || err != nil { // none due, but claims of other instances may still fail
 						return
 					}
 				}
@@ -130,12 +130,12 @@ func TestClaimsAreNotSharedAndEndWithTheirInstance(t *testing.T) {
 		if due := t.claim(t.holds, 100); len(due) != 0 {
 			t.Errorf("%d claimed links are due", len(due))
 		}
-		t.clock.Advance(week) // no time ends a claim
+		t.clock.Advance(week) // claims do not expire
 		if due := t.claim(t.holds, 100); len(due) != 0 {
 			t.Errorf("%d claimed links are due after a week", len(due))
 		}
 		for _, id := range dead {
-			t.dies(id)
+			t.endLease(id)
 		}
 		if due := t.claim(t.holds, 100); len(due) != n {
 			t.Errorf("%d links are due again, want %d", len(due), n)
@@ -143,14 +143,14 @@ func TestClaimsAreNotSharedAndEndWithTheirInstance(t *testing.T) {
 	})
 }
 
-// Without a lease nothing is claimed, since it would never be freed.
+// A claim without a lease would never be released.
 func TestClaimNeedsALease(t *testing.T) {
 	each(t, func(t fixture) {
 		l := t.add("https://a.test/")
 		_, err := t.StartRefresh(t.Context(), l.ID)
 		t.must(err)
 		t.clock.Advance(2 * week)
-		t.dies(t.holds)
+		t.endLease(t.holds)
 		if ls, _, err := t.Claim(t.Context(), t.holds, 5); !errors.Is(err, lease.ErrLost) || len(ls) != 0 {
 			t.Errorf("%+v, %v", ls, err)
 		}

@@ -11,10 +11,10 @@ import (
 	"linkwatch/models"
 )
 
-// scope is the links of a tag that the same accounts see: a row of tag_scopes.
+// scope is the key of tag_scopes: the links of a tag with the same PrivateTo.
 type scope struct {
-	tag     int64 // seq
-	private string
+	tag     int64  // Tag.Seq
+	private string // Link.PrivateTo
 }
 
 // delta is a change in the numbers of links of a scope.
@@ -22,7 +22,6 @@ type delta struct {
 	links, active int
 }
 
-// deltas are what changes in the counts of tags.
 type deltas map[scope]delta
 
 func (d deltas) add(tag int64, l Link, n delta) {
@@ -31,19 +30,19 @@ func (d deltas) add(tag int64, l Link, n delta) {
 	d[s] = delta{was.links + n.links, was.active + n.active}
 }
 
-// rows are the deltas that use lets through, in the order of their keys.
-func (d deltas) rows(use func(delta) bool) *models.Rows {
+// rows returns the deltas that match filter, sorted by key.
+func (d deltas) rows(filter func(delta) bool) *models.Rows {
 	rows := models.NewRows("tag_seq bigint, private_to text, links bigint, active bigint")
 	keys := slices.SortedFunc(maps.Keys(d), func(a, b scope) int { return cmp.Or(cmp.Compare(a.tag, b.tag), cmp.Compare(a.private, b.private)) })
 	for _, s := range keys {
-		if n := d[s]; use(n) {
+		if n := d[s]; filter(n) {
 			rows.Add(s.tag, s.private, n.links, n.active)
 		}
 	}
 	return rows
 }
 
-// tags are the keys of the tags, in order.
+// tags returns the sorted keys of the tags.
 func (d deltas) tags() []int64 {
 	seqs := map[int64]bool{}
 	for s := range d {
@@ -52,33 +51,34 @@ func (d deltas) tags() []int64 {
 	return slices.Sorted(maps.Keys(seqs))
 }
 
-// leaves and arrives are the delta of a link that loses or gets a tag.
-func leaves(l Link) delta {
-	n := arrives(l)
+// removedFrom returns the change in the numbers of a tag that is removed from a link.
+func removedFrom(l Link) delta {
+	n := addedTo(l)
 	return delta{-n.links, -n.active}
 }
 
-func arrives(l Link) delta {
+// addedTo returns the change in the numbers of a tag that is added to a link.
+func addedTo(l Link) delta {
 	if l.Expired() {
 		return delta{links: 1}
 	}
 	return delta{1, 1}
 }
 
-// usedBy stores that links got tags at now, or were given those that they have.
-func usedBy(tx *gorm.DB, now models.Time, d deltas) error {
+// countUse adds d to the counts of tags that were put on links, and sets their LastUsedAt.
+func countUse(tx *gorm.DB, now models.Time, d deltas) error {
 	err := d.rows(func(delta) bool { return true }).Exec(tx, `INSERT INTO tag_scopes (tag_seq, private_to, links, link_count, created_at, last_used_at)
 		SELECT tag_seq, private_to, links, active, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM {rows} AS r WHERE true
 		ON CONFLICT (tag_seq, private_to) DO UPDATE SET links = tag_scopes.links + excluded.links,
 			link_count = tag_scopes.link_count + excluded.link_count, last_used_at = excluded.last_used_at`, now, now).Error
 	if err != nil {
-		return fmt.Errorf("counting the links of tags: %w", err)
+		return fmt.Errorf("count links of tags: %w", err)
 	}
 	return countTags(tx, d)
 }
 
-// recount adds to the counts of tags whose links have changed or are gone.
-func recount(tx *gorm.DB, d deltas) error {
+// updateCounts adds d to the counts of tags.
+func updateCounts(tx *gorm.DB, d deltas) error {
 	err := d.rows(func(n delta) bool { return n != delta{} }).Exec(tx, `UPDATE tag_scopes SET links = tag_scopes.links + r.links, link_count = link_count + active
 		FROM {rows} AS r WHERE tag_scopes.tag_seq = r.tag_seq AND tag_scopes.private_to = r.private_to`).Error
 	if err == nil {
@@ -86,12 +86,12 @@ func recount(tx *gorm.DB, d deltas) error {
 			WHERE (tag_seq, private_to) IN (SELECT tag_seq, private_to FROM {rows} AS r) AND links = 0`).Error
 	}
 	if err != nil {
-		return fmt.Errorf("counting the links of tags: %w", err)
+		return fmt.Errorf("count links of tags: %w", err)
 	}
 	return countTags(tx, d)
 }
 
-// countTags adds to the counts of active links that admins see.
+// countTags updates tags.link_count, the number of active links of all scopes.
 func countTags(tx *gorm.DB, d deltas) error {
 	active := map[int64]int{}
 	for s, n := range d {
@@ -104,37 +104,37 @@ func countTags(tx *gorm.DB, d deltas) error {
 		}
 	}
 	if err := rows.Exec(tx, "UPDATE tags SET link_count = link_count + r.n FROM {rows} AS r WHERE tags.seq = r.seq").Error; err != nil {
-		return fmt.Errorf("counting the links of tags: %w", err)
+		return fmt.Errorf("count links of tags: %w", err)
 	}
 	return nil
 }
 
-// dropUnused deletes the tags of these that no link carries.
-func dropUnused(tx *gorm.DB, seqs []int64) error {
+// deleteUnused deletes those of the tags that no link has.
+func deleteUnused(tx *gorm.DB, seqs []int64) error {
 	err := seqRows(seqs).Exec(tx, "DELETE FROM tags WHERE "+bySeq+" AND NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq)").Error
 	if err != nil {
-		return fmt.Errorf("dropping unused tags: %w", err)
+		return fmt.Errorf("delete unused tags: %w", err)
 	}
 	return nil
 }
 
-// deltasOf are what changes in the counts of the tags of links, of which each counts n.
+// deltasOf returns the deltas of all tags of links, with the change that n returns for each link.
 func deltasOf(tx *gorm.DB, ls []Link, n func(Link) delta) (deltas, error) {
 	d := deltas{}
 	if len(ls) == 0 {
 		return d, nil
 	}
-	of := make(map[int64]Link, len(ls))
+	links := make(map[int64]Link, len(ls))
 	for _, l := range ls {
-		of[l.Seq] = l
+		links[l.Seq] = l
 	}
 	var rows []linkTag
 	err := seqRows(seqsOf(ls)).Raw(tx, "SELECT link_seq, tag_seq FROM link_tags WHERE link_seq IN (SELECT seq FROM {rows} AS r)").Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the tags of links: %w", err)
+		return nil, fmt.Errorf("load tags of links: %w", err)
 	}
 	for _, r := range rows {
-		l := of[r.LinkSeq]
+		l := links[r.LinkSeq]
 		d.add(r.TagSeq, l, n(l))
 	}
 	return d, nil

@@ -27,7 +27,7 @@ func TestApplyMove(t *testing.T) {
 		_, err = t.ApplyMove(t.Context(), other.ID)
 		t.wantCode(err, models.CodeConflict)
 		if got := t.get(other.ID); got.URL != "http://b.test/" {
-			t.Errorf("half moved: %+v", got)
+			t.Errorf("partly moved: %+v", got)
 		}
 	})
 }

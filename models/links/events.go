@@ -5,17 +5,17 @@ import (
 	"linkwatch/models/event"
 )
 
-// The kinds of events of links.
+// Kinds of events of links.
 const (
 	EventDead  event.Kind = "link.dead"
 	EventMoved event.Kind = "link.moved"
 )
 
-// Events are the kinds of events of links.
+// Events returns the types of events of links.
 func Events() []event.Type {
 	return []event.Type{
 		{
-			Kind: EventDead, Severity: event.Warning, Label: "Link dead", Help: "A saved link is gone, or failed on three days in a row.", Subject: "link", Noun: "saved link",
+			Kind: EventDead, Severity: event.Warning, Label: "Link dead", Help: "A saved link is gone, or its checks failed on three days in a row.", Subject: "link", Noun: "saved link",
 			Did: "is dead", DidMany: "are dead", Once: true, Default: true,
 		},
 		{
@@ -25,7 +25,7 @@ func Events() []event.Type {
 	}
 }
 
-// events tell which links have died or moved: before and after are the same links as they were and are.
+// events returns an event for each link that has died or moved. before[i] is the previous state of after[i].
 func events(before, after []Link, now models.Time) (all []event.Event) {
 	for i, l := range after {
 		if l.Health == before[i].Health {

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-func TestChecksTellThatALinkIsDeadOrHasMoved(t *testing.T) {
+func TestEventsOfChecks(t *testing.T) {
 	each(t, func(f fixture) {
 		f.web.set("https://a.test/dies", links.Page{Status: 200, Title: "Dies"})
 		f.web.set("https://a.test/moves", links.Page{Status: 200, Title: "Moves"})
@@ -18,7 +18,7 @@ func TestChecksTellThatALinkIsDeadOrHasMoved(t *testing.T) {
 		}
 		f.web.set("https://a.test/dies", links.Page{Status: 404})
 		f.web.set("https://a.test/moves", links.Page{Status: 200, Permanent: true, URL: "https://b.test/"})
-		for _, id := range []string{dies.ID, moves.ID, moves.ID} { // what is known is told once
+		for _, id := range []string{dies.ID, moves.ID, moves.ID} { // one event per change
 			_, err := f.Recheck(f.Context(), id)
 			f.must(err)
 		}

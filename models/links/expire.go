@@ -10,27 +10,26 @@ import (
 	"linkwatch/models/audit"
 )
 
-// SetExpired expires links by hand or revives them. Links that are so already
-// are passed over.
+// SetExpired expires or revives links. It ignores links that are in that state already.
 func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Change, error) {
 	action := ActionRevive
 	if expired {
 		action = ActionExpire
 	}
-	return s.change(ctx, action, ids, func(tx *gorm.DB, ls []Link) ([]past, []Link, error) {
+	return s.change(ctx, action, ids, func(tx *gorm.DB, ls []Link) ([]undoItem, []Link, error) {
 		ls = slices.DeleteFunc(ls, func(l Link) bool { return l.Expired() == expired })
 		if len(ls) == 0 {
 			return nil, nil, nil
 		}
-		before, now := pastOf(ls), s.clock.Now()
+		before, now := undoItems(ls), s.clock.Now()
 		for i := range ls {
 			l := &ls[i]
 			l.UpdatedAt = now
 			if expired {
 				l.ExpiredAt, l.NextCheckAt = now, models.Time{}
 			} else {
-				l.ExpiredAt, l.NextCheckAt = models.Time{}, now.Add(spread(s.opts.CheckInterval))
-				if l.Health == Dead { // who revives it knows better than the last check
+				l.ExpiredAt, l.NextCheckAt = models.Time{}, now.Add(jitter(s.opts.CheckInterval))
+				if l.Health == Dead { // the user knows better than the last check
 					l.Health, l.HealthChangedAt, l.Failures = Unchecked, now, 0
 				}
 			}
@@ -41,12 +40,12 @@ func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Ch
 		if err := saveAll(tx, ls, false); err != nil {
 			return nil, nil, err
 		}
-		return before, ls, done(tx, now, action, ls, audit.Values{"expired": !expired}, audit.Values{"expired": expired})
+		return before, ls, auditLinks(tx, now, action, ls, audit.Values{"expired": !expired}, audit.Values{"expired": expired})
 	})
 }
 
-// resetExpiry gives links back the expiry and health they had.
-func resetExpiry(tx *gorm.DB, before []past) ([]Link, error) {
+// resetExpiry restores the expiry and health of links.
+func resetExpiry(tx *gorm.DB, before []undoItem) ([]Link, error) {
 	ids, was := make([]string, len(before)), map[string]Link{}
 	for i, p := range before {
 		ids[i], was[p.Link.ID] = p.Link.ID, p.Link
@@ -67,8 +66,7 @@ func resetExpiry(tx *gorm.DB, before []past) ([]Link, error) {
 	return ls, saveAll(tx, ls, false)
 }
 
-// countExpired takes links that have just expired out of the counts of their tags,
-// and those that have just been revived into them.
+// countExpired updates the counts of tags after links were expired or revived.
 func countExpired(tx *gorm.DB, ls []Link) error {
 	d, err := deltasOf(tx, ls, func(l Link) delta {
 		if l.Expired() {
@@ -79,5 +77,5 @@ func countExpired(tx *gorm.DB, ls []Link) error {
 	if err != nil {
 		return err
 	}
-	return recount(tx, d)
+	return updateCounts(tx, d)
 }

@@ -11,37 +11,37 @@ import (
 	"linkwatch/models"
 )
 
-// The limits within which a page must answer 200 for its link to be saved.
+// Limits of the request for a page.
 const (
 	FetchRedirects = 4
 	FetchTimeout   = 4 * time.Second
 )
 
-// Page is what a fetch of a link found.
+// Page is a fetched page.
 type Page struct {
 	Status    int
-	URL       string // where it ended after redirects
-	Permanent bool   // there were redirects, and each was a permanent one
-	Title     string // the first of OpenGraph, Twitter card and <title>
+	URL       string // after redirects
+	Permanent bool   // there were redirects, all of them permanent
+	Title     string // of OpenGraph, else of the Twitter card, else <title>
 	OpenGraph OpenGraph
 }
 
-// Fetcher gets pages from the web.
+// Fetcher requests pages.
 type Fetcher interface {
-	// Fetch gets a page with its metadata, under FetchRedirects and
-	// FetchTimeout. Any status is a Page; the error is a *FetchError.
+	// Fetch requests a page with its metadata, within FetchRedirects and FetchTimeout. A response of any status is
+	// a Page. The error is a *FetchError.
 	Fetch(ctx context.Context, url string) (Page, error)
-	// Probe asks whether a page is there: HEAD, then GET if HEAD did not
-	// answer 200. The Page has no metadata; the error is a *FetchError.
+	// Probe requests a page without its metadata: with HEAD, then with GET if HEAD did not return 200. The error
+	// is a *FetchError.
 	Probe(ctx context.Context, url string) (Page, error)
 }
 
-// FetchError is why a page could not be had.
+// FetchError is the reason why a page could not be fetched.
 type FetchError struct {
-	Reason     string        // short and stable, fit for strangers: "host not found"
-	Blocked    bool          // the address may not be fetched at all
-	Busy       bool          // nothing was sent, since too many pages are being fetched: it says nothing about the link
-	RetryAfter time.Duration // Retry-After of the host or, with Busy, time until a retry; 0: unknown
+	Reason     string        // short fixed text without details of the network: "host not found"
+	Blocked    bool          // the address is private or reserved
+	Busy       bool          // no request was sent, because too many pages are being fetched
+	RetryAfter time.Duration // Retry-After of the site or, if Busy, delay before a retry; 0: unknown
 	Err        error
 }
 
@@ -49,7 +49,7 @@ func (e *FetchError) Error() string { return e.Reason }
 
 func (e *FetchError) Unwrap() error { return e.Err }
 
-// refusal is why what a fetch found cannot be saved; nil if it can.
+// refusal returns the error of a page that cannot be saved without Force, else nil.
 func refusal(ctx context.Context, p Page, fetchErr error) error {
 	switch {
 	case fetchErr != nil && ctx.Err() != nil:
@@ -59,29 +59,29 @@ func refusal(ctx context.Context, p Page, fetchErr error) error {
 	case p.Status != http.StatusOK:
 		return &models.Error{
 			Code:   models.CodeUnresolvable,
-			Detail: "The page answered " + statusText(p.Status) + " instead of 200 OK.",
+			Detail: "The page returned " + statusText(p.Status) + " instead of 200 OK.",
 		}
 	}
 	return nil
 }
 
-// unresolvable is a failed fetch as the error of the request that asked for it.
+// unresolvable converts the error of a fetch to one for the user.
 func unresolvable(err error) error {
 	fe, ok := errors.AsType[*FetchError](err)
 	switch {
 	case !ok:
-		return fmt.Errorf("fetching a page: %w", err)
+		return fmt.Errorf("fetch page: %w", err)
 	case fe.Blocked:
 		return &models.Error{
 			Code:   models.CodeBlocked,
-			Detail: "The address leads to a private or reserved network, which may not be fetched. The operator can allow it with OUTBOUND_ALLOW_CIDRS.",
+			Detail: "URL is in a private or reserved network. The operator can allow it with OUTBOUND_ALLOW_CIDRS.",
 			Err:    fe.Err,
 		}
 	case fe.Busy:
 		return &models.Error{
 			Code:       models.CodeUnavailable,
 			Detail:     "Too many pages are being fetched right now. Try again in a few seconds.",
-			RetryAfter: pauseOf(err),
+			RetryAfter: retryDelay(err),
 			Err:        fe.Err,
 		}
 	case fe.RetryAfter > 0:
@@ -99,22 +99,22 @@ func unresolvable(err error) error {
 	}
 }
 
-// describe takes over what a page says of itself.
-func (l *Link) describe(p Page) {
+// setMetadata sets the metadata of a link from its page.
+func (l *Link) setMetadata(p Page) {
 	l.FetchedTitle, l.OpenGraph = p.Title, p.OpenGraph
 	if l.Title = l.OwnTitle; l.Title == "" {
 		l.Title = l.FetchedTitle
 	}
 }
 
-// The limits of fetched text, in runes.
+// Limits of fetched text, in runes.
 const (
 	maxDescription = 1000
 	maxSiteName    = 200
 	maxType        = 100
 )
 
-// clean bounds what a stranger wrote.
+// clean removes control characters from the text of a page and truncates it.
 func (p Page) clean() Page {
 	line := func(s string, limit int) string { return models.Truncate(models.CleanLine(s), limit) }
 	p.Title = line(p.Title, MaxTitle)
@@ -131,7 +131,7 @@ func (p Page) clean() Page {
 	return p
 }
 
-// statusText is a status as people know it: "404 Not Found".
+// statusText returns a status with its name: "404 Not Found".
 func statusText(code int) string {
 	if t := http.StatusText(code); t != "" {
 		return strconv.Itoa(code) + " " + t

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Find returns up to limit active links for the search over everything: the best of the
-// newest that List finds. It counts nothing, and no near misses stand in. CodeInvalid
-// ("query.q").
+// Find returns up to limit active links for the global search: the best of the newest matches of List. It counts
+// nothing and does not correct misspellings. CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]Link, error) {
 	q, err := ParseQuery(text)
 	if err != nil || q.Empty() {
@@ -18,12 +17,12 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Link, error
 	if err != nil {
 		return nil, err
 	}
-	seqs, err := s.index.newest(tx, s.selectionOf(tx, Filter{}, q, whole), fewMatches)
+	seqs, err := s.index.newest(tx, s.selectionOf(tx, Filter{}, q, whole), maxRanked)
 	if err == nil {
 		err = rank(tx, q.Words, seqs)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for links: %w", err)
+		return nil, fmt.Errorf("find links: %w", err)
 	}
-	return inOrder(tx, seqs[:min(len(seqs), limit)])
+	return loadInOrder(tx, seqs[:min(len(seqs), limit)])
 }

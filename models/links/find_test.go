@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// Find finds what List finds, the best of the newest first, and nothing that only resembles it.
+// Find returns the best of the newest matches of List, without near misses.
 func TestFind(t *testing.T) {
 	each(t, func(f fixture) {
 		_, err := f.Import(t.Context(), []links.New{
@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 		_, err = f.Import(t.Context(), many)
 		f.must(err)
 		if found, err := f.Find(t.Context(), "go", 5); err != nil || len(found) != 5 || found[0].URL != "https://many.test/go-299" {
-			t.Errorf("among many it finds %d, %v", len(found), err)
+			t.Errorf("found %d of many, %v", len(found), err)
 		}
 		if _, err = f.Find(t.Context(), strings.Repeat("a", models.MaxFilter+1), 5); models.CodeOf(err) != models.CodeInvalid {
 			t.Errorf("a long text: %v", err)

@@ -15,14 +15,13 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// web is a Fetcher over pages that the test writes. Addresses that it does not
-// know answer 200 with a title of their own.
+// web is a Fetcher with pages that the test sets. Other URLs return 200 and a title.
 type web struct {
-	mu     sync.Mutex
-	pages  map[string]links.Page
-	errs   map[string]error
-	asked  []string // "fetch URL" or "probe URL"
-	onLook func()   // called before each answer
+	mu        sync.Mutex
+	pages     map[string]links.Page
+	errs      map[string]error
+	requests  []string // "fetch URL" or "probe URL"
+	onRequest func()   // called before each response
 }
 
 func (w *web) set(url string, p links.Page) {
@@ -44,13 +43,13 @@ func (w *web) fail(url string, err error) {
 	w.errs[url] = err
 }
 
-func (w *web) look(how, url string) (links.Page, error) {
-	if w.onLook != nil {
-		w.onLook()
+func (w *web) respond(how, url string) (links.Page, error) {
+	if w.onRequest != nil {
+		w.onRequest()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked = append(w.asked, how+" "+url)
+	w.requests = append(w.requests, how+" "+url)
 	if err := w.errs[url]; err != nil {
 		return links.Page{}, err
 	}
@@ -60,10 +59,14 @@ func (w *web) look(how, url string) (links.Page, error) {
 	return links.Page{Status: 200, URL: url, Title: "Page at " + url}, nil
 }
 
-func (w *web) Fetch(_ context.Context, url string) (links.Page, error) { return w.look("fetch", url) }
-func (w *web) Probe(_ context.Context, url string) (links.Page, error) { return w.look("probe", url) }
+func (w *web) Fetch(_ context.Context, url string) (links.Page, error) {
+	return w.respond("fetch", url)
+}
+func (w *web) Probe(_ context.Context, url string) (links.Page, error) {
+	return w.respond("probe", url)
+}
 
-// fixture is a store over one engine with a web and a clock of the test's.
+// fixture is a store on one database, with a web and a clock that the test sets.
 type fixture struct {
 	*testing.T
 	*links.Store
@@ -88,19 +91,19 @@ func newFixture(t *testing.T, db *models.DB) fixture {
 	return f
 }
 
-// instance is the lease of a running instance.
+// instance returns the lease of a running instance.
 func (f fixture) instance(name string) lease.ID {
 	f.Helper()
 	return modelstest.Lease(f, f.db, name)
 }
 
-// dies ends the lease of an instance as the others do that see no heartbeat of it.
-func (f fixture) dies(id lease.ID) {
+// endLease ends the lease of an instance, as other instances do if its heartbeat is missing.
+func (f fixture) endLease(id lease.ID) {
 	f.Helper()
 	modelstest.Exec(f, f.db, "DELETE FROM instances WHERE id = ?", id)
 }
 
-// claim takes up to n links that are due, as an instance.
+// claim claims up to n due links as an instance.
 func (f fixture) claim(id lease.ID, n int) []links.Claimed {
 	f.Helper()
 	ls, _, err := f.Claim(f.Context(), id, n)
@@ -108,7 +111,7 @@ func (f fixture) claim(id lease.ID, n int) []links.Claimed {
 	return ls
 }
 
-// check checks claimed links without recording it.
+// check checks claimed links without recording the results.
 func (f fixture) check(ls ...links.Claimed) (done []links.Checked) {
 	f.Helper()
 	for _, l := range ls {
@@ -119,21 +122,20 @@ func (f fixture) check(ls ...links.Claimed) (done []links.Checked) {
 	return done
 }
 
-// release frees claimed links.
 func (f fixture) release(after time.Duration, ls ...links.Claimed) {
 	f.Helper()
-	f.must(f.Release(f.Context(), back(after, ls)...))
+	f.must(f.Release(f.Context(), releases(after, ls)...))
 }
 
-// back are claimed items to be released.
-func back[T any](after time.Duration, items []T) (back []lease.Released[T]) {
+// releases returns items to release.
+func releases[T any](after time.Duration, items []T) (out []lease.Released[T]) {
 	for _, i := range items {
-		back = append(back, lease.Released[T]{Item: i, After: after})
+		out = append(out, lease.Released[T]{Item: i, After: after})
 	}
-	return back
+	return out
 }
 
-// claimRefreshes takes up to n queued links, as an instance.
+// claimRefreshes claims up to n queued links as an instance.
 func (f fixture) claimRefreshes(id lease.ID, n int) []links.RefreshItem {
 	f.Helper()
 	items, _, err := f.ClaimRefreshes(f.Context(), id, n)
@@ -141,7 +143,7 @@ func (f fixture) claimRefreshes(id lease.ID, n int) []links.RefreshItem {
 	return items
 }
 
-// refetch fetches the pages of claimed items without recording it.
+// refetch fetches the pages of claimed items without recording the results.
 func (f fixture) refetch(items ...links.RefreshItem) (done []links.Refetched) {
 	f.Helper()
 	for _, item := range items {
@@ -152,7 +154,7 @@ func (f fixture) refetch(items ...links.RefreshItem) (done []links.Refetched) {
 	return done
 }
 
-// reap runs a part of the reaper once.
+// reap runs one kind of cleanup once.
 func (f fixture) reap(part cleanup.Remove, limit int) (n int64) {
 	f.Helper()
 	f.must(f.db.Write(f.Context(), func(tx *gorm.DB) (err error) {
@@ -171,7 +173,7 @@ func (f fixture) add(url string, tags ...string) links.Link {
 	return l
 }
 
-// titled saves a page with a title.
+// titled adds a link with a title.
 func (f fixture) titled(url, title string, tags ...string) links.Link {
 	f.Helper()
 	f.web.set(url, links.Page{Status: 200, URL: url, Title: title})
@@ -203,7 +205,7 @@ func (f fixture) wantCode(err error, code models.Code) {
 
 var firstPage = models.Page{Number: 1, Size: models.DefaultPerPage}
 
-// urls are the addresses that a filter lists, in order.
+// urls returns the URLs of a list, in order.
 func (f fixture) urls(filter links.Filter) []string {
 	f.Helper()
 	found, err := f.List(f.Context(), filter, firstPage)

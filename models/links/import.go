@@ -11,14 +11,13 @@ import (
 	"linkwatch/models"
 )
 
-// importBatch is how many links one transaction of Import stores: other writers
-// wait that long, some tenths of a second.
-const importBatch = 2500
+// importBatchSize is the number of links that one transaction of Import stores. It takes some tenths of a second,
+// and other writers wait for it.
+const importBatchSize = 2500
 
-// Import stores many links without fetching them; they are fetched when their
-// first check comes. Links that Add would return only get the new tags.
-// An invalid one is CodeInvalid, before anything is stored. stored counts the
-// new links, also when a later batch failed.
+// Import stores links without fetching them. The first check fetches their metadata. Links that exist get the new
+// tags. If a link is invalid, the error is CodeInvalid and nothing is stored. stored is the number of new links,
+// also if a later batch fails.
 func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 	drafts := make([]draft, len(ns))
 	for i, n := range ns {
@@ -27,7 +26,7 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 		}
 	}
 	now := s.clock.Now()
-	for batch := range slices.Chunk(drafts, importBatch) {
+	for batch := range slices.Chunk(drafts, importBatchSize) {
 		n, err := s.importBatch(ctx, batch, now)
 		stored += n
 		if err != nil {
@@ -38,21 +37,21 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 }
 
 func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time) (int, error) {
-	byAddress := make(map[string]draft, len(batch))
+	byURL := make(map[string]draft, len(batch))
 	rows := make([]Link, 0, len(batch))
 	var (
-		again  []draft
-		stored []Link
+		existing []draft
+		stored   []Link
 	)
 	for _, d := range batch {
-		if _, ok := byAddress[d.canonical]; ok {
-			again = append(again, d)
+		if _, ok := byURL[d.canonical]; ok {
+			existing = append(existing, d)
 			continue
 		}
-		byAddress[d.canonical] = d
+		byURL[d.canonical] = d
 		l := d.link(now)
 		l.Health = Unchecked
-		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, models.Day))) // not all at once
+		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, models.Day))) // spread the checks over a day
 		rows = append(rows, l)
 	}
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
@@ -62,25 +61,25 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		}
 		names := make([][]string, len(ls))
 		for i, l := range ls {
-			names[i] = byAddress[l.CanonicalURL].Tags
+			names[i] = byURL[l.CanonicalURL].Tags
 		}
 		if _, err = attach(tx, now, ls, names); err != nil {
 			return nil, err
 		}
 		stored = ls
-		return ls, added(tx, now, ls)
+		return ls, auditAdd(tx, now, ls)
 	})
 	if err != nil {
 		return 0, err
 	}
 	for _, l := range stored {
-		delete(byAddress, l.CanonicalURL)
+		delete(byURL, l.CanonicalURL)
 	}
-	for _, address := range sortedKeys(byAddress) { // those that were saved before
-		again = append(again, byAddress[address])
+	for _, url := range sortedKeys(byURL) { // links that existed
+		existing = append(existing, byURL[url])
 	}
-	if again = slices.DeleteFunc(again, func(d draft) bool { return len(d.Tags) == 0 }); len(again) > 0 {
-		_, err = s.retag(ctx, again...)
+	if existing = slices.DeleteFunc(existing, func(d draft) bool { return len(d.Tags) == 0 }); len(existing) > 0 {
+		_, err = s.addTagsOf(ctx, existing...)
 	}
 	return len(stored), err
 }

@@ -19,8 +19,8 @@ func TestImport(t *testing.T) {
 		ns = append(ns, links.New{URL: "https://a.test/have/", Tags: []string{"more"}}, links.New{URL: "https://b.test/3#again", Tags: []string{"twice"}})
 		stored, err := t.Import(t.Context(), ns)
 		t.must(err)
-		if stored != 1500 || len(t.web.asked) != 1 {
-			t.Errorf("%d stored, %d fetches", stored, len(t.web.asked))
+		if stored != 1500 || len(t.web.requests) != 1 {
+			t.Errorf("%d stored, %d requests", stored, len(t.web.requests))
 		}
 		if got := t.tag("imported"); got.LinkCount != 1500 {
 			t.Errorf("%+v", got)
@@ -37,7 +37,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 		due := t.claim(t.holds, 10)
-		if len(due) > 1 { // spread over a day; one may be due at this very moment
+		if len(due) > 1 { // spread over a day; one may be due now
 			t.Errorf("%d links are due right after an import", len(due))
 		}
 		if _, err := t.Import(t.Context(), []links.New{{URL: "https://c.test/"}, {URL: "nonsense"}}); models.CodeOf(err) != models.CodeInvalid {
@@ -46,7 +46,7 @@ func TestImport(t *testing.T) {
 		after, err := t.Counts(t.Context())
 		t.must(err)
 		if after.Active != c.Active {
-			t.Errorf("%d links were stored beside an invalid one", after.Active-c.Active)
+			t.Errorf("%d links were stored with an invalid one", after.Active-c.Active)
 		}
 	})
 }

@@ -10,17 +10,14 @@ import (
 	"linkwatch/models"
 )
 
-// DeadAfter is the number of days in a row on which checks must fail for a link
-// to be dead.
+// DeadAfter is the number of consecutive days with failed checks after which a link is dead.
 const DeadAfter = 3
 
-// retryAfter is until a suspect link is checked again.
-const retryAfter = models.Day
+// suspectInterval is the interval of checks of a suspect link.
+const suspectInterval = models.Day
 
-// judge decides what a fetch says about a link's health: 404 and 410 expire it;
-// 401, 403, 429 and other refusals are "blocked", as is a private address, which
-// may not be fetched; no answer and 5xx are "suspect", and "dead" after three such
-// days in a row.
+// judge sets the health of a link from a response. 404 and 410 expire the link. 401, 403, 429 and other 4xx are
+// Blocked, as is a private address. No response and 5xx are Suspect, and Dead after DeadAfter such days in a row.
 func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 	was := l.Health
 	l.LastError, l.MovedTo, l.LastStatusCode = "", "", p.Status
@@ -43,7 +40,7 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 		if l.Failures >= DeadAfter {
 			l.Health = Dead
 		}
-		next = min(next, retryAfter)
+		next = min(next, suspectInterval)
 	case Gone(p.Status):
 		l.Health, l.Failures = Dead, 0
 		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
@@ -65,15 +62,14 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 	if l.Expired() {
 		l.NextCheckAt = models.Time{}
 	} else {
-		l.NextCheckAt = now.Add(spread(next))
+		l.NextCheckAt = now.Add(jitter(next))
 	}
 }
 
-// Gone says whether a status means that there is no page any more.
+// Gone reports whether a status means that a page no longer exists.
 func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
-// spread is an interval give or take a twentieth, so that links that were
-// saved together are not checked together for ever.
-func spread(d time.Duration) time.Duration {
+// jitter returns d ± 5%, so that links that were saved together are not always checked together.
+func jitter(d time.Duration) time.Duration {
 	return d - d/20 + rand.N(d/10+1)
 }

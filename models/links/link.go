@@ -1,5 +1,4 @@
-// Package links holds saved links and their tags: types, rules and SQL. Pages
-// and API both call it, so each rule is here once.
+// Package links stores saved links and their tags. It has the types, the rules and the SQL that pages and API share.
 package links
 
 import "linkwatch/models"
@@ -7,31 +6,30 @@ import "linkwatch/models"
 // Health is the result of the last checks of a link.
 type Health string
 
-// The healths of a link.
+// Values of Health.
 const (
-	Unchecked Health = "unchecked" // never fetched: it came by a bulk store
+	Unchecked Health = "unchecked" // not checked yet
 	OK        Health = "ok"
-	Moved     Health = "moved"   // a permanent redirect; MovedTo is offered, not applied
-	Blocked   Health = "blocked" // 401, 403, 429, or a private address: Linkwatch may not look, people may get in
-	Suspect   Health = "suspect" // DNS, TLS, 5xx, time-out: may pass
-	Dead      Health = "dead"    // suspect three times in a row on different days, or 404/410
+	Moved     Health = "moved"   // permanent redirect to MovedTo
+	Blocked   Health = "blocked" // 401, 403, 429, other 4xx, or a private address: the page may work for users
+	Suspect   Health = "suspect" // DNS, TLS, 5xx or timeout: may be temporary
+	Dead      Health = "dead"    // suspect on DeadAfter days in a row, or 404 or 410
 )
 
-// Healths are all of them, the ones that need attention first.
+// Healths are all values, those that need attention first.
 var Healths = []Health{Dead, Suspect, Moved, Blocked, OK, Unchecked}
 
-// Limits of a link's parts.
+// Limits of a link.
 const (
-	MaxTags      = 64     // on one link
+	MaxTags      = 64     // per link
 	MaxTagLength = 64     // runes
-	MaxTitle     = 500    // runes of an own title; fetched ones are trimmed to it
+	MaxTitle     = 500    // runes; fetched titles are truncated
 	MaxNotes     = 10_000 // runes
 	MaxOwner     = 100    // runes
-	MaxBulk      = 500    // links in one bulk action
+	MaxBulk      = 500    // links per bulk action
 )
 
-// OpenGraph is what a page says of itself to those who link to it.
-// An empty member was not given.
+// OpenGraph is the OpenGraph metadata of a page. Missing properties are empty.
 type OpenGraph struct {
 	Title       string
 	Description string
@@ -42,37 +40,37 @@ type OpenGraph struct {
 
 // Link is a saved link.
 type Link struct {
-	Seq          int64 `gorm:"primaryKey"` // the store's own key: newer links have greater ones
+	Seq          int64 `gorm:"primaryKey"` // internal key; newer links have greater keys
 	ID           string
-	URL          string // as it was given
+	URL          string // as entered
 	CanonicalURL string // unique among the links with the same PrivateTo
-	Title        string // what is shown: the owner's title, else the fetched one; may be ""
-	OwnTitle     string
+	Title        string // OwnTitle, else FetchedTitle; may be ""
+	OwnTitle     string // set by the owner
 	FetchedTitle string
 	OpenGraph    OpenGraph `gorm:"embedded;embeddedPrefix:og_"`
-	Owner        string    // who added it; it never changes
-	PrivateTo    string    // models.PrivateTo
+	Owner        string    // username of the account that added it; never changes
+	PrivateTo    string    // owner of a private link, "" if it is shared (models.PrivateTo)
 	Notes        string
 	CreatedAt    models.Time
-	UpdatedAt    models.Time // of the record; views and checks that change nothing leave it
+	UpdatedAt    models.Time // not changed by views, or by checks without a change
 	ExpiredAt    models.Time // zero: active
 	ViewCount    int64
 
 	Health          Health
 	HealthChangedAt models.Time
 	LastCheckedAt   models.Time // zero: never
-	LastStatusCode  int         // 0: no answer yet, or none at all
-	LastError       string      // short and stable: "host not found"; "" after an answer
-	MovedTo         string      // where a permanent redirect leads, while Health is Moved
-	Failures        int         // days in a row on which the check failed
-	NextCheckAt     models.Time // zero: not to be checked (expired)
+	LastStatusCode  int         // 0: no response
+	LastError       string      // short fixed text: "host not found"; "" if the last check succeeded
+	MovedTo         string      // destination of the permanent redirect if Health is Moved
+	Failures        int         // consecutive days with failed checks
+	NextCheckAt     models.Time // zero: expired, not checked
 
-	Tags []string `gorm:"-"` // names in their stored casing, in the order they were added
+	Tags []string `gorm:"-"` // names in the order they were added
 
-	tagEnd int // the position of the next tag in link_tags
+	tagEnd int // link_tags.position of the next tag
 }
 
-// DisplayTitle is the link's title, or its URL if it has none.
+// DisplayTitle returns the title, or the URL if there is none.
 func (l Link) DisplayTitle() string {
 	if l.Title != "" {
 		return l.Title
@@ -80,39 +78,38 @@ func (l Link) DisplayTitle() string {
 	return l.URL
 }
 
-// Expired says whether the link is hidden from the lists as dead.
+// Expired reports whether the link is expired: lists hide it, and it is not checked.
 func (l Link) Expired() bool { return !l.ExpiredAt.IsZero() }
 
-// Private says whether only its owner and admins see the link.
+// Private reports whether only the owner and admins see the link.
 func (l Link) Private() bool { return l.PrivateTo != "" }
 
-// Tag is a word that links are filed under. The namespace is global; names
-// match whatever their case and keep the casing first stored.
+// Tag is a tag of links. Names are unique ignoring case. The first spelling is kept.
 type Tag struct {
 	Seq        int64 `gorm:"primaryKey"`
 	ID         string
 	Name       string
-	FoldedName string // the name as it is compared; unique
-	LinkCount  int    // active links that carry it, of those that the reader sees; so are the times
+	FoldedName string // unique (models.FoldName)
+	LinkCount  int    // active links that the actor sees; the times are those of visible links too
 	CreatedAt  models.Time
-	LastUsedAt models.Time // when it was last put on a link
+	LastUsedAt models.Time // when it was last added to a link
 }
 
-// Shown says which links a list shows by their expiry.
+// Shown filters a list by expiry.
 type Shown string
 
-// The values of the parameter "expired".
+// Values of the query parameter "expired".
 const (
 	ShowActive  Shown = ""
 	ShowExpired Shown = "true"
 	ShowAll     Shown = "all"
-	ShowRecent  Shown = "recent" // those that expired within the last RecentDays
+	ShowRecent  Shown = "recent" // expired within the last RecentDays
 )
 
-// RecentDays is for how many days an expired link is recent.
+// RecentDays is the number of days for which an expired link is recent.
 const RecentDays = 7
 
-// ParseShown reads the parameter "expired"; "false" is the same as nothing.
+// ParseShown parses the query parameter "expired". "false" is the same as "".
 func ParseShown(s string) (Shown, error) {
 	switch s {
 	case "", "false":
@@ -127,7 +124,7 @@ func ParseShown(s string) (Shown, error) {
 	return "", models.Invalid("query.expired", "must be true, false, all or recent")
 }
 
-// ParseHealth reads a health; "" means any.
+// ParseHealth parses a health. "" means any.
 func ParseHealth(s string) (Health, error) {
 	if s == "" {
 		return "", nil
@@ -140,10 +137,10 @@ func ParseHealth(s string) (Health, error) {
 	return "", models.Invalid("query.health", "must be one of dead, suspect, moved, blocked, ok, unchecked")
 }
 
-// Filter selects links for a list. Its zero value is all active links.
+// Filter selects the links of a list. The zero value selects all active links.
 type Filter struct {
-	Query  string // in the language of ParseQuery; "" = any
-	Tag    string // the name of one tag, whole; "" = any
+	Query  string // see ParseQuery; "" = any
+	Tag    string // name of a tag; "" = any
 	Health Health // "" = any
 	Shown  Shown
 }
@@ -152,49 +149,47 @@ type Filter struct {
 type New struct {
 	URL     string
 	Tags    []string
-	Owner   string // "" = who adds it. Where people sign in, only admins may name somebody else
+	Owner   string // "" = the actor. If there are accounts, only admins may set another owner
 	Notes   string
-	Title   string // the owner's own; "" = the fetched one
-	Private bool   // only its owner and admins see it
-	// Force stores the link even if its page cannot be fetched or does not answer
-	// 200. Import never fetches and ignores it.
+	Title   string // "" = the fetched title
+	Private bool   // only the owner and admins see it
+	// Force stores the link even if its page cannot be fetched or does not return 200. Import ignores it.
 	Force bool
 
-	// CreatedAt is when it was saved elsewhere; zero = now. Lists show the
-	// links stored last first, so the oldest are to be stored first.
+	// CreatedAt is when the link was saved in another program; zero = now. Lists are sorted by the order of
+	// insertion, so store the oldest links first.
 	CreatedAt models.Time
 }
 
-// Edit changes what the owner sets of a link. A nil member stays as it
-// is; an empty text is cleared.
+// Edit is a change of a link. Nil fields do not change, empty text is cleared.
 type Edit struct {
 	Title   *string
 	Notes   *string
 	Private *bool
 }
 
-// Counts are the sizes of the collection.
+// Counts are numbers of links and tags.
 type Counts struct {
 	Active, Expired, Tags int
-	Health                map[Health]int // active links, by health
+	Health                map[Health]int // active links by health
 }
 
-// Change is one action that was done to one or many links.
+// Change is an action on links that can be undone.
 type Change struct {
 	ID        string
-	Action    string // ActionDelete, ActionExpire and so on
-	Links     int    // how many it touched; 0: nothing to undo, and no ID
+	Action    string // ActionDelete, ActionExpire, …
+	Links     int    // number of changed links; if 0, there is no ID and nothing to undo
 	CreatedAt models.Time
 }
 
-// Refresh is a batch of links whose metadata is refetched in the background.
+// Refresh is a batch of links that are refreshed in the background.
 type Refresh struct {
 	ID        string
 	Total     int
-	Done      int // those tried, the failed ones too
+	Done      int // including failed ones
 	Failed    int
 	CreatedAt models.Time
 }
 
-// Finished says whether every link of the batch was tried.
+// Finished reports whether all links of the batch are done.
 func (r Refresh) Finished() bool { return r.Done >= r.Total }

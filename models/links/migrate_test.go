@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// The migration that makes URLs unique in their scope keeps links, what refers to them, and that no key is used again, in
-// both directions.
+// The migration that makes URLs unique per scope keeps links and their references, up and down. It does not reuse
+// keys.
 func TestMigrationOfPrivateLinks(t *testing.T) {
 	const privateLinks = 121
 	each(t, func(t fixture) {
@@ -63,21 +63,21 @@ func TestMigrationOfPrivateLinks(t *testing.T) {
 		want("counts after going up", read("SELECT name, links, tag_scopes.link_count, private_to FROM tag_scopes JOIN tags ON tags.seq = tag_seq ORDER BY name"),
 			"[map[link_count:2 links:2 name:go private_to:] map[link_count:1 links:1 name:own private_to:] map[link_count:2 links:2 name:web private_to:]]")
 		want("claims after going up", read("SELECT count(*) AS n FROM links WHERE claimed_by IS NOT NULL"), "[map[n:1]]")
-		t.must(t.FinishRenames(t.Context())) // of the entries in the index that said private
+		t.must(t.FinishRenames(t.Context())) // index entries that have the mark "private"
 		for query, n := range map[string]int{"private": 1, "tag:go": 2, "double": 0} {
 			if found, err := t.List(t.as("alice"), links.Filter{Query: query}, firstPage); err != nil || found.Total != n || len(found.Items) != n {
 				t.Errorf("%s: %d links, %v", query, found.Total, err)
 			}
 		}
 		if next := t.add("https://a.test/next"); next.Seq <= last.Seq {
-			t.Errorf("the key %d is used again, after %d", next.Seq, last.Seq)
+			t.Errorf("got key %d after %d: keys are reused", next.Seq, last.Seq)
 		}
 		t.addAs(bob, c.URL+"x", "Unique", false)
 		_, err = t.Delete(bob, b.ID)
 		t.must(err)
-		want("links that refer to nothing", read("SELECT count(*) AS n FROM link_tags WHERE link_seq NOT IN (SELECT seq FROM links)"), "[map[n:0]]")
+		want("tags of links that do not exist", read("SELECT count(*) AS n FROM link_tags WHERE link_seq NOT IN (SELECT seq FROM links)"), "[map[n:0]]")
 		if _, err := t.Undo(t.Context(), change.ID); err != nil {
-			t.Error("undoing a change from before:", err)
+			t.Error("undo a change from before the migration:", err)
 		}
 	})
 }

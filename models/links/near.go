@@ -12,33 +12,32 @@ import (
 	"linkwatch/models"
 )
 
-// Near misses: when a query finds nothing, the words that stand within two
-// edits of its words are looked for instead. The words come from
-// the table link_words, which every stored link feeds.
+// Near misses: if a query has no match, it is repeated with stored words that are within two edits of its words. The
+// table link_words has the words of all links.
 
 const (
 	maxEdits     = 2
-	maxNear      = 16 // words that stand in for one
-	minWord      = 3  // runes of a word worth keeping
+	maxNear      = 16 // replacements of one word
+	minWord      = 3  // runes; shorter words are not stored
 	maxWord      = 32
 	wordsPerLink = 64
-	knownWords   = 50_000 // remembered as stored, so that they are not stored again
+	maxKnown     = 50_000 // cached words
 )
 
-// vocabulary feeds link_words. It remembers words that are surely there. A word that
-// another instance deletes stays remembered: near misses miss it until so many words
-// have been remembered that all are forgotten, or until the program starts again.
+// vocabulary adds words to link_words and caches which words are stored. The cache is not told of words that
+// another instance deletes: these are missing in link_words until the cache is cleared, which happens when it is
+// full, or the program is restarted.
 type vocabulary struct {
 	mu      sync.Mutex
 	known   map[string]struct{}
-	sweeps  int    // of ReapWords, so far
-	sweptTo string // the word at which the last of them ended
+	sweeps  int    // number of calls of ReapWords
+	sweptTo string // last word of the last call
 }
 
-// stored are words that a transaction stored, for learn once it is committed.
-type stored struct {
+// storedWords are words that a transaction stored. vocabulary.remember caches them after the commit.
+type storedWords struct {
 	words  []string
-	sweeps int // when it was stored
+	sweeps int // vocabulary.sweeps at the time
 }
 
 type linkWord struct {
@@ -46,9 +45,8 @@ type linkWord struct {
 	Length int
 }
 
-// put stores the words of docs that are new. It is called by one change of links at
-// a time (lockChanges).
-func (v *vocabulary) put(tx *gorm.DB, docs []doc) (stored, error) {
+// put stores the new words of docs. lockChanges ensures that one transaction at a time calls it.
+func (v *vocabulary) put(tx *gorm.DB, docs []doc) (storedWords, error) {
 	fresh := v.unknown(docs)
 	rows := make([]linkWord, len(fresh.words))
 	for i, w := range fresh.words {
@@ -57,7 +55,7 @@ func (v *vocabulary) put(tx *gorm.DB, docs []doc) (stored, error) {
 	return fresh, models.Insert(tx, rows)
 }
 
-func (v *vocabulary) unknown(docs []doc) stored {
+func (v *vocabulary) unknown(docs []doc) storedWords {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	seen := map[string]struct{}{}
@@ -68,17 +66,17 @@ func (v *vocabulary) unknown(docs []doc) stored {
 			}
 		}
 	}
-	return stored{sortedKeys(seen), v.sweeps}
+	return storedWords{sortedKeys(seen), v.sweeps}
 }
 
-// learn remembers words. A sweep since they were stored may have deleted them again.
-func (v *vocabulary) learn(fresh stored) {
+// remember caches words, unless a sweep may have deleted them in the meantime.
+func (v *vocabulary) remember(fresh storedWords) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if fresh.sweeps != v.sweeps {
 		return
 	}
-	if v.known == nil || len(v.known)+len(fresh.words) > knownWords {
+	if v.known == nil || len(v.known)+len(fresh.words) > maxKnown {
 		v.known = make(map[string]struct{}, len(fresh.words))
 	}
 	for _, w := range fresh.words {
@@ -86,8 +84,8 @@ func (v *vocabulary) learn(fresh stored) {
 	}
 }
 
-// wordsOf are the words of a link: letters and digits in a row. Of the
-// address only words of letters count, since it is full of numbers and keys.
+// wordsOf returns the words of a link: runs of letters and digits. It skips words with digits in the URL, which
+// are mostly ids.
 func wordsOf(d doc) []string {
 	var out []string
 	add := func(text string, digits bool) {
@@ -110,9 +108,9 @@ func wordsOf(d doc) []string {
 	return out
 }
 
-// nearest are stored words that are one edit away from w, and such that are
-// two away; none for a word that is too short to be misspelled.
-func nearest(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) {
+// nearest returns stored words by the number of edits between them and w. It returns none for words shorter than
+// minWord.
+func nearestWords(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) {
 	n := utf8.RuneCountInString(w)
 	if n < minWord || n > maxWord+maxEdits {
 		return byEdits, nil
@@ -122,24 +120,23 @@ func nearest(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) 
 	if err != nil {
 		return byEdits, err
 	}
-	defer func() { _ = rows.Close() }() // reading is over, its errors are rows.Err
+	defer func() { _ = rows.Close() }() // rows.Err has the error
 	target := []rune(w)
 	for rows.Next() {
 		var word string
 		if err := rows.Scan(&word); err != nil {
 			return byEdits, err
 		}
-		if d := edits(target, []rune(word), maxEdits); d <= maxEdits && len(byEdits[d]) < maxNear {
+		if d := editDistance(target, []rune(word), maxEdits); d <= maxEdits && len(byEdits[d]) < maxNear {
 			byEdits[d] = append(byEdits[d], word)
 		}
 	}
 	return byEdits, rows.Err()
 }
 
-// edits is how many letters have to be put in, taken out, replaced or swapped
-// with their neighbor to make b of a (optimal string alignment), or limit+1
-// if it takes more than limit.
-func edits(a, b []rune, limit int) int {
+// editDistance returns the number of insertions, deletions, replacements and swaps of neighbors that turn a into b
+// (optimal string alignment), or limit+1 if there are more than limit.
+func editDistance(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1
 	}
@@ -170,40 +167,38 @@ func edits(a, b []rune, limit int) int {
 	return min(prev[len(b)], limit+1)
 }
 
-// maxMisspelt is how many words of one query near misses are looked for: each
-// takes a look through the vocabulary.
-const maxMisspelt = 4
+// maxMisspelled is the maximum number of misspelled words of a query. The search for near misses of a word reads
+// the whole vocabulary.
+const maxMisspelled = 4
 
-// nearQuery is q with near misses in the place of the words that alone match
-// nothing, and the replacements of those words. ok is false if a word
-// that has to match has no near miss.
+// nearQuery replaces the words of q without a match by near misses, and returns the replacements by word. ok is
+// false if a required word has no near miss.
 //
-// Of a link that the actor does not see, no word stands in for another: not even if it is a
-// part of a word of a link that it sees.
-func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses map[string][]string, ok bool, err error) {
-	misses = map[string][]string{}
+// Near misses are words of visible links only. A word of a hidden link is not suggested, even if a visible link
+// contains it as part of a word.
+func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced map[string][]string, ok bool, err error) {
+	replaced = map[string][]string{}
 	all := seesAll(tx)
-	looked := 0
-	// swap is w or its replacement; nil if there is none. alone is
-	// the query for one word in its field.
-	swap := func(w Word, alone func(Word) Query) (Word, error) {
-		matches := func(w Word) (bool, error) { return s.index.any(tx, s.selectionOf(tx, f, alone(w), nil)) }
+	misspelled := 0
+	// replace returns w, its replacement, or nil if there is none. single returns the query for one word in its field.
+	replace := func(w Word, single func(Word) Query) (Word, error) {
+		matches := func(w Word) (bool, error) { return s.index.any(tx, s.selectionOf(tx, f, single(w), nil)) }
 		if known, err := matches(w); err != nil || known {
 			return w, err
 		}
-		if looked++; looked > maxMisspelt {
+		if misspelled++; misspelled > maxMisspelled {
 			return nil, nil
 		}
-		byEdits, err := nearest(tx, w[0])
+		byEdits, err := nearestWords(tx, w[0])
 		if err != nil {
 			return nil, err
 		}
 		for _, candidates := range byEdits {
 			var found Word
-			for _, c := range candidates { // some words stood only in links that are gone or hidden
+			for _, c := range candidates { // a stored word may have no link any more, or only hidden ones
 				live, err := matches(Word{c})
 				if live && !all {
-					live, err = s.holdsWord(tx, s.selectionOf(tx, f, alone(Word{c}), nil), c)
+					live, err = s.hasWord(tx, s.selectionOf(tx, f, single(Word{c}), nil), c)
 				}
 				if err != nil {
 					return nil, err
@@ -213,15 +208,15 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 				}
 			}
 			if len(found) > 0 {
-				misses[w[0]] = found
+				replaced[w[0]] = found
 				return found, nil
 			}
 		}
 		return nil, nil
 	}
-	field := func(words []Word, alone func(Word) Query) (out []Word, ok bool, err error) {
+	field := func(words []Word, single func(Word) Query) (out []Word, ok bool, err error) {
 		for _, w := range words {
-			w, err = swap(w, alone)
+			w, err = replace(w, single)
 			if err != nil || w == nil {
 				return nil, false, err
 			}
@@ -241,7 +236,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 	for _, g := range q.Tags {
 		tags := TagGroup{All: g.All}
 		for _, n := range g.Names {
-			part, err := swap(n.Part, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
+			part, err := replace(n.Part, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
 			switch {
 			case err != nil:
 				return near, nil, false, err
@@ -256,15 +251,15 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 		}
 		near.Tags = append(near.Tags, tags)
 	}
-	return near, misses, len(misses) > 0, nil
+	return near, replaced, len(replaced) > 0, nil
 }
 
-// holdsWord says whether one of the newest links of a selection has a word as a whole.
-func (s *Store) holdsWord(tx *gorm.DB, sel selection, word string) (bool, error) {
-	seqs, err := s.index.newest(tx, sel, fewMatches)
+// hasWord reports whether one of the newest links of a selection has a whole word.
+func (s *Store) hasWord(tx *gorm.DB, sel selection, word string) (bool, error) {
+	seqs, err := s.index.newest(tx, sel, maxRanked)
 	if err != nil {
 		return false, err
 	}
-	ls, err := among(tx, seqRows(seqs), bySeq)
+	ls, err := loadRows(tx, seqRows(seqs), bySeq)
 	return slices.ContainsFunc(ls, func(l Link) bool { return slices.Contains(wordsOf(docOf(l)), word) }), err
 }

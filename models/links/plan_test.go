@@ -14,8 +14,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// TestQueryPlans asks SQLite how it runs each statement of what people do
-// often: none reads a whole table, and none sorts one.
+// TestQueryPlans checks the query plans of frequent statements on SQLite: none scans or sorts a whole table.
 func TestQueryPlans(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	var ns []links.New
@@ -80,7 +79,7 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
-// claim does all that is done with claimed links.
+// claim runs all operations on claimed links.
 func claim(f fixture) error {
 	f.clock.Advance(2 * week)
 	ls, _, err := f.Claim(f.Context(), f.holds, 10)
@@ -88,10 +87,10 @@ func claim(f fixture) error {
 		return fmt.Errorf("%d links, %w", len(ls), err)
 	}
 	_, err = f.Record(f.Context(), f.check(ls[:5]...)...)
-	return errors.Join(err, f.Release(f.Context(), back(0, ls[5:6])...), f.ReleaseOthers(f.Context(), f.holds, ls[6]), f.ReleaseOthers(f.Context(), f.holds))
+	return errors.Join(err, f.Release(f.Context(), releases(0, ls[5:6])...), f.ReleaseOthers(f.Context(), f.holds, ls[6]), f.ReleaseOthers(f.Context(), f.holds))
 }
 
-// claimRefreshes does all that is done with queued links.
+// claimRefreshes runs all operations on queued links.
 func claimRefreshes(f fixture) error {
 	found, err := f.List(f.Context(), links.Filter{}, firstPage)
 	f.must(err)
@@ -105,17 +104,17 @@ func claimRefreshes(f fixture) error {
 	if err != nil || len(items) != 10 {
 		return fmt.Errorf("%d links, %w", len(items), err)
 	}
-	return errors.Join(f.FinishRefreshes(f.Context(), f.refetch(items[:5]...)...), f.ReleaseRefreshes(f.Context(), back(0, items[5:6])...),
+	return errors.Join(f.FinishRefreshes(f.Context(), f.refetch(items[:5]...)...), f.ReleaseRefreshes(f.Context(), releases(0, items[5:6])...),
 		f.ReleaseOtherRefreshes(f.Context(), f.holds, items[6]), f.ReleaseOtherRefreshes(f.Context(), f.holds))
 }
 
 func checkPlan(t *testing.T, db *models.DB, s modelstest.Statement) {
 	t.Helper()
-	if strings.Contains(s.SQL, "FROM link_reindex") { // it has what is left to do
+	if strings.Contains(s.SQL, "FROM link_reindex") { // small table
 		return
 	}
 	for _, step := range modelstest.Plan(t, db, s) {
-		// What may be sorted is small: the rows of one batch, the tags of one page, the cases that need attention.
+		// Small sorts are fine: the rows of a batch, the tags of a page, links that need attention.
 		small := strings.Contains(s.SQL, "jsonb_each") || strings.Contains(s.SQL, "link_tags") || strings.Contains(s.SQL, "health_changed_at DESC")
 		if modelstest.ReadsAll(step) && step != "SCAN due" || modelstest.Sorts(step) && !small {
 			t.Errorf("%s\n  %s", s.SQL, step)

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Words of hidden links stand in for none, even if they are parts of other words.
+// Words of hidden links are no near misses, even if they are parts of other words.
 func TestNearMissesAreOfVisibleLinks(t *testing.T) {
 	each(t, func(t fixture) {
 		t.addAs(t.as("bob"), "https://a.test/1", "Merger", true)
@@ -31,7 +31,7 @@ func TestNearMissesAreOfVisibleLinks(t *testing.T) {
 	})
 }
 
-// Totals and pages of a search are those of the links that are seen, beyond what is counted too.
+// Totals and pages of a search have only visible links, also beyond MaxCounted.
 func TestSearchCountsVisibleLinks(t *testing.T) {
 	each(t, func(t fixture) {
 		var mine, shared []links.New
@@ -65,7 +65,7 @@ func TestSearchCountsVisibleLinks(t *testing.T) {
 	})
 }
 
-// What a restricted account reads uses indexes as well.
+// Queries of accounts that do not see all links use indexes too.
 func TestQueryPlansOfARestrictedAccount(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	var ns []links.New
@@ -76,7 +76,7 @@ func TestQueryPlansOfARestrictedAccount(t *testing.T) {
 	f.must(err)
 	l := f.addAs(f.as("alice"), "https://one.test/", "One", true, "t1", "mine")
 	ctx, page := f.as("alice"), models.Page{Number: 3, Size: 30}
-	for name, do := range map[string]func() error{ // in any order: nothing is deleted that another one reads
+	for name, do := range map[string]func() error{ // independent of the order
 		"list":      func() error { _, err := f.List(ctx, links.Filter{}, page); return err },
 		"expired":   func() error { _, err := f.List(ctx, links.Filter{Shown: links.ShowExpired}, page); return err },
 		"recent":    func() error { _, err := f.List(ctx, links.Filter{Shown: links.ShowRecent}, page); return err },
@@ -98,7 +98,7 @@ func TestQueryPlansOfARestrictedAccount(t *testing.T) {
 			}
 		})
 	}
-	// The page of the list comes from an index alone, as for an admin.
+	// The page of the list is read with an index-only scan, as for an admin.
 	for _, s := range modelstest.Sent(t, f.db, func() error { _, err := f.List(ctx, links.Filter{}, page); return err }) {
 		if strings.Contains(s.SQL, "ORDER BY seq DESC") && !strings.Contains(strings.Join(modelstest.Plan(t, f.db, s), "\n"), "COVERING INDEX links_expired") {
 			t.Errorf("%s\n%q", s.SQL, modelstest.Plan(t, f.db, s))

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// The numbers of a tag are right in each scope, whatever is done.
+// The counts of tags are correct in each scope after every operation.
 func TestTagsAreCountedInEachScope(t *testing.T) {
 	each(t, func(t fixture) {
 		alice, bob := t.as("alice"), t.as("bob")
@@ -88,7 +88,7 @@ func TestTagsAreCountedInEachScope(t *testing.T) {
 	})
 }
 
-// Who does not see all links of a tag renames it on those that it sees.
+// A rename changes only the visible links of a tag.
 func TestRenamingATagOfHiddenLinks(t *testing.T) {
 	each(t, func(t fixture) {
 		alice, bob := t.as("alice"), t.as("bob")
@@ -111,11 +111,11 @@ func TestRenamingATagOfHiddenLinks(t *testing.T) {
 		_, err = t.Tag(alice, t.tag("go").ID)
 		t.wantCode(err, models.CodeNotFound)
 
-		// The name of a tag that only hidden links have is free.
+		// A name that only hidden links have can be used.
 		into, n, err := t.MergeTarget(alice, tag.ID, "Secret")
 		t.must(err)
 		if n != 0 || into != (links.Tag{}) {
-			t.Errorf("alice is told of %+v on %d links", into, n)
+			t.Errorf("alice sees %+v on %d links", into, n)
 		}
 		tag, merged, err = t.RenameTag(alice, tag.ID, "secret")
 		t.must(err)
@@ -125,7 +125,7 @@ func TestRenamingATagOfHiddenLinks(t *testing.T) {
 		if all := t.tag("secret"); all.LinkCount != 2 {
 			t.Errorf("admins see %+v", all)
 		}
-		// bob sees all links of it, so it is renamed as a whole.
+		// bob sees all links of the tag, so it keeps its id.
 		whole, merged, err := t.RenameTag(bob, tag.ID, "public")
 		t.must(err)
 		if merged || whole.ID != tag.ID || whole.LinkCount != 2 {

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// as is a context of the account of a name, which is no admin.
+// as returns the context of an account that is not an admin.
 func (f fixture) as(name string) context.Context {
 	return models.WithActor(f.Context(), models.Actor{Name: name, Via: "session"})
 }
@@ -21,20 +21,20 @@ func (f fixture) admin() context.Context {
 	return models.WithActor(f.Context(), models.Actor{Name: "root", Via: "session", SeesAll: true})
 }
 
-// addAs saves a page with a title as an account.
+// addAs adds a link with a title as an account.
 func (f fixture) addAs(ctx context.Context, url, title string, private bool, tags ...string) links.Link {
 	f.Helper()
 	f.web.set(url, links.Page{Status: 200, URL: url, Title: title})
 	l, created, err := f.Add(ctx, links.New{URL: url, Tags: tags, Private: private})
 	f.must(err)
 	if !created {
-		f.Fatalf("%s was there", url)
+		f.Fatalf("%s exists", url)
 	}
 	return l
 }
 
-// shown is everything that all reads of the store tell ctx, as text.
-func (f fixture) shown(ctx context.Context, l links.Link, tag links.Tag) map[string]string {
+// results returns the results of all reads of the store, as text.
+func (f fixture) results(ctx context.Context, l links.Link, tag links.Tag) map[string]string {
 	f.Helper()
 	out := map[string]string{}
 	note := func(name string, v any, err error) {
@@ -68,7 +68,7 @@ func (f fixture) shown(ctx context.Context, l links.Link, tag links.Tag) map[str
 	note("by URL", []any{v2, ok}, err)
 	v4, err := f.Popular(ctx, firstPage)
 	note("popular", v4, err)
-	newest, popular, err := f.Glance(ctx, 10)
+	newest, popular, err := f.RecentAndPopular(ctx, 10)
 	note("glance", []any{newest, popular}, err)
 	v5, err := f.Counts(ctx)
 	note("counts", v5, err)
@@ -102,7 +102,7 @@ func (f fixture) shown(ctx context.Context, l links.Link, tag links.Tag) map[str
 	return out
 }
 
-// What is private to bob is for alice as if it were not there, in all that the store tells.
+// For alice, all reads return the same results with and without private links of bob.
 func TestPrivateLinksAreNotSeen(t *testing.T) {
 	each(t, func(t fixture) {
 		alice, bob := t.as("alice"), t.as("bob")
@@ -110,9 +110,9 @@ func TestPrivateLinksAreNotSeen(t *testing.T) {
 		t.clock.Advance(models.Day)
 		var none links.Link
 		none.ID, none.CanonicalURL = models.NewID(models.KindLink), "https://a.test/secret"
-		without := t.shown(alice, none, links.Tag{ID: models.NewID(models.KindTag)})
+		without := t.results(alice, none, links.Tag{ID: models.NewID(models.KindTag)})
 
-		// An active link, a dead one, one that moved and one that expired just now.
+		// Active, dead, moved and just expired.
 		l := t.addAs(bob, "https://a.test/secret", "Zebra", true, "hidden", "Common")
 		for url, page := range map[string]links.Page{
 			"https://a.test/secret/dead": {Status: 410}, "https://a.test/secret/moved": {Status: 200, Permanent: true, URL: "https://a.test/there"},
@@ -123,23 +123,23 @@ func TestPrivateLinksAreNotSeen(t *testing.T) {
 			t.must(err)
 		}
 		tag := t.tag("hidden")
-		with := t.shown(alice, l, tag)
+		with := t.results(alice, l, tag)
 		for name, got := range with {
 			if got != without[name] {
-				t.Errorf("%s: alice is told\n%s\nwithout the private links\n%s", name, got, without[name])
+				t.Errorf("%s: alice sees\n%s\nwithout the private links\n%s", name, got, without[name])
 			}
 		}
 		for who, ctx := range map[string]context.Context{"bob": bob, "an admin": t.admin(), "the background": t.Context()} {
-			got := t.shown(ctx, l, tag)
-			own := map[string]bool{"by URL": true, "by URLs": true, "health": true, "tag names": true} // crossings
+			got := t.results(ctx, l, tag)
+			own := map[string]bool{"by URL": true, "by URLs": true, "health": true, "tag names": true} // used by other systems
 			for name := range with {
 				same := got[name] == with[name]
 				may := name == "random" || name == "find zebro" || name == "list {Query: Tag: Health:dead Shown:}" || who != "bob" && own[name]
 				if same && !may {
-					t.Errorf("%s: %s is told the same as alice: %s", name, who, got[name])
+					t.Errorf("%s: %s sees the same as alice: %s", name, who, got[name])
 				}
 				if who == "an admin" && own[name] && !same {
-					t.Errorf("%s: an admin is told of a crossing with another's private link: %s", name, got[name])
+					t.Errorf("%s: an admin sees a private link of another account: %s", name, got[name])
 				}
 			}
 		}
@@ -151,7 +151,7 @@ func TestPrivateLinksAreNotSeen(t *testing.T) {
 	})
 }
 
-// No write of alice reaches what is private to bob.
+// No write of alice changes private links of bob.
 func TestPrivateLinksAreNotChanged(t *testing.T) {
 	each(t, func(t fixture) {
 		alice, bob := t.as("alice"), t.as("bob")
@@ -178,7 +178,7 @@ func TestPrivateLinksAreNotChanged(t *testing.T) {
 		text, yes := "x", true
 		for name, c := range map[string]struct {
 			do   func() (any, error)
-			code models.Code // "" = it changes nothing
+			code models.Code // "" = no error and no change
 		}{
 			"view":    {func() (any, error) { return t.View(alice, l.ID) }, models.CodeNotFound},
 			"edit":    {func() (any, error) { return t.Edit(alice, l.ID, links.Edit{Title: &text}) }, models.CodeNotFound},
@@ -214,7 +214,7 @@ func TestPrivateLinksAreNotChanged(t *testing.T) {
 			t.Errorf("alice refreshes %d links", r.Total)
 		}
 
-		// bob, an admin and a request without an account can.
+		// bob, an admin and a request without an account can change them.
 		if v, err := t.RefreshOf(bob, refresh.ID); err != nil || v.Total != 1 {
 			t.Errorf("bob's refresh: %+v, %v", v, err)
 		}
@@ -246,7 +246,7 @@ func TestURLsAreUniqueInTheirScope(t *testing.T) {
 			t.Errorf("%+v, %+v", shared, alices)
 		}
 
-		// Where both are, the shared one is it.
+		// The shared link has priority.
 		for _, ctx := range []context.Context{alice, bob, t.admin(), t.Context()} {
 			l, _, err := t.ByURL(ctx, url)
 			t.must(err)
@@ -276,10 +276,10 @@ func TestURLsAreUniqueInTheirScope(t *testing.T) {
 			t.Errorf("stored %d, %v", n, err)
 		}
 		if n, err := t.AddAll(bob, []links.New{{URL: "https://a.test/y"}}); err != nil || n != 1 {
-			t.Errorf("what alice has privately: stored %d, %v", n, err)
+			t.Errorf("private link of alice: stored %d, %v", n, err)
 		}
 
-		// Sharing and unsharing.
+		// Make links shared and private.
 		no, yes := false, true
 		_, err = t.Edit(alice, alices.ID, links.Edit{Private: &no})
 		t.wantCode(err, models.CodeConflict)
@@ -301,10 +301,10 @@ func TestURLsAreUniqueInTheirScope(t *testing.T) {
 		_, err = t.Edit(t.admin(), shared.ID, links.Edit{Private: &no})
 		t.wantCode(err, models.CodeConflict)
 		if got := t.urls(links.Filter{Query: "x"}); len(got) != 3 {
-			t.Errorf("the background sees %q", got)
+			t.Errorf("background jobs see %q", got)
 		}
 
-		// An admin may name the owner, others only themselves.
+		// Only admins may set another owner.
 		_, _, err = t.Add(alice, links.New{URL: "https://a.test/o", Owner: "bob"})
 		t.wantCode(err, models.CodeForbidden)
 		for _, private := range []bool{true, true} {
@@ -324,7 +324,7 @@ func TestURLsAreUniqueInTheirScope(t *testing.T) {
 	})
 }
 
-// A mark tells names that differ by case apart.
+// Usernames are case-sensitive, and marks are not.
 func TestOwnersDifferByCase(t *testing.T) {
 	each(t, func(t fixture) {
 		t.addAs(t.as("Bob"), "https://a.test/1", "Walrus", true)

@@ -8,17 +8,16 @@ import (
 	"linkwatch/models"
 )
 
-// The limits of a query, beside models.MaxFilter.
+// Limits of a query, in addition to models.MaxFilter.
 const (
-	// MaxCounted is the largest number of matches that a search counts exactly.
-	// Counting all matches of a frequent word takes longer than finding a page of them.
+	// MaxCounted is the largest number of matches that a search counts exactly. Counting all matches of a frequent
+	// word takes longer than finding a page of them.
 	MaxCounted = 10_000
 	maxWords   = 32
 )
 
-// Query is a search, parsed. Its parts combine with AND. All text is folded
-// (models.Fold), and a phrase is a word with blanks in it: every word is
-// looked for as a part of the text.
+// Query is a parsed search. A link must match all parts. The text is folded (models.Fold). A word matches any part
+// of a text; a phrase is a word that contains spaces.
 type Query struct {
 	Words []Word // in the title, the URL or a tag
 	Title []Word
@@ -26,32 +25,29 @@ type Query struct {
 	Tags  []TagGroup
 }
 
-// Word is what is looked for: any of its forms. There is one, unless near
-// misses stand in for a word that nothing matched.
+// Word is a word of a query: a link must match one of its forms. There is one form, except for near misses.
 type Word []string
 
-// TagGroup is the words of one "tag:" prefix.
+// TagGroup has the tags of one "tag:" prefix.
 type TagGroup struct {
-	All   bool // commas only: every tag must be there; else any of them
+	All   bool // separated by commas only: a link must have all tags, else one of them
 	Names []TagName
 }
 
-// TagName is a tag in a query: the tag of that name if there is one, and
-// any that holds it if not.
+// TagName is a tag of a query. It matches the tag with that name or, if there is none, tags that contain it.
 type TagName struct {
-	Name string // as names are compared (models.FoldName)
+	Name string // folded (models.FoldName)
 	Part Word
 }
 
-// Empty says whether the query asks for nothing.
+// Empty reports whether the query has no words.
 func (q Query) Empty() bool {
 	return len(q.Words)+len(q.Title)+len(q.URL)+len(q.Tags) == 0
 }
 
-// ParseQuery reads the search language. Words
-// stand for themselves, "…" is a phrase, and a field prefix (tag:, url:,
-// title:) owns the words up to the next prefix. tag:a,b asks for both tags,
-// tag:a b and tag:a, b for either. The error is CodeInvalid and says where.
+// ParseQuery parses a search. "…" is a phrase. A prefix (tag:, url:, title:) applies to the words up to the next
+// prefix. tag:a,b requires both tags, tag:a b and tag:a, b one of them. The error is CodeInvalid and has the
+// position.
 func ParseQuery(s string) (Query, error) {
 	if err := models.CheckFilter("query.q", s); err != nil {
 		return Query{}, err
@@ -64,13 +60,13 @@ func ParseQuery(s string) (Query, error) {
 }
 
 type parser struct {
-	in    []rune
-	pos   int
-	field string // the prefix in force: "", "tag", "url" or "title"
-	start int    // where that prefix began
-	owned int    // how many words it has so far
-	words int
-	q     Query
+	in         []rune
+	pos        int
+	field      string // current prefix: "", "tag", "url" or "title"
+	start      int    // position of the prefix
+	fieldWords int    // number of words of the prefix
+	words      int
+	q          Query
 }
 
 var prefixes = []string{"tag", "url", "title"}
@@ -85,14 +81,14 @@ func (p *parser) parse() error {
 			if err := p.endField(); err != nil {
 				return err
 			}
-			p.field, p.start, p.owned = f, p.pos, 0
+			p.field, p.start, p.fieldWords = f, p.pos, 0
 			p.pos += len(f) + 1
 			if f == "tag" {
 				p.q.Tags = append(p.q.Tags, TagGroup{All: true})
 			}
 			continue
 		}
-		if p.field == "tag" && p.owned > 0 && (blanks || !commas) {
+		if p.field == "tag" && p.fieldWords > 0 && (blanks || !commas) {
 			p.q.Tags[len(p.q.Tags)-1].All = false
 		}
 		word, err := p.word()
@@ -105,8 +101,7 @@ func (p *parser) parse() error {
 	}
 }
 
-// skipSeparators skips the characters between words. A comma separates
-// only tags; elsewhere it is text.
+// skipSeparators skips the characters between words. A comma is a separator only between tags.
 func (p *parser) skipSeparators() (commas, blanks bool) {
 	for p.pos < len(p.in) {
 		switch r := p.in[p.pos]; {
@@ -142,7 +137,7 @@ func (p *parser) word() (string, error) {
 				return string(p.in[from+1 : p.pos-1]), nil
 			}
 		}
-		return "", syntaxError(from, "the quote that opens here is not closed")
+		return "", syntaxError(from, "the quote is not closed")
 	}
 	for p.pos < len(p.in) {
 		r := p.in[p.pos]
@@ -156,13 +151,13 @@ func (p *parser) word() (string, error) {
 
 func (p *parser) add(typed string) error {
 	word := models.Fold(typed)
-	if word == "" { // nothing but invisible characters, or an empty phrase
+	if word == "" { // an empty phrase, or only invisible characters
 		return nil
 	}
 	if p.words++; p.words > maxWords {
-		return models.Invalid("query.q", "has more than %d words", maxWords)
+		return models.Invalid("query.q", "must have at most %d words", maxWords)
 	}
-	p.owned++
+	p.fieldWords++
 	w := Word{word}
 	switch p.field {
 	case "tag":
@@ -179,13 +174,13 @@ func (p *parser) add(typed string) error {
 }
 
 func (p *parser) endField() error {
-	if p.field != "" && p.owned == 0 {
-		return syntaxError(p.start, "a word must follow "+p.field+":")
+	if p.field != "" && p.fieldWords == 0 {
+		return syntaxError(p.start, p.field+": needs a word after it")
 	}
 	return nil
 }
 
-// syntaxError says at which character (from 1) the query cannot be read.
+// syntaxError returns the error at a position, which counts from 0.
 func syntaxError(pos int, what string) error {
 	return models.Invalid("query.q", "%s", fmt.Sprintf("at character %d: %s", pos+1, what))
 }

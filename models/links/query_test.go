@@ -58,15 +58,15 @@ func TestParseQuery(t *testing.T) {
 		}
 	}
 	for in, where := range map[string]string{
-		`a "b`:                   "at character 3: the quote that opens here is not closed",
-		`"`:                      "at character 1: the quote that opens here is not closed",
+		`a "b`:                   "at character 3: the quote is not closed",
+		`"`:                      "at character 1: the quote is not closed",
 		`é don"t`:                "at character 6: the quote",
-		"tag:":                   "at character 1: a word must follow tag:",
-		"a url: ":                "at character 3: a word must follow url:",
-		"tag: url:x":             "at character 1: a word must follow tag:",
-		`title:""`:               "at character 1: a word must follow title:",
-		"tag:,":                  "at character 1: a word must follow tag:",
-		strings.Repeat("a ", 33): "more than 32 words",
+		"tag:":                   "at character 1: tag: needs a word after it",
+		"a url: ":                "at character 3: url: needs a word after it",
+		"tag: url:x":             "at character 1: tag: needs a word after it",
+		`title:""`:               "at character 1: title: needs a word after it",
+		"tag:,":                  "at character 1: tag: needs a word after it",
+		strings.Repeat("a ", 33): "at most 32 words",
 		strings.Repeat("a", 513): "at most 512 bytes",
 	} {
 		_, err := ParseQuery(in)
@@ -76,8 +76,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// FuzzQuery holds every query to one of two ends: links, or an error that is
-// made for the person who typed it. Nothing typed is ever read as FTS5's language.
+// FuzzQuery checks that every query returns links or an error for the user. No input is FTS5 syntax.
 func FuzzQuery(f *testing.F) {
 	for _, s := range []string{`a "b c" tag:x,y url:z`, "c#", "don't", "%_", `"`, "NEAR(a b)", "a* OR -b ^c", "title : x", "语 言", "\x00\ufffd\ue022", "{title}:x"} {
 		f.Add(s)
@@ -114,11 +113,11 @@ func TestEdits(t *testing.T) {
 		{"example", "example", 0}, {"exmaple", "example", 1}, {"exampel", "example", 1}, {"exmpel", "example", 2},
 		{"kitten", "sitting", 3}, {"tset", "test", 1}, {"", "ab", 2}, {"abc", "", 3}, {"пример", "премьер", 2}, {"ab", "ba", 1},
 	} {
-		if got := edits([]rune(c.a), []rune(c.b), maxEdits); got != c.want {
+		if got := editDistance([]rune(c.a), []rune(c.b), maxEdits); got != c.want {
 			t.Errorf("%q to %q takes %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
-	// Against the plain definition, on random short words.
+	// Compare with the plain definition, with random short words.
 	rnd := rand.New(rand.NewPCG(3, 4))
 	word := func() []rune {
 		w := make([]rune, rnd.IntN(6))
@@ -129,13 +128,13 @@ func TestEdits(t *testing.T) {
 	}
 	for range 2000 {
 		a, b := word(), word()
-		if got, want := edits(a, b, maxEdits), min(plainEdits(a, b), maxEdits+1); got != want {
+		if got, want := editDistance(a, b, maxEdits), min(plainEditDistance(a, b), maxEdits+1); got != want {
 			t.Fatalf("%q to %q takes %d, want %d", string(a), string(b), got, want)
 		}
 	}
 }
 
-func plainEdits(a, b []rune) int {
+func plainEditDistance(a, b []rune) int {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) + len(b)
 	}
@@ -144,9 +143,9 @@ func plainEdits(a, b []rune) int {
 	if a[i] == b[j] {
 		cost = 0
 	}
-	d := min(plainEdits(a[:i], b)+1, plainEdits(a, b[:j])+1, plainEdits(a[:i], b[:j])+cost)
+	d := min(plainEditDistance(a[:i], b)+1, plainEditDistance(a, b[:j])+1, plainEditDistance(a[:i], b[:j])+cost)
 	if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-		d = min(d, plainEdits(a[:i-1], b[:j-1])+1)
+		d = min(d, plainEditDistance(a[:i-1], b[:j-1])+1)
 	}
 	return d
 }

@@ -14,8 +14,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Nothing the store does leaves a tag that no link carries (TestTagCountsStayTrue
-// looks for them too): only a link that was deleted past it does.
+// The store never leaves a tag without links (see TestTagCountsStayTrue). Only links that are deleted by other
+// programs do.
 func TestReapTags(t *testing.T) {
 	each(t, func(t fixture) {
 		expired := t.add("https://a.test/expired", "resting")
@@ -33,7 +33,7 @@ func TestReapTags(t *testing.T) {
 		_, err = t.Import(t.Context(), []links.New{{URL: "https://a.test/undone", Tags: []string{"merged"}}})
 		t.must(err)
 		if n := t.reap(t.ReapTags, 10); n != 0 {
-			t.Errorf("%d tags of links were dropped", n)
+			t.Errorf("%d tags of links were deleted", n)
 		}
 		t.add("https://a.test/lost", "one", "two", "three", "back")
 		modelstest.Exec(t, t.db, "DELETE FROM links WHERE url = 'https://a.test/lost'")
@@ -60,7 +60,7 @@ func TestReapChanges(t *testing.T) {
 		t.clock.Advance(23 * time.Hour)
 		kept := remove(4)
 		if n := t.reap(t.ReapChanges, 10); n != 0 {
-			t.Errorf("%d changes were deleted that can be undone", n)
+			t.Errorf("%d changes that can be undone were deleted", n)
 		}
 		t.clock.Advance(time.Hour)
 		for i, want := range []int64{2, 1, 0} {
@@ -104,15 +104,14 @@ func TestReapRefreshes(t *testing.T) {
 	})
 }
 
-// words are all in link_words.
+// words returns link_words.
 func (t fixture) words() (words []string) {
 	t.Helper()
 	t.must(t.db.Read(t.Context()).Raw("SELECT word FROM link_words ORDER BY word").Scan(&words).Error)
 	return words
 }
 
-// A call looks at so many words only, and the next continues behind them, to the
-// end and from the start again.
+// A call looks up a limited number of words. The next call continues after them and starts again at the end.
 func TestReapWordsGoesThroughAllWords(t *testing.T) {
 	each(t, func(t fixture) {
 		t.titled("https://x.test/", "aaa bbb ccc ggg") // and "test"
@@ -126,8 +125,8 @@ func TestReapWordsGoesThroughAllWords(t *testing.T) {
 			{1, []string{"aaa", "bbb", "ccc", "fff", "ggg", "test", "zzz"}},        // ccc, ddd
 			{1, []string{"aaa", "bbb", "ccc", "ggg", "test", "zzz"}},               // fff, ggg
 			{1, []string{"aaa", "bbb", "ccc", "ggg", "test"}},                      // test, zzz
-			{0, []string{"aaa", "bbb", "ccc", "ggg", "test"}},                      // the end
-			{0, []string{"aaa", "bbb", "ccc", "ggg", "test"}},                      // aaa, bbb again
+			{0, []string{"aaa", "bbb", "ccc", "ggg", "test"}},                      // end
+			{0, []string{"aaa", "bbb", "ccc", "ggg", "test"}},                      // aaa, bbb
 		} {
 			if n := t.reap(t.ReapWords, 2); n != want.deleted || !slices.Equal(t.words(), want.left) {
 				t.Errorf("call %d: %d deleted, left %q, want %+v", i, n, t.words(), want)
@@ -136,8 +135,7 @@ func TestReapWordsGoesThroughAllWords(t *testing.T) {
 	})
 }
 
-// Words that were deleted are stored again by the next link that has them, also if
-// their deletion was rolled back.
+// The next link with a deleted word stores it again, also if the deletion was rolled back.
 func TestReapedWordsAreForgotten(t *testing.T) {
 	each(t, func(t fixture) {
 		save := func(i int) { t.titled(fmt.Sprintf("https://x.test/%d", i), "kubernetes") }

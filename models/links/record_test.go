@@ -45,7 +45,7 @@ func TestRecordOfABatch(t *testing.T) {
 	})
 }
 
-func TestChecksOfLinksThatChangedMeanwhile(t *testing.T) {
+func TestLinksChangeDuringChecks(t *testing.T) {
 	each(t, func(t fixture) {
 		deleted, lost, restored, kept := t.add("https://a.test/1"), t.add("https://a.test/2"), t.add("https://a.test/3"), t.add("https://a.test/4")
 		for _, l := range []links.Link{deleted, lost, restored, kept} {
@@ -55,7 +55,7 @@ func TestChecksOfLinksThatChangedMeanwhile(t *testing.T) {
 		due := t.claim(t.holds, 10)
 		for i := range due {
 			if due[i].ID == lost.ID {
-				due[i].ClaimedBy = t.instance("k_other") // as if this were the claim of a lease that was lost
+				due[i].ClaimedBy = t.instance("k_other") // claim of a lost lease
 			}
 		}
 		done := t.check(due...)
@@ -86,13 +86,13 @@ func TestChecksOfLinksThatChangedMeanwhile(t *testing.T) {
 		if got := t.get(kept.ID); got.Health != links.Suspect || got.Title != own || got.ViewCount != 1 {
 			t.Errorf("%+v", got)
 		}
-		if due := t.claim(t.holds, 10); len(due) != 1 || due[0].ID != restored.ID { // a restored one is free, the lost one is not
+		if due := t.claim(t.holds, 10); len(due) != 1 || due[0].ID != restored.ID { // the restored link is unclaimed, the lost one is claimed
 			t.Errorf("due: %+v", due)
 		}
 	})
 }
 
-// A change of a claimed link leaves its claim alone.
+// A change of a claimed link does not end its claim.
 func TestClaimsOutliveChanges(t *testing.T) {
 	each(t, func(t fixture) {
 		l := t.add("https://a.test/")

@@ -9,18 +9,18 @@ import (
 	"linkwatch/models"
 )
 
-// Refresh refetches a link's metadata. 404 and 410 expire it; other failures
-// leave the metadata as it was and show in the health. If the site asks for a
-// pause, nothing changes and the error is CodeUnresolvable with RetryAfter. If
-// too many pages are being fetched, nothing changes and it is CodeUnavailable
-// with RetryAfter.
+// Refresh fetches the metadata of a link again. 404 and 410 expire the link. Other failures change only the
+// health.
+//
+// If the site is rate limiting requests, nothing changes and the error is CodeUnresolvable with RetryAfter. If too
+// many pages are being fetched, it is CodeUnavailable with RetryAfter.
 func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
-	return s.lookNow(ctx, id, func(ctx context.Context, l Link) (look, error) { return refetch(ctx, s.fetch, l) })
+	return s.requestNow(ctx, id, func(ctx context.Context, l Link) (result, error) { return refetch(ctx, s.fetch, l) })
 }
 
-func refetch(ctx context.Context, fetch Fetcher, l Link) (look, error) {
+func refetch(ctx context.Context, fetch Fetcher, l Link) (result, error) {
 	page, err := fetch.Fetch(ctx, l.URL)
-	return newLook(ctx, l, page, err)
+	return newResult(ctx, l, page, err)
 }
 
 // refreshRow is a row of link_refreshes.
@@ -29,28 +29,27 @@ type refreshRow struct {
 	Total     int
 	Failed    int
 	CreatedAt models.Time
-	MadeBy    string // name of the actor
+	CreatedBy string // name of the actor
 }
 
 func (refreshRow) TableName() string { return "link_refreshes" }
 
-// StartRefresh queues links to be refreshed in the background, up to MaxBulk
-// of them. Unknown ids are passed over.
+// StartRefresh queues up to MaxBulk links to be refreshed in the background. Unknown ids are ignored.
 func (s *Store) StartRefresh(ctx context.Context, ids ...string) (Refresh, error) {
 	return s.startRefresh(ctx, ids, true)
 }
 
-// startRefresh is StartRefresh; asked says that it is what a request is for.
-func (s *Store) startRefresh(ctx context.Context, ids []string, asked bool) (Refresh, error) {
+// startRefresh is StartRefresh. audited is whether it adds an audit entry.
+func (s *Store) startRefresh(ctx context.Context, ids []string, audited bool) (Refresh, error) {
 	ids, err := cleanIDs(ids)
 	if err != nil {
 		return Refresh{}, err
 	}
-	row := refreshRow{ID: models.NewID(models.KindRefresh), CreatedAt: s.clock.Now(), MadeBy: models.Owner(ctx)}
+	row := refreshRow{ID: models.NewID(models.KindRefresh), CreatedAt: s.clock.Now(), CreatedBy: models.Owner(ctx)}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		var ls []Link
-		seen, args := models.Visible(tx, "links")
-		err := idRows(ids).Raw(tx, "SELECT seq, id, url, title FROM links WHERE "+byID+" AND "+seen+" ORDER BY seq", args...).Scan(&ls).Error
+		visible, args := models.Visible(tx, "links")
+		err := idRows(ids).Raw(tx, "SELECT seq, id, url, title FROM links WHERE "+byID+" AND "+visible+" ORDER BY seq", args...).Scan(&ls).Error
 		if err != nil {
 			return err
 		}
@@ -60,26 +59,26 @@ func (s *Store) startRefresh(ctx context.Context, ids []string, asked bool) (Ref
 		}
 		err = seqRows(seqsOf(ls)).Exec(tx, `INSERT INTO link_refresh_items (refresh_id, link_seq, due_at)
 			SELECT CAST(? AS TEXT), seq, CAST(? AS BIGINT) FROM {rows} AS r`, row.ID, row.CreatedAt).Error
-		if err != nil || !asked {
+		if err != nil || !audited {
 			return err
 		}
-		return done(tx, row.CreatedAt, ActionRefresh, ls, nil, nil)
+		return auditLinks(tx, row.CreatedAt, ActionRefresh, ls, nil, nil)
 	})
 	if err != nil {
-		return Refresh{}, fmt.Errorf("queueing links to refresh: %w", err)
+		return Refresh{}, fmt.Errorf("queue links to refresh: %w", err)
 	}
 	select {
 	case s.refresh <- struct{}{}:
-	default: // the worker is awake already
+	default: // the channel has a value already
 	}
 	return Refresh{ID: row.ID, Total: row.Total, CreatedAt: row.CreatedAt}, nil
 }
 
-// RefreshWanted gets a value after StartRefresh in this process.
-func (s *Store) RefreshWanted() <-chan struct{} { return s.refresh }
+// RefreshQueued receives a value after StartRefresh in this process.
+func (s *Store) RefreshQueued() <-chan struct{} { return s.refresh }
 
-// RefreshOf is how far a batch has come; CodeNotFound if there is none, or if it is of somebody
-// else and the actor is no admin.
+// RefreshOf returns the progress of a refresh. CodeNotFound if there is none, or if another account started it and
+// the actor is not an admin.
 func (s *Store) RefreshOf(ctx context.Context, refreshID string) (Refresh, error) {
 	if models.CheckID(models.KindRefresh, refreshID) != nil {
 		return Refresh{}, models.NotFound("refresh")
@@ -89,12 +88,12 @@ func (s *Store) RefreshOf(ctx context.Context, refreshID string) (Refresh, error
 		Waiting int
 	}
 	tx := s.db.Read(ctx)
-	own, args := madeBy(tx)
+	own, args := createdByActor(tx)
 	err := tx.Raw(`SELECT r.*,
 		(SELECT count(*) FROM link_refresh_items WHERE refresh_id = r.id) AS waiting
 		FROM link_refreshes r WHERE id = ? AND `+own, append([]any{refreshID}, args...)...).Scan(&rows).Error
 	if err != nil {
-		return Refresh{}, fmt.Errorf("loading a refresh: %w", err)
+		return Refresh{}, fmt.Errorf("load refresh: %w", err)
 	}
 	if len(rows) == 0 {
 		return Refresh{}, models.NotFound("refresh")

@@ -22,7 +22,7 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if len(t.urls(links.Filter{Query: "new"})) != 1 || len(t.urls(links.Filter{Query: "title:old"})) != 0 {
-			t.Error("the index does not know the new title")
+			t.Error("new title is not in the index")
 		}
 
 		own := "Mine"
@@ -31,7 +31,7 @@ func TestRefresh(t *testing.T) {
 		got, err = t.Refresh(t.Context(), l.ID)
 		t.must(err)
 		if got.Title != "Mine" || got.FetchedTitle != "New" {
-			t.Errorf("an own title: %+v", got)
+			t.Errorf("own title: %+v", got)
 		}
 
 		t.web.set(l.URL, links.Page{Status: 503, Title: "Sorry"})
@@ -66,9 +66,9 @@ func TestRefreshInTheBackground(t *testing.T) {
 		r, err := t.StartRefresh(t.Context(), ok.ID, bad.ID, gone.ID, models.NewID(models.KindLink))
 		t.must(err)
 		select {
-		case <-t.RefreshWanted():
+		case <-t.RefreshQueued():
 		default:
-			t.Error("the worker was not woken")
+			t.Error("no value from RefreshQueued")
 		}
 		_, err = t.Delete(t.Context(), gone.ID)
 		t.must(err)
@@ -100,14 +100,14 @@ func TestRefreshClaims(t *testing.T) {
 		}
 		items := claim(1)
 		claim(0)
-		t.must(t.ReleaseRefreshes(t.Context(), back(0, items)...)) // the worker stops
+		t.must(t.ReleaseRefreshes(t.Context(), releases(0, items)...)) // as when the worker stops
 		killed := t.instance("k_other")
 		if items := t.claimRefreshes(killed, 5); len(items) != 1 || items[0].ClaimedBy != killed {
 			t.Fatalf("%+v", items)
 		}
 		t.clock.Advance(time.Hour)
 		claim(0)
-		t.dies(killed)
+		t.endLease(killed)
 		items = claim(1)
 
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 20 * time.Minute})
@@ -115,7 +115,7 @@ func TestRefreshClaims(t *testing.T) {
 		if wait != 20*time.Minute {
 			t.Errorf("wait %v", wait)
 		}
-		t.must(t.ReleaseRefreshes(t.Context(), back(wait, items)...))
+		t.must(t.ReleaseRefreshes(t.Context(), releases(wait, items)...))
 		t.clock.Advance(15 * time.Minute)
 		claim(0)
 		got, err := t.RefreshOf(t.Context(), r.ID)
@@ -133,8 +133,7 @@ func TestRefreshClaims(t *testing.T) {
 	})
 }
 
-// Each queued link is claimed once, those first that wait longest.
-func TestQueuedLinksAreClaimedInTurn(t *testing.T) {
+func TestQueuedLinksAreClaimedOnceInOrder(t *testing.T) {
 	each(t, func(t fixture) {
 		var ids []string
 		for i := range 5 {
@@ -150,7 +149,7 @@ func TestQueuedLinksAreClaimedInTurn(t *testing.T) {
 		if len(items) != 2 || items[0].Link.ID != ids[0] || items[1].Link.ID != ids[1] || next != first.CreatedAt {
 			t.Errorf("%+v, next %v", items, next)
 		}
-		t.must(t.ReleaseRefreshes(t.Context(), back(time.Minute, items[:1])...)) // behind the others
+		t.must(t.ReleaseRefreshes(t.Context(), releases(time.Minute, items[:1])...)) // after the others
 		rest, next, err := t.ClaimRefreshes(t.Context(), t.instance("k_other"), 10)
 		t.must(err)
 		if len(rest) != 4 || rest[0].RefreshID != first.ID || rest[0].Link.ID != ids[2] || !next.Equal(t.clock.Now().Add(time.Minute)) {
@@ -167,8 +166,7 @@ func TestQueuedLinksAreClaimedInTurn(t *testing.T) {
 	})
 }
 
-// A link may be in several refreshes, also of one batch. What comes under a lease
-// that was lost counts for none, nor does what was found of a link that is deleted.
+// A link may be in several refreshes of one batch. Results of a lost lease and of deleted links do not count.
 func TestFinishedRefreshesOfABatch(t *testing.T) {
 	each(t, func(t fixture) {
 		good, bad, deleted := t.titled("https://a.test/good", "Old", "x"), t.add("https://a.test/bad"), t.add("https://a.test/deleted")
@@ -200,7 +198,7 @@ func TestFinishedRefreshesOfABatch(t *testing.T) {
 		if l := t.get(bad.ID); l.Health != links.Suspect || l.Failures != 1 {
 			t.Errorf("%+v", l)
 		}
-		t.must(t.FinishRefreshes(t.Context(), done...)) // twice: they are gone
+		t.must(t.FinishRefreshes(t.Context(), done...)) // a second time: ignored
 		if r, err := t.RefreshOf(t.Context(), first.ID); err != nil || r.Failed != 1 {
 			t.Errorf("counted twice: %+v, %v", r, err)
 		}

@@ -12,25 +12,23 @@ import (
 	"linkwatch/models/lease"
 )
 
-// refreshItem is a row of link_refresh_items: a link that is still to be refreshed.
+// refreshItem is a row of link_refresh_items: a queued link.
 type refreshItem struct {
 	RefreshID string
 	LinkSeq   int64
 	DueAt     models.Time
 }
 
-// RefreshItem is a queued link that an instance has claimed to refresh it. The tags
-// of the link are not loaded.
+// RefreshItem is a queued link that an instance has claimed. The tags of the link are not loaded.
 type RefreshItem struct {
 	RefreshID string
 	Link      Link
-	DueAt     models.Time // since when it may be fetched
+	DueAt     models.Time // earliest time of the fetch
 	ClaimedBy lease.ID
 }
 
-// ClaimRefreshes takes up to n queued links that are due for an instance, those
-// first whose time came first. Several instances never get the same one. next is
-// when the first of the others is due; zero: none is. Errors include lease.ErrLost.
+// ClaimRefreshes claims up to n due items for an instance, longest due first. Two instances never claim the same
+// item. next is when the next item is due, zero if there is none. Errors include lease.ErrLost.
 func (s *Store) ClaimRefreshes(ctx context.Context, holder lease.ID, n int) (items []RefreshItem, next models.Time, err error) {
 	now := s.clock.Now()
 	next, err = lease.Claim(ctx, s.db, holder, now, firstQueued, func(tx *gorm.DB) (err error) {
@@ -38,14 +36,14 @@ func (s *Store) ClaimRefreshes(ctx context.Context, holder lease.ID, n int) (ite
 		return err
 	})
 	if err != nil {
-		return nil, models.Time{}, fmt.Errorf("claiming links to refresh: %w", err)
+		return nil, models.Time{}, fmt.Errorf("claim links to refresh: %w", err)
 	}
 	return items, next, nil
 }
 
 func claimItems(tx *gorm.DB, skipLocked string, holder lease.ID, now models.Time, n int) ([]RefreshItem, error) {
 	var rows []refreshItem
-	// MATERIALIZED: PostgreSQL must not look for due ones a second time in one statement.
+	// MATERIALIZED: PostgreSQL must not evaluate the query twice.
 	err := tx.Raw(`WITH due AS MATERIALIZED (
 			SELECT refresh_id, link_seq FROM link_refresh_items WHERE due_at <= ? AND claimed_by IS NULL
 			ORDER BY due_at, refresh_id, link_seq LIMIT ?`+skipLocked+`)
@@ -71,44 +69,42 @@ func claimItems(tx *gorm.DB, skipLocked string, holder lease.ID, now models.Time
 	}
 	var items []RefreshItem
 	for _, r := range rows {
-		if l, ok := links[r.LinkSeq]; ok { // or it was deleted just now, and its items with it
+		if l, ok := links[r.LinkSeq]; ok { // else the link and its items were just deleted
 			items = append(items, RefreshItem{r.RefreshID, l, r.DueAt, holder})
 		}
 	}
 	return items, nil
 }
 
-// firstQueued is when the first free item is due; zero: none is.
+// firstQueued returns when the first unclaimed item is due, zero if there is none.
 func firstQueued(tx *gorm.DB) (next models.Time, err error) {
 	if err = tx.Raw("SELECT min(due_at) FROM link_refresh_items WHERE claimed_by IS NULL").Scan(&next).Error; err != nil {
-		return next, fmt.Errorf("looking for the next link to refresh: %w", err)
+		return next, fmt.Errorf("find next link to refresh: %w", err)
 	}
 	return next, nil
 }
 
-// Refetched is a finished fetch for a claimed item.
+// Refetched is a finished fetch of a claimed item.
 type Refetched struct {
-	RefreshItem // as ClaimRefreshes gave it
-	look
+	RefreshItem // as returned by ClaimRefreshes
+	result
 }
 
-// Refetch requests the page of a claimed item, for FinishRefreshes, or for
-// ReleaseRefreshes if there is a Wait. It does not use the database. Its errors are
-// those of Check.
+// Refetch requests the page of a claimed item. Pass the result to FinishRefreshes, or to ReleaseRefreshes if Wait
+// is set. It does not use the database. Errors are those of Check.
 func (s *Store) Refetch(ctx context.Context, item RefreshItem) (Refetched, error) {
-	k, err := refetch(ctx, s.background, item.Link)
-	return Refetched{item, k}, err
+	r, err := refetch(ctx, s.background, item.Link)
+	return Refetched{item, r}, err
 }
 
-// FinishRefreshes stores, in one transaction, what the fetches for claimed items
-// found, as Refresh does, and counts the items. Items that are no longer claimed as
-// they were are passed over, as are those of deleted links. However many items there
-// are, each table is written by one statement.
+// FinishRefreshes stores results as Refresh does, and removes the items from the queue, in one transaction. It
+// ignores items that are claimed by another lease and those of deleted links. It runs a fixed number of
+// statements.
 func (s *Store) FinishRefreshes(ctx context.Context, done ...Refetched) error {
-	rows, looks := models.NewRows("refresh_id text, link_seq bigint, claimed_by text"), make([]look, len(done))
+	rows, results := models.NewRows("refresh_id text, link_seq bigint, claimed_by text"), make([]result, len(done))
 	for i, r := range done {
 		rows.Add(r.RefreshID, r.Link.Seq, r.ClaimedBy)
-		looks[i] = r.look
+		results[i] = r.result
 	}
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		var items []refreshItem
@@ -118,16 +114,16 @@ func (s *Store) FinishRefreshes(ctx context.Context, done ...Refetched) error {
 		if err != nil {
 			return nil, err
 		}
-		return s.finish(tx, items, looks)
+		return s.finish(tx, items, results)
 	})
 	if err != nil {
-		return fmt.Errorf("recording refreshed links: %w", err)
+		return fmt.Errorf("record refreshed links: %w", err)
 	}
 	return nil
 }
 
-// finish stores what was found at the links of items, and counts those that failed.
-func (s *Store) finish(tx *gorm.DB, items []refreshItem, looks []look) (changed []Link, err error) {
+// finish applies results to the links of items, and counts failures.
+func (s *Store) finish(tx *gorm.DB, items []refreshItem, results []result) (changed []Link, err error) {
 	seqs := make([]int64, len(items))
 	for i, item := range items {
 		seqs[i] = item.LinkSeq
@@ -136,7 +132,7 @@ func (s *Store) finish(tx *gorm.DB, items []refreshItem, looks []look) (changed 
 	if err != nil {
 		return nil, err
 	}
-	if changed, err = s.learn(tx, ls, looks, false); err != nil {
+	if changed, err = s.apply(tx, ls, results, false); err != nil {
 		return nil, err
 	}
 	failing := make(map[int64]bool, len(ls))
@@ -156,8 +152,8 @@ func (s *Store) finish(tx *gorm.DB, items []refreshItem, looks []look) (changed 
 	return changed, rows.Exec(tx, "UPDATE link_refreshes SET failed = failed + r.n FROM {rows} AS r WHERE link_refreshes.id = r.id").Error
 }
 
-// ReleaseRefreshes gives claimed items back to the queue, to be claimed again after
-// a time. Those that are no longer claimed as they were are passed over.
+// ReleaseRefreshes releases claimed items, to be claimed again after a delay. It ignores items that are claimed by
+// another lease.
 func (s *Store) ReleaseRefreshes(ctx context.Context, back ...lease.Released[RefreshItem]) error {
 	rows := models.NewRows("refresh_id text, link_seq bigint, claimed_by text, due_at bigint")
 	now := s.clock.Now()
@@ -170,14 +166,13 @@ func (s *Store) ReleaseRefreshes(ctx context.Context, back ...lease.Released[Ref
 				AND link_refresh_items.claimed_by = r.claimed_by`).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing links to refresh: %w", err)
+		return fmt.Errorf("release links to refresh: %w", err)
 	}
 	return nil
 }
 
-// ReleaseOtherRefreshes frees the items that an instance has claimed, but for those
-// of keep. It is for after a claim that failed, when it is unknown whether it was
-// committed.
+// ReleaseOtherRefreshes releases the items that an instance has claimed, except those in keep. It is for use after
+// a failed claim, which may have been committed.
 func (s *Store) ReleaseOtherRefreshes(ctx context.Context, holder lease.ID, keep ...RefreshItem) error {
 	rows := models.NewRows("refresh_id text, link_seq bigint")
 	for _, item := range keep {
@@ -191,7 +186,7 @@ func (s *Store) ReleaseOtherRefreshes(ctx context.Context, holder lease.ID, keep
 			AND (refresh_id, link_seq) NOT IN (SELECT refresh_id, link_seq FROM {rows} AS r)`, holder).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing forgotten links to refresh: %w", err)
+		return fmt.Errorf("release other links to refresh: %w", err)
 	}
 	return nil
 }

@@ -10,11 +10,9 @@ import (
 	"linkwatch/models/audit"
 )
 
-// MergeTarget returns the other tag that a rename of tagID to name would merge
-// it into, and the number of links that carry that tag, expired ones included.
-// links is 0 if no other tag has the name that the actor sees. The error is CodeNotFound if tagID
-// names no tag. Both tags and the count come from one statement, so that
-// concurrent merges cannot make them disagree.
+// MergeTarget returns the tag into which RenameTag would merge a tag, with the number of its visible links,
+// expired ones included. links is 0 if the rename is not a merge. CodeNotFound if there is no tag with the id. It
+// runs one statement, so a concurrent merge cannot make the results inconsistent.
 func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, links int, err error) {
 	if models.CheckID(models.KindTag, tagID) != nil {
 		return Tag{}, 0, models.NotFound("tag")
@@ -30,11 +28,11 @@ func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, 
 		own, args = models.OwnScope(tx, "tag_scopes")
 		count = "SELECT CAST(sum(links) AS BIGINT) FROM tag_scopes WHERE tag_seq = tags.seq AND " + own
 	}
-	table, of := seenTags(tx)
+	table, of := visibleTagTable(tx)
 	args = append(append(args, of...), tagID, models.FoldName(name))
 	err = tx.Raw("SELECT tags.*, ("+count+") AS links FROM "+table+" WHERE id = ? OR folded_name = ?", args...).Scan(&rows).Error
 	if err != nil {
-		return Tag{}, 0, fmt.Errorf("looking for the tag to merge into: %w", err)
+		return Tag{}, 0, fmt.Errorf("find tag to merge into: %w", err)
 	}
 	known := false
 	for _, r := range rows {
@@ -47,24 +45,21 @@ func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, 
 	if !known {
 		return Tag{}, 0, models.NotFound("tag")
 	}
-	if links == 0 { // a tag without links does not exist for users: a rename takes its name silently
+	if links == 0 { // users do not see tags without links, so this is not a merge
 		into = Tag{}
 	}
 	return into, links, nil
 }
 
-// reindexBatch is how many links one transaction indexes again: other writers
-// wait that long.
-const reindexBatch = 250
+// reindexBatchSize is the number of links that one transaction indexes again. Other writers wait for it.
+const reindexBatchSize = 250
 
-// RenameTag gives a tag another name on the links that the actor sees. If another tag has
-// that name already, the two become one (merged is true), which keeps its casing. The
-// links are indexed again before it returns, some at a time; what ctx cuts
-// short, FinishRenames does.
+// RenameTag renames a tag on the visible links. If another visible tag has the name, the two are merged and the
+// spelling of the other one is kept. The links are indexed again in batches before RenameTag returns. If ctx ends
+// before that, FinishRenames continues.
 //
-// Links that the actor does not see keep the tag, so it then has another id than t. A tag
-// that only such links carry is none for the actor: its name can be given to another one,
-// which is no merge.
+// Hidden links keep the old tag. The returned tag then has another id. A name that only hidden links have can be
+// used: that is not a merge.
 func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merged bool, err error) {
 	names, err := cleanTags([]string{name})
 	if err != nil {
@@ -77,20 +72,20 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 			return nil, err
 		}
 		t, merged = old, false
-		stays, err := hiddenFrom(tx, old.Seq)
+		stays, err := hasHiddenLinks(tx, old.Seq)
 		if err != nil {
 			return nil, err
 		}
 		var other []Tag
 		if err := tx.Where("folded_name = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
-			return nil, fmt.Errorf("looking for a tag: %w", err)
+			return nil, fmt.Errorf("find tag: %w", err)
 		}
-		if folded != old.FoldedName { // the index does not know casings
-			seen, args := seenLinks(tx)
-			err := tx.Exec(`INSERT INTO link_reindex (link_seq) SELECT link_seq FROM link_tags WHERE tag_seq = ?`+seen+`
+		if folded != old.FoldedName { // the index ignores case
+			visible, args := andVisible(tx)
+			err := tx.Exec(`INSERT INTO link_reindex (link_seq) SELECT link_seq FROM link_tags WHERE tag_seq = ?`+visible+`
 				ON CONFLICT DO NOTHING`, append([]any{old.Seq}, args...)...).Error
 			if err != nil {
-				return nil, fmt.Errorf("noting the links of a tag: %w", err)
+				return nil, fmt.Errorf("queue links of a tag for indexing: %w", err)
 			}
 		}
 		switch {
@@ -103,7 +98,7 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 			t, err = merge(tx, old, other[0], stays)
 		case stays && folded != old.FoldedName:
 			var made map[string]Tag
-			if made, err = ensure(tx, map[string]string{folded: name}, old.LastUsedAt); err == nil {
+			if made, err = ensureTags(tx, map[string]string{folded: name}, old.LastUsedAt); err == nil {
 				t, err = merge(tx, old, made[folded], stays)
 			}
 		default:
@@ -111,7 +106,7 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 			err = tx.Exec("UPDATE tags SET name = ?, folded_name = ? WHERE seq = ?", name, folded, t.Seq).Error
 		}
 		if err != nil {
-			return nil, fmt.Errorf("renaming a tag: %w", err)
+			return nil, fmt.Errorf("rename tag: %w", err)
 		}
 		action := "tag.rename"
 		if merged {
@@ -128,9 +123,8 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 	return t, merged, err
 }
 
-// seenLinks is a further condition for the rows of link_tags whose links the actor of a handle
-// sees.
-func seenLinks(tx *gorm.DB) (sql string, args []any) {
+// andVisible returns an additional condition for rows of link_tags: their links are visible to the actor.
+func andVisible(tx *gorm.DB) (sql string, args []any) {
 	if seesAll(tx) {
 		return "", nil
 	}
@@ -138,22 +132,22 @@ func seenLinks(tx *gorm.DB) (sql string, args []any) {
 	return " AND link_seq IN (SELECT seq FROM links WHERE " + sql + ")", args
 }
 
-// merge moves the links of a tag that the actor sees to another tag, and counts the links of
-// both again. It drops the first tag, unless that stays on links that the actor does not see.
+// merge moves the visible links of a tag to another tag and updates the counts. It deletes the first tag, unless
+// hidden links have it (stays).
 func merge(tx *gorm.DB, from, into Tag, stays bool) (Tag, error) {
 	run := func(sql string, args ...any) error { return tx.Exec(sql, args...).Error }
-	seen, own := seenLinks(tx)
+	visible, own := andVisible(tx)
 	scope, owns := models.Visible(tx, "links")
 	for _, step := range []func() error{
 		func() error {
 			return run(`INSERT INTO link_tags (link_seq, tag_seq, position)
-				SELECT link_seq, CAST(? AS BIGINT), position FROM link_tags WHERE tag_seq = ?`+seen+` ON CONFLICT DO NOTHING`,
+				SELECT link_seq, CAST(? AS BIGINT), position FROM link_tags WHERE tag_seq = ?`+visible+` ON CONFLICT DO NOTHING`,
 				append([]any{into.Seq, from.Seq}, own...)...)
 		},
 		func() error {
-			return run("DELETE FROM link_tags WHERE tag_seq = ?"+seen, append([]any{from.Seq}, own...)...)
+			return run("DELETE FROM link_tags WHERE tag_seq = ?"+visible, append([]any{from.Seq}, own...)...)
 		},
-		func() error { // with the times of the first tag where the second has none, or is used less
+		func() error { // with the times of the first tag if the second has none or older ones
 			return run(`INSERT INTO tag_scopes (tag_seq, private_to, links, link_count, created_at, last_used_at)
 				SELECT tag_seq, links.private_to, count(*), count(*) FILTER (WHERE expired_at IS NULL),
 					COALESCE((SELECT created_at FROM tag_scopes AS f WHERE f.tag_seq = ? AND f.private_to = links.private_to), 0),
@@ -183,12 +177,12 @@ func merge(tx *gorm.DB, from, into Tag, stays bool) (Tag, error) {
 	return findTag(tx, into.ID)
 }
 
-// FinishRenames indexes the links again that a RenameTag did not get to.
+// FinishRenames indexes the links that an interrupted RenameTag has not indexed.
 func (s *Store) FinishRenames(ctx context.Context) error {
-	// A look that changes nothing first: as a rule there are none.
+	// Usually there are none, so check without a write transaction.
 	var waiting bool
 	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM link_reindex)").Scan(&waiting).Error; err != nil {
-		return fmt.Errorf("looking for the links of renamed tags: %w", err)
+		return fmt.Errorf("find links of renamed tags: %w", err)
 	}
 	if !waiting {
 		return nil
@@ -196,23 +190,23 @@ func (s *Store) FinishRenames(ctx context.Context) error {
 	return s.reindex(ctx)
 }
 
-// reindex indexes the links of link_reindex again, some at a time.
+// reindex indexes the links of link_reindex in batches.
 func (s *Store) reindex(ctx context.Context) error {
 	for {
 		var seqs []int64
 		err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 			seqs = nil
 			err := tx.Raw(`DELETE FROM link_reindex WHERE link_seq IN (
-				SELECT link_seq FROM link_reindex ORDER BY link_seq LIMIT ?) RETURNING link_seq`, reindexBatch).Scan(&seqs).Error
+				SELECT link_seq FROM link_reindex ORDER BY link_seq LIMIT ?) RETURNING link_seq`, reindexBatchSize).Scan(&seqs).Error
 			if err != nil {
 				return nil, err
 			}
-			return among(tx, seqRows(seqs), bySeq)
+			return loadRows(tx, seqRows(seqs), bySeq)
 		})
 		if err != nil {
-			return fmt.Errorf("indexing the links of a tag: %w", err)
+			return fmt.Errorf("index links of a tag: %w", err)
 		}
-		if len(seqs) < reindexBatch {
+		if len(seqs) < reindexBatchSize {
 			return nil
 		}
 	}

@@ -18,7 +18,7 @@ func TestRenameAndMergeTags(t *testing.T) {
 		tag, merged, err := t.RenameTag(t.Context(), t.tag("golang").ID, "Golang")
 		t.must(err)
 		if merged || tag.Name != "Golang" {
-			t.Errorf("another casing: %+v, merged %v", tag, merged)
+			t.Errorf("different case: %+v, merged %v", tag, merged)
 		}
 		tag, merged, err = t.RenameTag(t.Context(), tag.ID, "gopher")
 		t.must(err)
@@ -43,7 +43,7 @@ func TestRenameAndMergeTags(t *testing.T) {
 	})
 }
 
-func TestARenameThatWasCutShortIsFinished(t *testing.T) {
+func TestFinishRenames(t *testing.T) {
 	each(t, func(t fixture) {
 		var ns []links.New
 		for i := range 600 {
@@ -54,7 +54,7 @@ func TestARenameThatWasCutShortIsFinished(t *testing.T) {
 		id := t.tag("old").ID
 		ctx, cancel := context.WithCancel(t.Context())
 		n := modelstest.Queries(t, t.db)
-		go func() { // as soon as the rename is stored
+		go func() { // when the rename is committed
 			for n.Load() < 8 {
 				runtime.Gosched()
 			}

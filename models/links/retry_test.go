@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// losesOnce is an index that loses a race, once each time it is told to.
+// losesOnce is an index that loses a race once after each request of the test.
 type losesOnce struct {
 	index
 	lose bool
@@ -34,8 +34,8 @@ func (anyPage) Fetch(_ context.Context, url string) (Page, error) {
 }
 func (p anyPage) Probe(ctx context.Context, url string) (Page, error) { return p.Fetch(ctx, url) }
 
-// A transaction that is run again does what it does once.
-func TestWritesThatAreRunAgain(t *testing.T) {
+// A retried transaction has its effect once.
+func TestRetriedWrites(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		ctx := t.Context()
 		s := NewStore(db, nil, anyPage{}, Options{CheckInterval: 1 << 40})

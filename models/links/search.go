@@ -10,22 +10,21 @@ import (
 	"linkwatch/models"
 )
 
-// index is the search index of one engine. Its parts run in the caller's
-// transaction, so that a link and its entry are never apart.
+// index is the search index of a database. Its methods run in the transaction of the caller, so a link and its
+// entry are always consistent.
 type index interface {
-	// put adds the entries of links, replacing those that are there.
+	// put inserts or replaces entries.
 	put(tx *gorm.DB, docs []doc) error
-	// remove drops the entries of links (seqRows).
+	// remove deletes the entries of links (seqRows).
 	remove(tx *gorm.DB, seqs *models.Rows) error
-	// find gives the keys of one page of the links that match, best first:
-	// words found in titles, then in URLs too, then in tags too; newest first
-	// within each. total is the number of all matches, counted up to s.limit.
+	// find returns the keys of a page of matches, best first: matches in titles, then in URLs, then in tags;
+	// newest first within each. total is the number of all matches, counted up to s.limit.
 	find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error)
-	// newest gives the keys of the newest links that match, up to limit of them.
+	// newest returns the keys of up to limit newest matches.
 	newest(tx *gorm.DB, s selection, limit int) ([]int64, error)
-	// any says whether some link matches.
+	// any reports whether a link matches.
 	any(tx *gorm.DB, s selection) (bool, error)
-	// unused are those of some words (wordsOf) that are in no link's entry.
+	// unused returns the words (wordsOf) that no entry has.
 	unused(tx *gorm.DB, words []string) ([]string, error)
 }
 
@@ -36,26 +35,26 @@ func newIndex(engine string) index {
 	return sqliteIndex{}
 }
 
-// doc is what the index knows of a link, folded.
+// doc is the index entry of a link. Its text is folded.
 type doc struct {
 	seq              int64
 	title, url, tags string
-	marks            []string // whole words: see mark…
+	marks            []string // see markExpired etc.
 }
 
-// The marks of a link, by which lists are filtered.
+// Marks of a link are keywords by which lists are filtered.
 const (
 	markExpired = "xexpired"
-	markPrivate = "xprivate" // beside markOwner
+	markPrivate = "xprivate" // in addition to markOwner
 )
 
-// markOwner marks the private links of an owner. Names differ by case, and marks do not.
+// markOwner is the mark of the private links of an owner. It is in hex because marks ignore case and names do not.
 func markOwner(name string) string { return "p" + hex.EncodeToString([]byte(name)) }
 
 func markTag(folded string) string { return "t" + folded }
 func markHealth(h Health) string   { return "h" + string(h) }
 
-// docOf is the entry of a link whose Tags are loaded.
+// docOf returns the entry of a link whose Tags are loaded.
 func docOf(l Link) doc {
 	d := doc{seq: l.Seq, title: models.Fold(l.Title), url: models.Fold(l.URL)}
 	folded := make([]string, len(l.Tags))
@@ -63,7 +62,7 @@ func docOf(l Link) doc {
 		folded[i] = models.Fold(t)
 		d.marks = append(d.marks, markTag(models.FoldName(t)))
 	}
-	d.tags = strings.Join(folded, "\n") // no query holds a line end, so none spans two tags
+	d.tags = strings.Join(folded, "\n") // queries have no line breaks, so no match spans two tags
 	d.marks = append(d.marks, markHealth(l.Health))
 	if l.Expired() {
 		d.marks = append(d.marks, markExpired)
@@ -74,23 +73,23 @@ func docOf(l Link) doc {
 	return d
 }
 
-// selection is what a list shows, ready for the index.
+// selection is a query with filters.
 type selection struct {
 	query Query
-	whole map[string]bool // the names in query.Tags that are tags as they stand
-	must  []string        // marks that a link has to carry
-	not   []string        // marks that it must not carry
-	since models.Time     // it must have expired after it; zero = at any time, or not at all
-	own   string          // the mark that a private link has to carry; "" = none: those of all owners are shown
-	limit int             // where counting the matches stops; 0 = they are all counted
+	whole map[string]bool // names in query.Tags that match a tag exactly
+	must  []string        // marks that a link must have
+	not   []string        // marks that a link must not have
+	since models.Time     // earliest time of expiry; zero = any
+	own   string          // mark that private links must have; "" = all private links are visible
+	limit int             // where counting stops; 0 = no limit
 }
 
-// hasPage says whether a page has results, given a total counted up to the limit.
+// hasPage reports whether a page has results. total is counted up to the limit.
 func (s selection) hasPage(p models.Page, total int) bool {
 	return total > p.Offset() || s.limit > 0 && total >= s.limit
 }
 
-// selectionOf adds the filter's marks to a parsed query, and what the actor sees.
+// selectionOf returns the selection for a filter and its parsed query. It has only visible links.
 func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, whole map[string]bool) selection {
 	sel := selection{query: q, whole: whole}
 	if !seesAll(tx) {
@@ -117,26 +116,22 @@ func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, whole map[string]boo
 	return sel
 }
 
-// tiers are the fields in which the words without a prefix may stand, best
-// first. Each tier holds the one before it.
+// tiers are the fields in which words without a prefix may match, best first. A tier includes the previous ones.
 var tiers = [][]string{{"title"}, {"title", "url"}, {"title", "url", "tags"}}
 
-// tiersOf is how many tiers a query needs to be looked at in.
-func (s selection) tiersOf() int {
+// tierCount returns the number of tiers that apply to a selection.
+func (s selection) tierCount() int {
 	if len(s.query.Words) == 0 {
 		return 1
 	}
 	return len(tiers)
 }
 
-// fewMatches is how many matches are ranked by their texts. Asking the index
-// for each tier and for a count takes as long as the words are frequent, even
-// if few links hold all of them; so they are got at once if they are few, or if
-// no more are looked at (Find).
-const fewMatches = 200
+// maxRanked is the largest number of matches that rank sorts by their text. A query of the index for each tier
+// takes long for frequent words, even if few links have all of them. Find never ranks more.
+const maxRanked = 200
 
-// rank sorts links by the tier in which they hold the words, keeping their
-// order within each.
+// rank sorts links by tier. Within a tier the order does not change.
 func rank(tx *gorm.DB, words []Word, seqs []int64) error {
 	var rows []struct {
 		Seq        int64
@@ -149,12 +144,12 @@ func rank(tx *gorm.DB, words []Word, seqs []int64) error {
 	for _, r := range rows {
 		title, url := models.Fold(r.Title), models.Fold(r.URL)
 		for _, w := range words {
-			held := func(text string) bool {
+			matches := func(text string) bool {
 				return slices.ContainsFunc(w, func(form string) bool { return strings.Contains(text, form) })
 			}
 			switch {
-			case held(title):
-			case held(url):
+			case matches(title):
+			case matches(url):
 				tier[r.Seq] = max(tier[r.Seq], 1)
 			default:
 				tier[r.Seq] = 2

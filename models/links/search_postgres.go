@@ -10,9 +10,8 @@ import (
 	"linkwatch/models"
 )
 
-// postgresIndex is the table links_search with its pg_trgm indexes: LIKE finds
-// any part of a text through them (words of one or two characters by reading
-// the table).
+// postgresIndex is the table links_search with pg_trgm indexes, which find any part of a text with LIKE. Words of
+// one or two characters need a scan of the table.
 type postgresIndex struct{}
 
 func (postgresIndex) put(tx *gorm.DB, docs []doc) error {
@@ -30,9 +29,9 @@ func (postgresIndex) remove(tx *gorm.DB, seqs *models.Rows) error {
 
 func (postgresIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
 	where := conditions(s)
-	// The rank is the first tier whose fields hold every word.
+	// The rank is the first tier that matches all words.
 	rank, rankArgs := "CASE", []any{}
-	for i := range s.tiersOf() - 1 {
+	for i := range s.tierCount() - 1 {
 		c := conditionsOf(s.query.Words, tiers[i]...)
 		rank += " WHEN " + c.sql + " THEN " + string(rune('0'+i))
 		rankArgs = append(rankArgs, c.args...)
@@ -49,7 +48,7 @@ func (postgresIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64
 	return seqs, total, err
 }
 
-// countRows counts matches up to a limit (0 = all) and looks at no more of them.
+// countRows counts matches and stops at limit (0 = no limit).
 func countRows(tx *gorm.DB, where condition, limit int) (n int, err error) {
 	if limit == 0 {
 		err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where.sql, where.args...).Scan(&n).Error
@@ -63,16 +62,15 @@ func countRows(tx *gorm.DB, where condition, limit int) (n int, err error) {
 func (postgresIndex) newest(tx *gorm.DB, s selection, limit int) (seqs []int64, err error) {
 	where, from := conditions(s), "links_search"
 	if !s.query.indexed() {
-		seen := seenBy(s)
-		from = fmt.Sprintf("(SELECT * FROM links_search WHERE "+seen.sql+" ORDER BY link_seq DESC LIMIT %d) AS newest", models.NewestSearched)
-		where.args = append(seen.args, where.args...)
+		visible := visibleIn(s)
+		from = fmt.Sprintf("(SELECT * FROM links_search WHERE "+visible.sql+" ORDER BY link_seq DESC LIMIT %d) AS newest", models.NewestSearched)
+		where.args = append(visible.args, where.args...)
 	}
 	err = tx.Raw("SELECT link_seq FROM "+from+" WHERE "+where.sql+" ORDER BY link_seq DESC LIMIT ?", append(where.args, limit)...).Scan(&seqs).Error
 	return seqs, err
 }
 
-// indexed says whether a pg_trgm index finds what a query looks for: none finds words of
-// one or two characters.
+// indexed reports whether a pg_trgm index can be used: it cannot for words of one or two characters only.
 func (q Query) indexed() bool {
 	long := func(w Word) bool {
 		return !slices.ContainsFunc(w, func(form string) bool { return models.Runes(form) < 3 })
@@ -87,13 +85,13 @@ func (postgresIndex) any(tx *gorm.DB, s selection) (found bool, err error) {
 }
 
 func (postgresIndex) unused(tx *gorm.DB, words []string) (out []string, err error) {
-	rows := models.RowsOf("word text", words) // of letters and digits: nothing has to be escaped
+	rows := models.RowsOf("word text", words) // letters and digits need no escaping
 	err = rows.Raw(tx, `SELECT word FROM {rows} AS r WHERE NOT EXISTS (SELECT 1 FROM links_search
 		WHERE title LIKE '%' || word || '%' OR url LIKE '%' || word || '%' OR tags LIKE '%' || word || '%')`).Scan(&out).Error
 	return out, err
 }
 
-// condition is a piece of SQL and its arguments.
+// condition is an SQL condition with its arguments.
 type condition struct {
 	sql  string
 	args []any
@@ -112,7 +110,6 @@ func join(op string, cs ...condition) condition {
 	return out
 }
 
-// conditions is the whole selection as SQL.
 func conditions(s selection) condition {
 	and := []condition{{sql: "TRUE"}}
 	and = append(and,
@@ -143,11 +140,11 @@ func conditions(s selection) condition {
 	for _, m := range s.not {
 		and = append(and, not(carries(m)))
 	}
-	return join(" AND ", append(and, seenBy(s))...)
+	return join(" AND ", append(and, visibleIn(s))...)
 }
 
-// seenBy asks for links that the reader sees.
-func seenBy(s selection) condition {
+// visibleIn returns the condition for links that the actor sees.
+func visibleIn(s selection) condition {
 	if s.own == "" {
 		return condition{sql: "TRUE"}
 	}
@@ -156,7 +153,7 @@ func seenBy(s selection) condition {
 
 func not(c condition) condition { return condition{"NOT " + c.sql, c.args} }
 
-// conditionsOf asks for every word in any of the fields.
+// conditionsOf requires each word in one of the fields.
 func conditionsOf(words []Word, fields ...string) condition {
 	and := []condition{{sql: "TRUE"}}
 	for _, w := range words {

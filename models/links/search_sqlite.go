@@ -9,12 +9,11 @@ import (
 	"linkwatch/models"
 )
 
-// sqliteIndex is the FTS5 table links_search. FTS5 finds whole tokens and
-// starts of tokens; to find any part of a word, each text is stored as its
-// overlapping groups of three characters ("golang": gol ola lan ang ng g). A
-// word of three or more is then a phrase of groups, and a shorter one is the
-// start of a group. FTS5's own trigram tokenizer does the first but not the
-// second. The row ids are the links' seqs, which FTS5 gives newest first for free.
+// sqliteIndex is the FTS5 table links_search. FTS5 matches whole tokens and prefixes of tokens. To match any part
+// of a word, each text is stored as its overlapping groups of three characters: "golang" is "gol ola lan ang ng
+// g". A word of three or more characters is a phrase of groups, a shorter one the prefix of a group. The trigram
+// tokenizer of FTS5 cannot match the shorter ones. The row ids are Link.Seq, so FTS5 returns matches newest first
+// without sorting.
 type sqliteIndex struct{}
 
 func (sqliteIndex) put(tx *gorm.DB, docs []doc) error {
@@ -31,13 +30,13 @@ func (sqliteIndex) remove(tx *gorm.DB, seqs *models.Rows) error {
 }
 
 func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
-	n := s.tiersOf()
+	n := s.tierCount()
 	if n > 1 {
-		few, err := newest(tx, s, match(s, n-1), fewMatches+1, 0)
+		few, err := newest(tx, s, match(s, n-1), maxRanked+1, 0)
 		if err != nil {
 			return nil, 0, err
 		}
-		if len(few) <= fewMatches {
+		if len(few) <= maxRanked {
 			err := rank(tx, s.query.Words, few)
 			return few[min(p.Offset(), len(few)):min(p.Offset()+p.Size, len(few))], len(few), err
 		}
@@ -51,7 +50,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 	}
 	for i := 0; i < n && len(seqs) < want; i++ {
 		expr := match(s, i)
-		if i > 0 { // what the better tiers have not shown yet
+		if i > 0 { // exclude matches of better tiers
 			expr = "(" + expr + ") NOT (" + match(s, i-1) + ")"
 		}
 		rows, err := newest(tx, s, expr, want-len(seqs), skip)
@@ -63,7 +62,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		case len(rows) > 0:
 			skip = 0
 		case skip > 0:
-			inTier, err := countMatches(tx, s, expr, skip) // skip is the limit: later pages have none of them
+			inTier, err := countMatches(tx, s, expr, skip) // counting more than skip is not needed
 			if err != nil {
 				return nil, 0, err
 			}
@@ -74,11 +73,11 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 }
 
 func (sqliteIndex) newest(tx *gorm.DB, s selection, limit int) ([]int64, error) {
-	return newest(tx, s, match(s, s.tiersOf()-1), limit, 0)
+	return newest(tx, s, match(s, s.tierCount()-1), limit, 0)
 }
 
 func (sqliteIndex) any(tx *gorm.DB, s selection) (bool, error) {
-	seqs, err := newest(tx, s, match(s, s.tiersOf()-1), 1, 0)
+	seqs, err := newest(tx, s, match(s, s.tierCount()-1), 1, 0)
 	return len(seqs) > 0, err
 }
 
@@ -92,17 +91,17 @@ func (sqliteIndex) unused(tx *gorm.DB, words []string) (out []string, err error)
 	return out, err
 }
 
-// newest are the keys of some matches, the newest first.
+// newest returns the keys of matches of an expression, newest first.
 func newest(tx *gorm.DB, s selection, expr string, limit, offset int) (seqs []int64, err error) {
-	where, args := matching(s, expr)
+	where, args := whereMatch(s, expr)
 	err = tx.Raw("SELECT rowid FROM links_search WHERE "+where+" ORDER BY rowid DESC LIMIT ? OFFSET ?",
 		append(args, limit, offset)...).Scan(&seqs).Error
 	return seqs, err
 }
 
-// countMatches counts matches up to a limit (0 = all) and looks at no more of them.
+// countMatches counts matches and stops at limit (0 = no limit).
 func countMatches(tx *gorm.DB, s selection, expr string, limit int) (n int, err error) {
-	where, args := matching(s, expr)
+	where, args := whereMatch(s, expr)
 	if limit == 0 {
 		err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where, args...).Scan(&n).Error
 		return n, err
@@ -111,18 +110,17 @@ func countMatches(tx *gorm.DB, s selection, expr string, limit int) (n int, err 
 	return n, err
 }
 
-// matching is the condition of an expression and of what no mark tells. (The
-// plus keeps FTS5 from looking up each of these rows by itself.)
-func matching(s selection, expr string) (where string, args []any) {
+// whereMatch returns the condition for matches of an expression, and for s.since. The plus keeps FTS5 from looking
+// up each row separately.
+func whereMatch(s selection, expr string) (where string, args []any) {
 	if s.since.IsZero() {
 		return "links_search MATCH ?", []any{expr}
 	}
 	return "links_search MATCH ? AND +rowid IN (SELECT seq FROM links WHERE expired_at > ?)", []any{expr, s.since}
 }
 
-// match is the FTS5 expression of a selection, with the words that have no
-// prefix in the fields of the tier. Everything a person typed is a quoted
-// token without any character that FTS5 knows.
+// match returns the FTS5 expression of a selection, with words without a prefix in the fields of a tier. User
+// input becomes quoted tokens without FTS5 syntax.
 func match(s selection, tier int) string {
 	var and []string
 	add := func(words []Word, fields ...string) {
@@ -167,12 +165,12 @@ func match(s selection, tier int) string {
 	return expr
 }
 
-// markAny is a mark on every link: FTS5 has no expression for "all rows".
+// markAny is a mark of all links. FTS5 has no expression for all rows.
 const markAny = "any"
 
 func mark(m string) string { return `marks : "` + token(m) + `"` }
 
-// in is the expression of a word in any of some fields.
+// in returns the expression for a word in one of the fields.
 func in(fields []string, w Word) string {
 	forms := make([]string, len(w))
 	for i, form := range w {
@@ -183,8 +181,7 @@ func in(fields []string, w Word) string {
 
 const gram = 3
 
-// grams is a text as its overlapping groups of three characters, with the
-// shorter ones at its end.
+// grams returns the overlapping groups of three characters of a text, and the shorter ones at its end.
 func grams(folded string) string {
 	t := token(folded)
 	var b strings.Builder
@@ -201,14 +198,14 @@ func grams(folded string) string {
 	return b.String()
 }
 
-// gramQuery is the expression that finds a part of a text in its grams.
+// gramQuery returns the expression for any part of a text.
 func gramQuery(folded string) string {
 	t := token(folded)
 	if utf8.RuneCountInString(t) < gram {
 		return `"` + t + `"*`
 	}
 	g := strings.Fields(grams(folded))
-	return `"` + strings.Join(g[:len(g)-gram+1], " ") + `"` // the shorter ones at the end may be followed by more
+	return `"` + strings.Join(g[:len(g)-gram+1], " ") + `"` // without the shorter ones at the end: the match may be inside a word
 }
 
 func tokens(marks []string) string {
@@ -219,8 +216,8 @@ func tokens(marks []string) string {
 	return strings.Join(append(out, markAny), " ")
 }
 
-// token makes one token of a text for the tokenizer "ascii", which splits at
-// everything ASCII but letters and digits: those become private characters.
+// token replaces ASCII characters except letters and digits by private use characters. The tokenizer "ascii" would
+// split the text at them.
 func token(folded string) string {
 	return strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (r < '0' || r > '9') && (r < 'a' || r > 'z') {

@@ -53,7 +53,7 @@ func TestSearch(t *testing.T) {
 			{"tag:go devops", []string{both, ops, doc}},
 			{"tag:go, devops", []string{both, ops, doc}},
 			{"tag:go tag:devops", []string{both}},
-			{"tag:evop", []string{both, ops}}, // no tag of that name: any that holds it
+			{"tag:evop", []string{both, ops}}, // no tag with this name, so tags that contain it
 			{"tag:c#", []string{cs}},
 			{"title:go", []string{doc}},
 			{"url:golang", []string{ops}},
@@ -98,7 +98,7 @@ func TestSearch(t *testing.T) {
 			if c.want == nil {
 				c.want = []string{}
 			}
-			if c.q == "exmaple nothing" { // a near miss of one word beside a word that is there
+			if c.q == "exmaple nothing" { // one misspelled word and one with matches
 				if !slices.Equal(got, []string{quantum}) {
 					t.Errorf("%q found %q", c.q, got)
 				}
@@ -114,7 +114,7 @@ func TestSearch(t *testing.T) {
 			t.wantCode(err, models.CodeInvalid)
 		}
 		if got := t.urls(links.Filter{Query: "  "}); len(got) != 10 {
-			t.Errorf("blanks alone ask for nothing: %q", got)
+			t.Errorf("only spaces: %q", got)
 		}
 		if got := t.urls(links.Filter{Query: "golang", Shown: links.ShowExpired}); !slices.Equal(got, []string{old.URL}) {
 			t.Errorf("expired only: %q", got)
@@ -132,14 +132,14 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSearchRanksTitlesThenURLsThenTags(t *testing.T) {
-	for _, n := range []int{40, 240} { // few are ranked by their texts, many by the index
+	for _, n := range []int{40, 240} { // ranked by rank, and by the index
 		t.Run(fmt.Sprint(n), func(t *testing.T) { each(t, func(t fixture) { searchRanks(t, n) }) })
 	}
 }
 
 func searchRanks(t fixture, n int) {
 	var want [3][]string
-	for i := range n { // several pages, each tier crossing a border of pages
+	for i := range n { // several pages; each tier spans a page border
 		url, title, tags := fmt.Sprintf("https://site%d.example/", i), "Plain", []string(nil)
 		tier := i % 3
 		switch tier {
@@ -175,11 +175,10 @@ func searchRanks(t fixture, n int) {
 	}
 }
 
-// TestSearchCountsUpToALimit: a search counts 10,000 matches exactly and says of
-// more than that only that there are more. Every page still has its results.
+// A search counts up to 10,000 matches exactly, and reports that there are more. All pages have results.
 func TestSearchCountsUpToALimit(t *testing.T) {
 	each(t, func(t fixture) {
-		const byTag = 25 // the last ones in rank
+		const byTag = 25 // lowest rank
 		var ns []links.New
 		for i := range links.MaxCounted {
 			n := links.New{URL: fmt.Sprintf("https://h%d.test/walrus", i)}
@@ -228,7 +227,7 @@ func TestSearchCountsUpToALimit(t *testing.T) {
 				}
 			}
 		}
-		// Other lists count all their links.
+		// Lists without a query count all links.
 		all, err := t.List(t.Context(), links.Filter{Tag: "new"}, models.Page{Number: 1, Size: 30})
 		t.must(err)
 		if all.Total != 34 || all.TotalIsLowerBound {
@@ -280,8 +279,7 @@ func TestSearchNearMisses(t *testing.T) {
 	})
 }
 
-// Words of links that are gone or hidden do not stand in the way of others,
-// and are forgotten in time.
+// Words of deleted and hidden links are not used, do not replace other near misses, and are deleted by the reaper.
 func TestNearMissesOfLiveLinksOnly(t *testing.T) {
 	each(t, func(t fixture) {
 		live := t.titled("https://a.test/", "kubernetes")
@@ -299,19 +297,19 @@ func TestNearMissesOfLiveLinksOnly(t *testing.T) {
 		var words []string
 		t.must(t.db.Read(t.Context()).Raw("SELECT word FROM link_words WHERE word LIKE 'kube%' ORDER BY word").Scan(&words).Error)
 		if !slices.Equal(words, []string{"kubernetee", "kubernetes"}) {
-			t.Errorf("words kept: %q", words)
+			t.Errorf("link_words: %q", words)
 		}
-		again := t.titled("https://d.test/", "kubernetez") // it is stored again, though it was known once
+		again := t.titled("https://d.test/", "kubernetez") // stores the word again
 		if got := t.urls(links.Filter{Query: "kubernetezz"}); !slices.Equal(got, []string{again.URL}) {
 			t.Errorf("%q", got)
 		}
 	})
 }
 
-// TestSearchAgainstScan compares the index with a plain look through all links.
+// TestSearchAgainstScan compares search results with a scan of all links.
 func TestSearchAgainstScan(t *testing.T) {
 	each(t, func(t fixture) {
-		rnd := rand.New(rand.NewPCG(1, 2)) // the same links and queries at each run
+		rnd := rand.New(rand.NewPCG(1, 2)) // same links and queries in each run
 		letters := []rune("abc é#%_語ß")
 		text := func(n int) string {
 			var b strings.Builder
@@ -355,7 +353,7 @@ func TestSearchAgainstScan(t *testing.T) {
 			}
 			expected := slices.Concat(want[0], want[1], want[2])
 			if len(expected) == 0 {
-				continue // near misses take over
+				continue // has near misses
 			}
 			found, err := t.List(t.Context(), links.Filter{Query: `"` + word + `"`}, models.Page{Number: 1, Size: 100})
 			t.must(err)

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// However many links a batch has, it takes the same statements.
+// The number of statements of a batch does not depend on its size.
 func TestStatementsOfABatchAreConstant(t *testing.T) {
 	each(t, func(t fixture) {
 		few, many := t.sentFor(10), t.sentFor(200)
@@ -21,7 +21,7 @@ func TestStatementsOfABatchAreConstant(t *testing.T) {
 	})
 }
 
-// sentFor does all that is done in batches with n new links, and counts the statements.
+// sentFor runs all batch operations with n new links and counts statements.
 func (t fixture) sentFor(n int) map[string]int64 {
 	t.Helper()
 	ctx, sent := t.Context(), map[string]int64{}
@@ -71,7 +71,7 @@ func (t fixture) sentFor(n int) map[string]int64 {
 	tag := t.tag("first").ID
 	count("rename a tag", func() error { _, _, err := t.RenameTag(ctx, tag, fmt.Sprint("first of ", n)); return err })
 
-	// Some of each batch expire, others begin to fail.
+	// Some links of each batch expire, others fail.
 	turn := func(third int) {
 		for i := third; i < n; i += 3 {
 			t.web.set(fmt.Sprintf("https://n%d.test/%d", n, i), links.Page{Status: 404})
@@ -86,7 +86,7 @@ func (t fixture) sentFor(n int) map[string]int64 {
 	count("claim", func() error { due = t.claim(t.holds, n); return nil })
 	done := t.check(due...)
 	count("record", func() error { _, err := t.Record(ctx, done...); return err })
-	count("release", func() error { return t.Release(ctx, back(week, due)...) })
+	count("release", func() error { return t.Release(ctx, releases(week, due)...) })
 
 	_, err := t.StartRefresh(ctx, ids...)
 	t.must(err)
@@ -96,7 +96,7 @@ func (t fixture) sentFor(n int) map[string]int64 {
 	turn(2)
 	fetched := t.refetch(items...)
 	count("refresh", func() error { return t.FinishRefreshes(ctx, fetched...) })
-	count("release refreshes", func() error { return t.ReleaseRefreshes(ctx, back(0, items)...) })
+	count("release refreshes", func() error { return t.ReleaseRefreshes(ctx, releases(0, items)...) })
 
 	t.add(fmt.Sprintf("https://n%d.test/", n)) // a word to keep
 	_, err = t.Delete(ctx, ids...)

@@ -12,27 +12,27 @@ import (
 	"linkwatch/models"
 )
 
-// Options are the settings of the store.
+// Options are the settings of a Store.
 type Options struct {
-	CheckInterval time.Duration // how often a link is rechecked (LINK_CHECK_INTERVAL)
-	// Background is the Fetcher of rechecks and queued refreshes, which must not
-	// take the turns of requests; nil = the one for requests.
+	CheckInterval time.Duration // between rechecks of a link (LINK_CHECK_INTERVAL)
+	// Background is the Fetcher for rechecks and queued refreshes, so that they do not delay requests of users;
+	// nil = the same Fetcher.
 	Background Fetcher
 }
 
-// Store keeps links and tags. It is safe for concurrent use.
+// Store stores links and tags. It is safe for concurrent use.
 type Store struct {
 	db         *models.DB
 	clock      models.Clock
-	fetch      Fetcher // for requests: somebody waits
+	fetch      Fetcher // for requests of users
 	background Fetcher
 	opts       Options
 	index      index
 	words      vocabulary
-	refresh    chan struct{} // has a value when a refresh was queued
+	refresh    chan struct{} // receives a value when a refresh is queued
 }
 
-// NewStore makes the store over an open, migrated database.
+// NewStore returns a Store for a migrated database.
 func NewStore(db *models.DB, clock models.Clock, fetch Fetcher, opts Options) *Store {
 	if opts.Background == nil {
 		opts.Background = fetch
@@ -43,15 +43,16 @@ func NewStore(db *models.DB, clock models.Clock, fetch Fetcher, opts Options) *S
 	}
 }
 
-// Now is the time by the store's clock.
+// Now returns the time of the clock of the store.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Get is one link with its tags; CodeNotFound if there is none.
+// Get returns a link with its tags. CodeNotFound if there is none.
 func (s *Store) Get(ctx context.Context, id string) (Link, error) {
 	return one(s.db.Read(ctx), id)
 }
 
-// ByURL is the link of a canonical URL that is shared, else the actor's own; ok is false if there is none.
+// ByURL returns the link with a canonical URL: the shared one, else the one of the actor. ok is false if there is
+// none.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l Link, ok bool, err error) {
 	tx := s.db.Read(ctx)
 	scope, args := models.OwnScope(tx, "links")
@@ -62,17 +63,17 @@ func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l Link, ok bool
 	return ls[0], true, nil
 }
 
-// View is Get that counts a view, every time.
+// View is Get and counts a view.
 func (s *Store) View(ctx context.Context, id string) (Link, error) {
 	if models.CheckID(models.KindLink, id) != nil {
 		return Link{}, models.NotFound("link")
 	}
 	var l Link
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		seen, args := models.Visible(tx, "links")
-		err := tx.Exec("UPDATE links SET view_count = view_count + 1 WHERE id = ? AND "+seen, append([]any{id}, args...)...).Error
+		visible, args := models.Visible(tx, "links")
+		err := tx.Exec("UPDATE links SET view_count = view_count + 1 WHERE id = ? AND "+visible, append([]any{id}, args...)...).Error
 		if err != nil {
-			return fmt.Errorf("counting a view: %w", err)
+			return fmt.Errorf("count view: %w", err)
 		}
 		l, err = one(tx, id)
 		return err
@@ -80,7 +81,7 @@ func (s *Store) View(ctx context.Context, id string) (Link, error) {
 	return l, err
 }
 
-// Random is a random active link; CodeNotFound if there is none.
+// Random returns a random active link. CodeNotFound if there is none.
 func (s *Store) Random(ctx context.Context) (Link, error) {
 	tx := s.db.Read(ctx)
 	n, err := countActive(tx)
@@ -101,7 +102,7 @@ func orNotFound(err error) error {
 	return models.NotFound("link")
 }
 
-// Popular are the active links, most viewed first.
+// Popular returns a page of the active links, most viewed first.
 func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], error) {
 	out := models.List[Link]{Page: p}
 	tx := s.db.Read(ctx)
@@ -113,9 +114,8 @@ func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], 
 	return out, err
 }
 
-// Glance returns up to n of the newest and of the most viewed active links. It counts
-// nothing.
-func (s *Store) Glance(ctx context.Context, n int) (newest, popular []Link, err error) {
+// RecentAndPopular returns up to n of the newest and of the most viewed active links, without totals.
+func (s *Store) RecentAndPopular(ctx context.Context, n int) (newest, popular []Link, err error) {
 	tx := s.db.Read(ctx)
 	if newest, err = load(tx, active(tx).Order("seq DESC").Limit(n)); err != nil {
 		return nil, nil, err
@@ -124,55 +124,54 @@ func (s *Store) Glance(ctx context.Context, n int) (newest, popular []Link, err 
 	return newest, popular, err
 }
 
-// Counts are the sizes of the collection.
+// Counts counts links and tags.
 func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	c := Counts{Health: map[Health]int{}}
 	tx := s.db.Read(ctx)
 	var sizes struct{ Links, Expired, Tags int }
-	tags, args := seenTags(tx)
+	tags, args := visibleTagTable(tx)
 	err := tx.Raw(`SELECT
 		(SELECT count(*) FROM links) AS links,
 		(SELECT count(*) FROM links WHERE expired_at IS NOT NULL) AS expired,
 		(SELECT count(*) FROM `+tags+`) AS tags`, args...).Scan(&sizes).Error
 	if err != nil {
-		return c, fmt.Errorf("counting links: %w", err)
+		return c, fmt.Errorf("count links: %w", err)
 	}
 	c.Active, c.Expired, c.Tags = sizes.Links-sizes.Expired, sizes.Expired, sizes.Tags
-	type some struct {
+	type healthCount struct {
 		Health Health
 		N      int
 	}
-	var unwell, unseen []some
+	var notOK, hidden []healthCount
 	err = tx.Raw(`SELECT health, count(*) AS n FROM links
-		WHERE health IN ? AND expired_at IS NULL GROUP BY health`, []Health{Dead, Suspect, Moved, Blocked, Unchecked}).Scan(&unwell).Error
+		WHERE health IN ? AND expired_at IS NULL GROUP BY health`, []Health{Dead, Suspect, Moved, Blocked, Unchecked}).Scan(&notOK).Error
 	if err == nil && !seesAll(tx) {
 		err = tx.Raw(`SELECT CASE WHEN expired_at IS NULL THEN health ELSE 'expired' END AS health, count(*) AS n FROM links
-			WHERE private_to <> '' AND private_to <> ? GROUP BY 1`, models.Owner(ctx)).Scan(&unseen).Error
+			WHERE private_to <> '' AND private_to <> ? GROUP BY 1`, models.Owner(ctx)).Scan(&hidden).Error
 	}
 	if err != nil {
-		return c, fmt.Errorf("counting links by health: %w", err)
+		return c, fmt.Errorf("count links by health: %w", err)
 	}
 	c.Health[OK] = c.Active
-	for _, u := range unwell {
-		c.Health[u.Health] = u.N
-		c.Health[OK] -= u.N
+	for _, h := range notOK {
+		c.Health[h.Health] = h.N
+		c.Health[OK] -= h.N
 	}
-	for _, u := range unseen {
-		if u.Health == "expired" {
-			c.Expired -= u.N
+	for _, h := range hidden {
+		if h.Health == "expired" {
+			c.Expired -= h.N
 			continue
 		}
-		c.Active -= u.N
-		if c.Health[u.Health] -= u.N; c.Health[u.Health] <= 0 && u.Health != OK {
-			delete(c.Health, u.Health)
+		c.Active -= h.N
+		if c.Health[h.Health] -= h.N; c.Health[h.Health] <= 0 && h.Health != OK {
+			delete(c.Health, h.Health)
 		}
 	}
 	return c, nil
 }
 
-// List is a page of links: of all that the filter lets through, the newest
-// first, or of those a query finds, the best first. The matches of a query are
-// counted up to MaxCounted; pages beyond have results as well.
+// List returns a page of the links that match a filter: newest first or, with a query, best match first. It counts
+// matches of a query up to MaxCounted. Later pages have results too.
 func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
 	out := Found{List: models.List[Link]{Page: p}}
 	q, err := ParseQuery(f.Query)
@@ -183,7 +182,7 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 		return out, err
 	}
 	if q.Empty() && strings.TrimSpace(f.Query) != "" {
-		return out, models.Invalid("query.q", "holds nothing that can be looked for")
+		return out, models.Invalid("query.q", "must contain at least one word")
 	}
 	tx := s.db.Read(ctx)
 	if q.Empty() && f.Tag == "" && f.Health == "" {
@@ -195,18 +194,18 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	}
 	seqs, total, err := s.index.find(tx, s.selectionOf(tx, f, q, whole), p)
 	if err != nil {
-		return out, fmt.Errorf("searching links: %w", err)
+		return out, fmt.Errorf("search links: %w", err)
 	}
 	if total == 0 && !q.Empty() {
 		if seqs, total, out.Near, err = s.findNear(tx, f, q, p); err != nil {
-			return out, fmt.Errorf("searching for near misses: %w", err)
+			return out, fmt.Errorf("search near misses: %w", err)
 		}
 	}
 	out.Total, out.TotalIsLowerBound = total, !q.Empty() && total > MaxCounted
 	if out.TotalIsLowerBound {
 		out.Total = MaxCounted
 	}
-	out.Items, err = inOrder(tx, seqs)
+	out.Items, err = loadInOrder(tx, seqs)
 	return out, err
 }
 
@@ -242,41 +241,40 @@ func (s *Store) listByExpiry(tx *gorm.DB, shown Shown, out *models.List[Link]) e
 	if err != nil {
 		return err
 	}
-	// The keys come first, from an index alone, so that a page far down the
-	// list does not read the rows before it.
+	// Read the keys first, with an index-only scan, so that a late page does not read the rows of earlier pages.
 	var seqs []int64
 	if err := visible(tx).Where(where, args...).Order("seq DESC").Offset(out.Offset()).Limit(out.Size).Pluck("seq", &seqs).Error; err != nil {
-		return fmt.Errorf("listing links: %w", err)
+		return fmt.Errorf("list links: %w", err)
 	}
-	out.Items, err = inOrder(tx, seqs)
+	out.Items, err = loadInOrder(tx, seqs)
 	return err
 }
 
-// count is the number of links that the actor sees and that fulfill a condition.
+// count counts the visible links that match a condition on expired_at.
 func count(tx *gorm.DB, where string, args ...any) (int, error) {
 	var n int64
 	if err := tx.Model(&Link{}).Where(where, args...).Count(&n).Error; err != nil {
-		return 0, fmt.Errorf("counting links: %w", err)
+		return 0, fmt.Errorf("count links: %w", err)
 	}
-	unseen, err := hidden(tx, where, args...)
-	return max(0, int(n)-unseen), err // a link may be hidden between the two
+	hidden, err := countHidden(tx, where, args...)
+	return max(0, int(n)-hidden), err // a link may become private between the two queries
 }
 
-// active are the active links that the actor sees.
+// active returns a query for the active links that the actor sees.
 func active(tx *gorm.DB) *gorm.DB { return visible(tx).Where("expired_at IS NULL") }
 
-// countActive subtracts, since SQLite counts a whole table by the page, which is much
-// faster than to count the rows that fulfill a condition.
+// countActive counts the active links that the actor sees. It subtracts, because SQLite counts a whole table much
+// faster than rows that match a condition.
 func countActive(tx *gorm.DB) (n int, err error) {
 	err = tx.Raw(`SELECT (SELECT count(*) FROM links) - (SELECT count(*) FROM links WHERE expired_at IS NOT NULL)`).Scan(&n).Error
 	if err != nil {
-		return 0, fmt.Errorf("counting links: %w", err)
+		return 0, fmt.Errorf("count links: %w", err)
 	}
-	unseen, err := hidden(tx, "expired_at IS NULL")
-	return max(0, n-unseen), err
+	hidden, err := countHidden(tx, "expired_at IS NULL")
+	return max(0, n-hidden), err
 }
 
-// one is a link by id with its tags.
+// one loads a link with its tags. CodeNotFound if there is none.
 func one(tx *gorm.DB, id string) (Link, error) {
 	if models.CheckID(models.KindLink, id) != nil {
 		return Link{}, models.NotFound("link")
@@ -288,18 +286,17 @@ func one(tx *gorm.DB, id string) (Link, error) {
 	return ls[0], nil
 }
 
-// load runs a query for links and gives them their tags: two queries, however
-// many links.
+// load runs a query for links and loads their tags.
 func load(tx, query *gorm.DB) ([]Link, error) {
 	var ls []Link
 	if err := query.Find(&ls).Error; err != nil {
-		return nil, fmt.Errorf("loading links: %w", err)
+		return nil, fmt.Errorf("load links: %w", err)
 	}
 	return ls, loadTags(tx, ls)
 }
 
-// Found is a page of links. Near holds, for each word of the query that
-// nothing matched, the words that stood in for it: {"exmaple": ["example"]}.
+// Found is a page of links. Near has the words that replaced words of the query without a match: {"exmaple":
+// ["example"]}.
 type Found struct {
 	models.List[Link]
 	Near map[string][]string

@@ -79,7 +79,7 @@ func TestListsAndCounts(t *testing.T) {
 	})
 }
 
-// A page of a list takes the same number of queries whatever is on it.
+// The number of queries of a page of a list does not depend on its rows.
 func TestListQueriesAreConstant(t *testing.T) {
 	each(t, func(t fixture) {
 		count := func(f links.Filter) int64 {
@@ -111,7 +111,7 @@ func TestByURL(t *testing.T) {
 			t.Errorf("%v: %+v", ok, l)
 		}
 		if l, ok, err := t.ByURL(t.Context(), "https://a.test/x/"); ok || err != nil || l.ID != "" {
-			t.Errorf("an address that is not canonical finds %v %+v (%v)", ok, l, err)
+			t.Errorf("URL that is not canonical: found %v %+v (%v)", ok, l, err)
 		}
 	})
 }

@@ -13,14 +13,14 @@ import (
 	"linkwatch/models"
 )
 
-// TagOrder is how a list of tags is sorted.
+// TagOrder is the order of a list of tags.
 type TagOrder string
 
-// The orders of tags.
+// Values of TagOrder.
 const (
 	TagsByName    TagOrder = "name"
 	TagsByCount   TagOrder = "count"  // most active links first
-	TagsByLastUse TagOrder = "recent" // last put on a link first
+	TagsByLastUse TagOrder = "recent" // most recently used first
 )
 
 var tagOrders = map[TagOrder]string{
@@ -29,8 +29,8 @@ var tagOrders = map[TagOrder]string{
 	TagsByLastUse: "last_used_at DESC, seq DESC",
 }
 
-// Tags are the tags whose names hold match ("" = all), sorted. match is at most
-// models.MaxFilter bytes long, else the error is CodeInvalid ("query.q").
+// Tags returns a page of the tags whose names contain match ("" = all). CodeInvalid ("query.q") if match is longer
+// than models.MaxFilter bytes.
 func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Page) (models.List[Tag], error) {
 	out := models.List[Tag]{Page: p}
 	order, ok := tagOrders[o]
@@ -41,11 +41,11 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 		return out, err
 	}
 	f := models.FoldName(match)
-	if f == "" && strings.TrimSpace(match) != "" { // no tag consists of invisible characters
+	if f == "" && strings.TrimSpace(match) != "" { // only invisible characters, which no tag has
 		return out, nil
 	}
 	rows := func() *gorm.DB {
-		g := tagsSeen(s.db.Read(ctx))
+		g := visibleTags(s.db.Read(ctx))
 		if f != "" {
 			g = g.Where(`folded_name LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(f)+"%")
 		}
@@ -53,41 +53,40 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 	}
 	var n int64
 	if err := rows().Count(&n).Error; err != nil {
-		return out, fmt.Errorf("counting tags: %w", err)
+		return out, fmt.Errorf("count tags: %w", err)
 	}
 	out.Total = int(n)
 	if err := rows().Order(order).Offset(p.Offset()).Limit(p.Size).Find(&out.Items).Error; err != nil {
-		return out, fmt.Errorf("listing tags: %w", err)
+		return out, fmt.Errorf("list tags: %w", err)
 	}
 	return out, nil
 }
 
-// CompleteTags are up to limit tags for what was typed so far: those that
-// begin with it before those that hold it, and the most used first. typed is at
-// most models.MaxFilter bytes long, else the error is CodeInvalid ("query.tags").
+// CompleteTags returns up to limit tags that contain typed: those that start with it first, then the most used
+// ones. CodeInvalid ("query.tags") if typed is longer than models.MaxFilter bytes.
 func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Tag, error) {
 	var ts []Tag
 	if err := models.CheckFilter("query.tags", typed); err != nil {
 		return ts, err
 	}
 	f := models.EscapeLike(models.FoldName(typed))
-	err := tagsSeen(s.db.Read(ctx)).Where(`folded_name LIKE ? ESCAPE '\'`, "%"+f+"%").
+	err := visibleTags(s.db.Read(ctx)).Where(`folded_name LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
 			SQL:  `CASE WHEN folded_name LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
 			Vars: []any{f + "%"},
 		}}).Limit(limit).Find(&ts).Error
 	if err != nil {
-		return nil, fmt.Errorf("completing a tag: %w", err)
+		return nil, fmt.Errorf("complete tags: %w", err)
 	}
 	return ts, nil
 }
 
-// Tag is one tag; CodeNotFound if there is none.
+// Tag returns a tag. CodeNotFound if there is none.
 func (s *Store) Tag(ctx context.Context, tagID string) (Tag, error) {
 	return findTag(s.db.Read(ctx), tagID)
 }
 
-// TagsOf are the tags of a link, in the order it got them.
+// TagsOf returns the tags of a link, in the order in which they were added.
 func (s *Store) TagsOf(ctx context.Context, id string) ([]Tag, error) {
 	tx := s.db.Read(ctx)
 	l, err := one(tx, id)
@@ -97,17 +96,17 @@ func (s *Store) TagsOf(ctx context.Context, id string) ([]Tag, error) {
 	return tagsOf(tx, l.Seq)
 }
 
-// TagOf is a tag that is on a link; CodeNotFound if it is not.
+// TagOf returns a tag of a link. CodeNotFound if the link does not have it.
 func (s *Store) TagOf(ctx context.Context, id, tagID string) (Tag, error) {
 	ts, err := s.TagsOf(ctx, id)
 	if err != nil {
 		return Tag{}, err
 	}
-	return pick(ts, tagID)
+	return findByID(ts, tagID)
 }
 
-// AddTags puts tags on a link and answers all it has then. Names that it has
-// are passed over; more than MaxTags in all is CodeTooManyTags and adds nothing.
+// AddTags adds tags to a link and returns all its tags. It ignores tags that the link has. If there would be more
+// than MaxTags, the error is CodeTooManyTags and nothing is added.
 func (s *Store) AddTags(ctx context.Context, id string, names []string) ([]Tag, error) {
 	names, err := cleanTags(names)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Store) AddTags(ctx context.Context, id string, names []string) ([]Tag, 
 		if err != nil {
 			return nil, err
 		}
-		ls, was := []Link{l}, tagsOfAll([]Link{l})
+		ls, was := []Link{l}, copyAllTags([]Link{l})
 		more, err := attach(tx, s.clock.Now(), ls, [][]string{names})
 		if err != nil {
 			return nil, err
@@ -127,27 +126,27 @@ func (s *Store) AddTags(ctx context.Context, id string, names []string) ([]Tag, 
 		if ts, err = tagsOf(tx, l.Seq); err != nil {
 			return nil, err
 		}
-		return ls, tagged(tx, s.clock.Now(), ls, was, more)
+		return ls, auditNewTags(tx, s.clock.Now(), ls, was, more)
 	})
 	return ts, err
 }
 
-// RemoveTag takes a tag off a link. A tag that no link carries then is gone.
+// RemoveTag removes a tag from a link. A tag without links is deleted.
 func (s *Store) RemoveTag(ctx context.Context, id, tagID string) error {
 	return s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		l, t, err := tagOn(tx, id, tagID)
+		l, t, err := lockWithTag(tx, id, tagID)
 		if err != nil {
 			return nil, err
 		}
-		ls, was := []Link{l}, tagsAre(l)
+		ls, was := []Link{l}, copyTags(l)
 		if err := detach(tx, ls, [][]Tag{{t}}); err != nil {
 			return nil, err
 		}
-		return ls, retagged(tx, s.clock.Now(), "untag", ls[0], was)
+		return ls, auditTags(tx, s.clock.Now(), "untag", ls[0], was)
 	})
 }
 
-// SwapTag takes a tag off a link, puts another in its place, and answers that.
+// SwapTag replaces a tag of a link by another one, which it returns.
 func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error) {
 	names, err := cleanTags([]string{name})
 	if err != nil {
@@ -156,31 +155,31 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 	var swapped Tag
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		swapped = Tag{}
-		l, t, err := tagOn(tx, id, tagID)
+		l, t, err := lockWithTag(tx, id, tagID)
 		if err != nil {
 			return nil, err
 		}
-		if t.FoldedName == models.FoldName(names[0]) { // the same tag: it stays
+		if t.FoldedName == models.FoldName(names[0]) { // the same tag
 			swapped = t
 			return nil, nil
 		}
-		ls, was := []Link{l}, tagsAre(l)
+		ls, was := []Link{l}, copyTags(l)
 		if err := detach(tx, ls, [][]Tag{{t}}); err != nil {
 			return nil, err
 		}
 		if _, err := attach(tx, s.clock.Now(), ls, [][]string{names}); err != nil {
 			return nil, err
 		}
-		if err := tagsSeen(tx).Where("folded_name = ?", models.FoldName(names[0])).Take(&swapped).Error; err != nil {
-			return nil, fmt.Errorf("loading a tag: %w", err)
+		if err := visibleTags(tx).Where("folded_name = ?", models.FoldName(names[0])).Take(&swapped).Error; err != nil {
+			return nil, fmt.Errorf("load tag: %w", err)
 		}
-		return ls, retagged(tx, s.clock.Now(), "tag", ls[0], was)
+		return ls, auditTags(tx, s.clock.Now(), "tag", ls[0], was)
 	})
 	return swapped, err
 }
 
-// wholeTags are the names in the query's tag groups that are tags as they
-// stand: those mean just that tag, and others any tag that holds them.
+// wholeTags returns the names in the query that match a tag exactly. They match only that tag. Other names match
+// all tags that contain them.
 func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
 	var names []string
 	for _, g := range q.Tags {
@@ -192,8 +191,8 @@ func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
 		return nil, nil
 	}
 	var have []string
-	if err := tagsSeen(tx).Where("folded_name IN ?", names).Pluck("folded_name", &have).Error; err != nil {
-		return nil, fmt.Errorf("looking for tags: %w", err)
+	if err := visibleTags(tx).Where("folded_name IN ?", names).Pluck("folded_name", &have).Error; err != nil {
+		return nil, fmt.Errorf("find tags: %w", err)
 	}
 	whole := make(map[string]bool, len(have))
 	for _, n := range have {
@@ -207,13 +206,13 @@ func findTag(tx *gorm.DB, tagID string) (Tag, error) {
 		return Tag{}, models.NotFound("tag")
 	}
 	var ts []Tag
-	if err := tagsSeen(tx).Where("id = ?", tagID).Find(&ts).Error; err != nil {
-		return Tag{}, fmt.Errorf("loading a tag: %w", err)
+	if err := visibleTags(tx).Where("id = ?", tagID).Find(&ts).Error; err != nil {
+		return Tag{}, fmt.Errorf("load tag: %w", err)
 	}
-	return pick(ts, tagID)
+	return findByID(ts, tagID)
 }
 
-func pick(ts []Tag, tagID string) (Tag, error) {
+func findByID(ts []Tag, tagID string) (Tag, error) {
 	i := slices.IndexFunc(ts, func(t Tag) bool { return t.ID == tagID })
 	if i < 0 {
 		return Tag{}, models.NotFound("tag")
@@ -223,15 +222,15 @@ func pick(ts []Tag, tagID string) (Tag, error) {
 
 func tagsOf(tx *gorm.DB, seq int64) ([]Tag, error) {
 	var ts []Tag
-	table, args := seenTags(tx)
+	table, args := visibleTagTable(tx)
 	err := tx.Raw("SELECT tags.* FROM link_tags JOIN "+table+" ON tags.seq = tag_seq WHERE link_seq = ? ORDER BY position", append(args, seq)...).Scan(&ts).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the tags of a link: %w", err)
+		return nil, fmt.Errorf("load tags of a link: %w", err)
 	}
 	return ts, nil
 }
 
-func tagOn(tx *gorm.DB, id, tagID string) (Link, Tag, error) {
+func lockWithTag(tx *gorm.DB, id, tagID string) (Link, Tag, error) {
 	l, err := lockOne(tx, id)
 	if err != nil {
 		return Link{}, Tag{}, err
@@ -240,11 +239,11 @@ func tagOn(tx *gorm.DB, id, tagID string) (Link, Tag, error) {
 	if err != nil {
 		return Link{}, Tag{}, err
 	}
-	t, err := pick(ts, tagID)
+	t, err := findByID(ts, tagID)
 	return l, t, err
 }
 
-// cleanTags checks the names of tags and drops those that repeat.
+// cleanTags validates names of tags and removes duplicates.
 func cleanTags(names []string) ([]string, error) {
 	seen := make(map[string]bool, len(names))
 	out := make([]string, 0, len(names))
@@ -258,7 +257,7 @@ func cleanTags(names []string) ([]string, error) {
 		case models.Runes(n) > MaxTagLength:
 			return nil, models.Invalid(at, "is longer than %d characters", MaxTagLength)
 		case strings.ContainsAny(n, `,"`):
-			return nil, models.Invalid(at, "must not hold a comma or a double quote")
+			return nil, models.Invalid(at, "must not contain a comma or a double quote")
 		case !seen[f]:
 			seen[f] = true
 			out = append(out, n)
@@ -270,12 +269,11 @@ func cleanTags(names []string) ([]string, error) {
 	return out, nil
 }
 
-// tooManyTags is the error of a link that would have more than MaxTags.
 func tooManyTags() error {
-	return &models.Error{Code: models.CodeTooManyTags, Detail: fmt.Sprintf("Links can have at most %d tags", MaxTags)}
+	return &models.Error{Code: models.CodeTooManyTags, Detail: fmt.Sprintf("A link can have at most %d tags. Remove some of them.", MaxTags)}
 }
 
-// fieldMessage is the message of an error's first member.
+// fieldMessage returns the message of the first field of an error.
 func fieldMessage(err error) string {
 	e, ok := errors.AsType[*models.Error](err)
 	if !ok || len(e.Fields) == 0 {
@@ -284,35 +282,34 @@ func fieldMessage(err error) string {
 	return strings.TrimSuffix(e.Fields[0].Message, ".")
 }
 
-// TagAll puts tags on links. If one of them would have more than MaxTags,
-// nothing is added.
+// TagAll adds tags to links. If one of them would have more than MaxTags, nothing is added.
 func (s *Store) TagAll(ctx context.Context, names []string, ids ...string) (Change, error) {
 	names, err := cleanTags(names)
 	if err != nil {
 		return Change{}, err
 	}
-	return s.change(ctx, ActionTag, ids, func(tx *gorm.DB, ls []Link) ([]past, []Link, error) {
+	return s.change(ctx, ActionTag, ids, func(tx *gorm.DB, ls []Link) ([]undoItem, []Link, error) {
 		each := make([][]string, len(ls))
 		for i := range each {
 			each[i] = names
 		}
-		was := tagsOfAll(ls)
+		was := copyAllTags(ls)
 		more, err := attach(tx, s.clock.Now(), ls, each)
 		if err != nil {
 			return nil, nil, err
 		}
-		var before []past
+		var before []undoItem
 		for i, tags := range more {
 			if len(tags) > 0 {
-				before = append(before, past{Link{ID: ls[i].ID}, tags})
+				before = append(before, undoItem{Link{ID: ls[i].ID}, tags})
 			}
 		}
-		return before, ls, tagged(tx, s.clock.Now(), ls, was, more)
+		return before, ls, auditNewTags(tx, s.clock.Now(), ls, was, more)
 	})
 }
 
-// untag takes the tags off that a change had put on.
-func untag(tx *gorm.DB, before []past) ([]Link, error) {
+// untag removes the tags that a change added.
+func untag(tx *gorm.DB, before []undoItem) ([]Link, error) {
 	ids, names, wanted := make([]string, len(before)), map[string][]string{}, map[string]bool{}
 	for i, p := range before {
 		ids[i] = p.Link.ID
@@ -326,13 +323,13 @@ func untag(tx *gorm.DB, before []past) ([]Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	tags, err := byFolded(tx, sortedKeys(wanted))
+	tags, err := tagsByFoldedName(tx, sortedKeys(wanted))
 	if err != nil {
 		return nil, err
 	}
 	off := make([][]Tag, len(ls))
 	for i, l := range ls {
-		for _, n := range l.Tags { // some may have been taken off meanwhile
+		for _, n := range l.Tags { // some may have been removed in the meantime
 			if f := models.FoldName(n); slices.Contains(names[l.ID], f) {
 				off[i] = append(off[i], tags[f])
 			}

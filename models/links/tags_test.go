@@ -46,10 +46,10 @@ func TestTagsOnALink(t *testing.T) {
 
 		t.must(t.RemoveTag(t.Context(), b.ID, web.ID))
 		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"Go", "html", "Zürich"}) {
-			t.Errorf("a tag no link uses is still there: %q", got)
+			t.Errorf("unused tag was not deleted: %q", got)
 		}
 		t.wantCode(t.RemoveTag(t.Context(), b.ID, web.ID), models.CodeNotFound)
-		t.wantCode(t.RemoveTag(t.Context(), b.ID, swapped.ID), models.CodeNotFound) // on another link
+		t.wantCode(t.RemoveTag(t.Context(), b.ID, swapped.ID), models.CodeNotFound) // tag of another link
 		_, err = t.TagOf(t.Context(), b.ID, swapped.ID)
 		t.wantCode(err, models.CodeNotFound)
 		_, err = t.SwapTag(t.Context(), b.ID, swapped.ID, "x")
@@ -71,14 +71,14 @@ func TestTooManyTags(t *testing.T) {
 		_, err = t.AddTags(t.Context(), l.ID, []string{"one", "two"})
 		t.wantCode(err, models.CodeTooManyTags)
 		if got := t.get(l.ID).Tags; len(got) != 63 {
-			t.Errorf("%d tags after a refusal", len(got))
+			t.Errorf("%d tags after an error", len(got))
 		}
-		_, err = t.AddTags(t.Context(), l.ID, slices.Concat(names, []string{"T00"})) // 64 with those it has
+		_, err = t.AddTags(t.Context(), l.ID, slices.Concat(names, []string{"T00"})) // 64 in total
 		t.must(err)
 		_, _, err = t.Add(t.Context(), links.New{URL: l.URL, Tags: []string{"more"}})
 		t.wantCode(err, models.CodeTooManyTags)
 		if got := t.tagNames(links.TagsByCount); slices.Contains(got, "more") || slices.Contains(got, "one") {
-			t.Error("a refused tag was stored")
+			t.Error("tag was stored after an error")
 		}
 	})
 }
@@ -123,8 +123,7 @@ func TestTagLists(t *testing.T) {
 	})
 }
 
-// A tag's own name wins, with its accents; only without such a tag any that
-// holds the word is meant.
+// A name of a tag matches exactly, with accents. Without such a tag it matches tags that contain it.
 func TestTagsThatDifferInAccents(t *testing.T) {
 	each(t, func(t fixture) {
 		with, without := t.add("https://a.test/with", "Café"), t.add("https://a.test/without", "cafe")
@@ -148,7 +147,7 @@ func TestLongTagFilters(t *testing.T) {
 			_, err = t.CompleteTags(t.Context(), long, 5)
 			t.wantCode(err, models.CodeInvalid)
 		}
-		// U+FDFA folds to eighteen characters.
+		// U+FDFA folds to 18 characters.
 		for _, long := range []string{strings.Repeat("a", models.MaxFilter), strings.Repeat("%", models.MaxFilter), strings.Repeat("\ufdfa", models.MaxFilter/3)} {
 			ts, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
 			t.must(err)
@@ -161,8 +160,8 @@ func TestLongTagFilters(t *testing.T) {
 	})
 }
 
-// TestTagCountsStayTrue does at random all that touches tags, from several
-// goroutines, and counts again what the store counted along.
+// TestTagCountsStayTrue runs random operations on tags concurrently and compares the stored counts with the actual
+// ones.
 func TestTagCountsStayTrue(t *testing.T) {
 	each(t, func(t fixture) {
 		var ids []string
@@ -192,11 +191,11 @@ func TestTagCountsStayTrue(t *testing.T) {
 			(SELECT count(*) FROM link_tags JOIN links ON links.seq = link_seq WHERE tag_seq = tags.seq AND expired_at IS NULL) AS real,
 			(SELECT count(*) FROM link_tags WHERE tag_seq = tags.seq) AS uses FROM tags`).Scan(&rows).Error)
 		if len(rows) == 0 {
-			t.Fatal("no tags left: the test shows nothing")
+			t.Fatal("no tags left to compare")
 		}
 		for _, r := range rows {
 			if r.LinkCount != r.Real || r.Uses == 0 {
-				t.Errorf("tag %s: counted %d, really %d, on %d links", r.Name, r.LinkCount, r.Real, r.Uses)
+				t.Errorf("tag %s: link_count %d, want %d, on %d links", r.Name, r.LinkCount, r.Real, r.Uses)
 			}
 			if found, err := t.List(t.Context(), links.Filter{Tag: r.Name}, firstPage); err != nil || found.Total != r.Real {
 				t.Errorf("tag %s: the index finds %d, want %d (%v)", r.Name, found.Total, r.Real, err)
@@ -205,7 +204,7 @@ func TestTagCountsStayTrue(t *testing.T) {
 	})
 }
 
-// step does one thing to a link.
+// step runs a random operation on a link.
 func (t fixture) step(rnd *rand.Rand, id, name string) error {
 	ctx := t.Context()
 	switch rnd.IntN(7) {
@@ -269,7 +268,7 @@ func TestTagAllAndUndo(t *testing.T) {
 		_, err = t.TagAll(t.Context(), []string{"straw"}, a.ID, b.ID)
 		t.wantCode(err, models.CodeTooManyTags)
 		if got := t.get(a.ID).Tags; slices.Contains(got, "straw") {
-			t.Errorf("half tagged: %q", got)
+			t.Errorf("partly tagged: %q", got)
 		}
 	})
 }

@@ -20,26 +20,26 @@ type changeRow struct {
 	ID        string
 	Action    string
 	Links     int
-	Before    string // JSON of []past
+	Before    string // JSON of []undoItem
 	CreatedAt models.Time
-	MadeBy    string // name of the actor
+	CreatedBy string // name of the actor
 }
 
 func (changeRow) TableName() string { return "link_changes" }
 
 func (c changeRow) change() Change { return Change{c.ID, c.Action, c.Links, c.CreatedAt} }
 
-// past is what undoing needs of one link: all of it where it was deleted, the
-// expiry where that changed, or the tags that it got.
-type past struct {
+// undoItem is the data to undo a change of one link: the whole link if it was deleted, its expiry if that changed,
+// or the added tags.
+type undoItem struct {
 	Link Link     `json:"link"`
-	Tags []string `json:"tags,omitempty"` // for ActionTag: those that were new to it
+	Tags []string `json:"tags,omitempty"` // for ActionTag: the added tags
 }
 
-// change runs fn on the links of ids and keeps what it did for Undo. fn
-// returns what undoing needs, and the links that the search index has to take in.
+// change runs fn on links and stores the data for Undo. fn returns that data, and the links whose search index
+// entry has changed.
 func (s *Store) change(ctx context.Context, action string, ids []string,
-	fn func(tx *gorm.DB, ls []Link) ([]past, []Link, error),
+	fn func(tx *gorm.DB, ls []Link) ([]undoItem, []Link, error),
 ) (Change, error) {
 	ids, err := cleanIDs(ids)
 	if err != nil {
@@ -58,19 +58,20 @@ func (s *Store) change(ctx context.Context, action string, ids []string,
 		}
 		js, err := json.Marshal(before)
 		if err != nil {
-			return nil, fmt.Errorf("keeping what is undone: %w", err)
+			return nil, fmt.Errorf("store undo data: %w", err)
 		}
 		c.ID, c.Links = models.NewID(models.KindChange), len(before)
 		row := changeRow{c.ID, c.Action, c.Links, string(js), c.CreatedAt, models.Owner(ctx)}
 		if err := tx.Create(&row).Error; err != nil {
-			return nil, fmt.Errorf("keeping what is undone: %w", err)
+			return nil, fmt.Errorf("store undo data: %w", err)
 		}
 		return changed, nil
 	})
 	return c, err
 }
 
-// ChangeOf is a change that the actor can still undo; else CodeNotFound. Who made it can, and admins.
+// ChangeOf returns a change that the actor can still undo: one of its own, or any for an admin. CodeNotFound if
+// there is none.
 func (s *Store) ChangeOf(ctx context.Context, changeID string) (Change, error) {
 	row, err := s.changeRow(s.db.Read(ctx), changeID)
 	return row.change(), err
@@ -81,10 +82,10 @@ func (s *Store) changeRow(tx *gorm.DB, changeID string) (changeRow, error) {
 		return changeRow{}, models.NotFound("change to undo")
 	}
 	var rows []changeRow
-	own, args := madeBy(tx)
+	own, args := createdByActor(tx)
 	err := tx.Where("id = ? AND created_at > ?", changeID, s.clock.Now().Add(-keepChanges)).Where(own, args...).Find(&rows).Error
 	if err != nil {
-		return changeRow{}, fmt.Errorf("loading a change: %w", err)
+		return changeRow{}, fmt.Errorf("load change: %w", err)
 	}
 	if len(rows) == 0 {
 		return changeRow{}, models.NotFound("change to undo")
@@ -92,9 +93,8 @@ func (s *Store) changeRow(tx *gorm.DB, changeID string) (changeRow, error) {
 	return rows[0], nil
 }
 
-// Undo takes a change back, once. Its answer's Links is how many links are as
-// they were: one whose address was saved again meanwhile, or that is gone,
-// stays as it is, as does one that the actor does not see any more. Errors are those of ChangeOf.
+// Undo reverts a change, once. The field Links of the result is the number of restored links. It skips links that
+// are deleted, not visible any more, or whose URL was saved again. Errors are those of ChangeOf.
 func (s *Store) Undo(ctx context.Context, changeID string) (Change, error) {
 	var c Change
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
@@ -104,14 +104,14 @@ func (s *Store) Undo(ctx context.Context, changeID string) (Change, error) {
 		}
 		gone := tx.Exec("DELETE FROM link_changes WHERE id = ?", row.ID)
 		if gone.Error != nil {
-			return nil, fmt.Errorf("undoing a change: %w", gone.Error)
+			return nil, fmt.Errorf("undo change: %w", gone.Error)
 		}
-		if gone.RowsAffected == 0 { // somebody undoes it at the same time
+		if gone.RowsAffected == 0 { // a concurrent request undid it
 			return nil, models.NotFound("change to undo")
 		}
-		var before []past
+		var before []undoItem
 		if err := json.Unmarshal([]byte(row.Before), &before); err != nil {
-			return nil, fmt.Errorf("reading what is undone: %w", err)
+			return nil, fmt.Errorf("read undo data: %w", err)
 		}
 		var ls []Link
 		switch row.Action {
@@ -127,13 +127,13 @@ func (s *Store) Undo(ctx context.Context, changeID string) (Change, error) {
 		}
 		c = row.change()
 		c.Links = len(ls)
-		return ls, done(tx, s.clock.Now(), "undo", ls, nil, audit.Values{"undone": row.Action})
+		return ls, auditLinks(tx, s.clock.Now(), "undo", ls, nil, audit.Values{"undone": row.Action})
 	})
 	return c, err
 }
 
-// restore brings deleted links back, under their old ids and keys.
-func (s *Store) restore(tx *gorm.DB, before []past) ([]Link, error) {
+// restore inserts deleted links again, with their ids and keys.
+func (s *Store) restore(tx *gorm.DB, before []undoItem) ([]Link, error) {
 	rows, tags := make([]Link, len(before)), map[string][]string{}
 	for i, p := range before {
 		tags[p.Link.ID] = p.Link.Tags
@@ -152,18 +152,18 @@ func (s *Store) restore(tx *gorm.DB, before []past) ([]Link, error) {
 	return ls, err
 }
 
-func pastOf(ls []Link) []past {
-	out := make([]past, len(ls))
+func undoItems(ls []Link) []undoItem {
+	out := make([]undoItem, len(ls))
 	for i, l := range ls {
-		out[i] = past{Link: l}
+		out[i] = undoItem{Link: l}
 	}
 	return out
 }
 
-// cleanIDs drops what cannot be the id of a link; more than MaxBulk are refused.
+// cleanIDs removes strings that are not ids of links. CodeInvalid if there are more than MaxBulk.
 func cleanIDs(ids []string) ([]string, error) {
 	if len(ids) > MaxBulk {
-		return nil, models.Invalid("ids", "holds more than %d links", MaxBulk)
+		return nil, models.Invalid("ids", "must have at most %d items", MaxBulk)
 	}
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return models.CheckID(models.KindLink, id) != nil

@@ -64,7 +64,7 @@ func TestDeleteAndUndo(t *testing.T) {
 	})
 }
 
-func TestUndoPassesOverWhatWasSavedAgain(t *testing.T) {
+func TestUndoSkipsURLsThatWereSavedAgain(t *testing.T) {
 	each(t, func(t fixture) {
 		a, b := t.add("https://a.test/a"), t.add("https://a.test/b")
 		c, err := t.Delete(t.Context(), a.ID, b.ID)
@@ -83,7 +83,7 @@ func TestUndoPassesOverWhatWasSavedAgain(t *testing.T) {
 	})
 }
 
-func TestBulkIsBounded(t *testing.T) {
+func TestBulkLimit(t *testing.T) {
 	each(t, func(t fixture) {
 		_, err := t.Delete(t.Context(), strings.Split(strings.Repeat("x ", links.MaxBulk+1), " ")...)
 		t.wantCode(err, models.CodeInvalid)

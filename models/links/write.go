@@ -11,41 +11,41 @@ import (
 	"linkwatch/models"
 )
 
-// inOrder are the links of seqs, in that order.
-func inOrder(tx *gorm.DB, seqs []int64) ([]Link, error) {
+// loadInOrder loads links by their keys, in the order of the keys.
+func loadInOrder(tx *gorm.DB, seqs []int64) ([]Link, error) {
 	place := make(map[int64]int, len(seqs))
 	for i, seq := range seqs {
 		place[seq] = i
 	}
-	ls, err := among(tx, seqRows(seqs), bySeq)
+	ls, err := loadRows(tx, seqRows(seqs), bySeq)
 	slices.SortFunc(ls, func(a, b Link) int { return place[a.Seq] - place[b.Seq] })
 	return ls, err
 }
 
-// among are the links that a batch of rows names by a condition that reads {rows}.
-func among(tx *gorm.DB, rows *models.Rows, where string, args ...any) ([]Link, error) {
+// loadRows loads the links that match a condition on a batch of rows ({rows}).
+func loadRows(tx *gorm.DB, rows *models.Rows, where string, args ...any) ([]Link, error) {
 	if rows.Len() == 0 {
 		return nil, nil
 	}
 	var ls []Link
 	if err := rows.Raw(tx, "SELECT * FROM links WHERE "+where, args...).Scan(&ls).Error; err != nil {
-		return nil, fmt.Errorf("loading links: %w", err)
+		return nil, fmt.Errorf("load links: %w", err)
 	}
 	return ls, loadTags(tx, ls)
 }
 
-// lock is among for a change, of the links that the actor sees, in the order of the keys; on
-// PostgreSQL no other transaction changes these links until this one ends.
+// lock is loadRows for a change: only visible links, sorted by key. On PostgreSQL it locks the rows until the
+// transaction ends.
 func lock(tx *gorm.DB, rows *models.Rows, where string, args ...any) ([]Link, error) {
-	seen, own := models.Visible(tx, "links")
-	where += " AND " + seen + " ORDER BY seq"
+	visible, own := models.Visible(tx, "links")
+	where += " AND " + visible + " ORDER BY seq"
 	if tx.Name() == models.Postgres {
 		where += " FOR UPDATE"
 	}
-	return among(tx, rows, where, append(args, own...)...)
+	return loadRows(tx, rows, where, append(args, own...)...)
 }
 
-// lockIDs locks the links of ids. Unknown ids are passed over.
+// lockIDs locks links by id. Unknown ids are ignored.
 func lockIDs(tx *gorm.DB, ids []string) ([]Link, error) {
 	return lock(tx, idRows(ids), byID)
 }
@@ -61,13 +61,13 @@ func lockOne(tx *gorm.DB, id string) (Link, error) {
 	return ls[0], nil
 }
 
-// The conditions for the rows of seqRows and idRows.
+// Conditions on the rows of seqRows and idRows.
 const (
 	bySeq = "seq IN (SELECT seq FROM {rows} AS r)"
 	byID  = "id IN (SELECT id FROM {rows} AS r)"
 )
 
-// seqRows are keys of links or tags as a table.
+// seqRows returns a table of keys of links or tags.
 func seqRows(seqs []int64) *models.Rows {
 	return models.RowsOf("seq bigint", seqs)
 }
@@ -76,15 +76,15 @@ func idRows(ids []string) *models.Rows {
 	return models.RowsOf("id text", ids)
 }
 
-// lockChanges is held by changes of links and tags.
+// lockChanges is the lock for changes of links and tags.
 const lockChanges models.LockKey = 7_110_913_001
 
-// write runs a change of links or tags, one at a time. fn returns the links
-// that the search index has to take in, with their tags as they are after the change.
+// write runs a change of links or tags, one at a time. fn returns the links whose search index entry has changed,
+// with their tags.
 func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
-	var learned stored
+	var words storedWords
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		learned = stored{} // what an attempt stored that was rolled back is not there
+		words = storedWords{} // a rolled back attempt stored nothing
 		if err := s.db.OneAtATime(tx, lockChanges); err != nil {
 			return err
 		}
@@ -92,34 +92,33 @@ func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error))
 		if err != nil || len(ls) == 0 {
 			return err
 		}
-		learned, err = s.enter(tx, ls)
+		words, err = s.indexLinks(tx, ls)
 		return err
 	})
 	if err == nil {
-		s.words.learn(learned)
+		s.words.remember(words)
 	}
 	return err
 }
 
-// enter puts links, with their tags, into the index, and returns the words that it
-// stored in link_words.
-func (s *Store) enter(tx *gorm.DB, ls []Link) (learned stored, err error) {
+// indexLinks updates the search index entries of links, and returns the words that it stored.
+func (s *Store) indexLinks(tx *gorm.DB, ls []Link) (words storedWords, err error) {
 	docs := make([]doc, len(ls))
 	for i, l := range ls {
 		docs[i] = docOf(l)
 	}
 	if err := s.index.put(tx, docs); err != nil {
-		return stored{}, fmt.Errorf("indexing links: %w", err)
+		return storedWords{}, fmt.Errorf("index links: %w", err)
 	}
-	if learned, err = s.words.put(tx, docs); err != nil {
-		return stored{}, fmt.Errorf("storing the words of links: %w", err)
+	if words, err = s.words.put(tx, docs); err != nil {
+		return storedWords{}, fmt.Errorf("store words of links: %w", err)
 	}
-	return learned, nil
+	return words, nil
 }
 
-// saveAll stores what checks and bulk actions change of locked links, in one
-// statement. free ends the claims of them.
-func saveAll(tx *gorm.DB, ls []Link, free bool) error {
+// saveAll updates the columns that checks and bulk actions change, in one statement. release ends the claims of
+// the links.
+func saveAll(tx *gorm.DB, ls []Link, release bool) error {
 	rows := models.NewRows(`seq bigint, title text, fetched_title text,
 		og_title text, og_description text, og_image text, og_site_name text, og_type text,
 		updated_at bigint, expired_at bigint, health text, health_changed_at bigint, last_checked_at bigint,
@@ -135,11 +134,11 @@ func saveAll(tx *gorm.DB, ls []Link, free bool) error {
 		updated_at = r.updated_at, expired_at = r.expired_at, health = r.health, health_changed_at = r.health_changed_at,
 		last_checked_at = r.last_checked_at, last_status_code = r.last_status_code, last_error = r.last_error,
 		moved_to = r.moved_to, failures = r.failures, next_check_at = r.next_check_at`
-	if free {
+	if release {
 		set += ", claimed_by = NULL"
 	}
 	if err := rows.Exec(tx, "UPDATE links SET "+set+" FROM {rows} AS r WHERE links.seq = r.seq").Error; err != nil {
-		return fmt.Errorf("storing links: %w", err)
+		return fmt.Errorf("update links: %w", err)
 	}
 	return nil
 }
