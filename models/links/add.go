@@ -161,19 +161,19 @@ func (s *Store) addTagsOf(ctx context.Context, ds ...draft) (ls []Link, err erro
 		}
 		first := preferShared(found)
 		ls = slices.DeleteFunc(found, func(l Link) bool { return first[l.CanonicalURL].Seq != l.Seq })
-		each, before := make([][]string, len(ls)), copyAllTags(ls)
+		names, oldTags := make([][]string, len(ls)), copyAllTags(ls)
 		for i, l := range ls {
 			for _, d := range byURL[l.CanonicalURL] {
 				if !d.hidesTagsFrom(l) {
-					each[i] = append(each[i], d.Tags...)
+					names[i] = append(names[i], d.Tags...)
 				}
 			}
 		}
-		more, err := attach(tx, s.clock.Now(), ls, each)
+		newTags, err := attach(tx, s.clock.Now(), ls, names)
 		if err != nil {
 			return nil, err
 		}
-		return ls, auditNewTags(tx, s.clock.Now(), ls, before, more)
+		return ls, auditNewTags(tx, s.clock.Now(), ls, oldTags, newTags)
 	})
 	return ls, err
 }
@@ -194,7 +194,7 @@ func newURLRows() *models.Rows { return models.NewRows("canonical_url text, priv
 // actor.
 const sameURL = "FROM {rows} AS r CROSS JOIN links AS l WHERE l.canonical_url = r.canonical_url AND l.private_to IN ('', ?, r.private_to)"
 
-// preferShared returns one link of each canonical URL: the shared one if there is one.
+// preferShared returns one link for each canonical URL: the shared one if there is one.
 func preferShared(ls []Link) map[string]Link {
 	first := make(map[string]Link, len(ls))
 	for _, l := range ls {

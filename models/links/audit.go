@@ -43,30 +43,30 @@ func auditAdd(tx *gorm.DB, now models.Time, ls []Link) error {
 	return auditLinks(tx, now, "add", ls, nil, after)
 }
 
-// auditNewTags adds an audit entry for added tags: more[i] on ls[i], which had before[i].
-func auditNewTags(tx *gorm.DB, now models.Time, ls []Link, before, more [][]string) error {
+// auditNewTags adds an audit entry for added tags: newTags[i] on ls[i], which had oldTags[i].
+func auditNewTags(tx *gorm.DB, now models.Time, ls []Link, oldTags, newTags [][]string) error {
 	var changed []Link
-	var was, names []string
+	var old, names []string
 	for i, l := range ls {
-		if len(more[i]) == 0 {
+		if len(newTags[i]) == 0 {
 			continue
 		}
-		changed, was = append(changed, l), before[i]
-		for _, name := range more[i] {
+		changed, old = append(changed, l), oldTags[i]
+		for _, name := range newTags[i] {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
 	if len(changed) == 1 {
-		return auditTags(tx, now, "tag", changed[0], was)
+		return auditTags(tx, now, "tag", changed[0], old)
 	}
 	return auditLinks(tx, now, "tag", changed, nil, audit.Values{"tags": names[:min(len(names), MaxTags)]})
 }
 
 // auditTags adds an audit entry for a change of the tags of one link.
-func auditTags(tx *gorm.DB, now models.Time, action string, l Link, was []string) error {
-	return auditLinks(tx, now, action, []Link{l}, audit.Values{"tags": was}, audit.Values{"tags": copyTags(l)})
+func auditTags(tx *gorm.DB, now models.Time, action string, l Link, oldTags []string) error {
+	return auditLinks(tx, now, action, []Link{l}, audit.Values{"tags": oldTags}, audit.Values{"tags": copyTags(l)})
 }
 
 func copyAllTags(ls []Link) [][]string {

@@ -30,7 +30,7 @@ func TestAddAll(t *testing.T) {
 		default:
 			f.Error("the refresher is not woken")
 		}
-		items := f.claimRefreshes(f.holds, 10)
+		items := f.claimRefreshes(f.lease, 10)
 		if len(items) != 2 {
 			f.Fatalf("%d links are queued, want 2", len(items))
 		}
@@ -38,7 +38,7 @@ func TestAddAll(t *testing.T) {
 		if l := f.get(ids["https://b.test"]); l.Health != links.OK || l.Title != "Page at https://b.test" {
 			f.Errorf("after the refresh: %+v", l)
 		}
-		if stored, err := f.AddAll(f.Context(), []links.New{{URL: "https://b.test"}}); err != nil || stored != 0 || len(f.claimRefreshes(f.holds, 10)) != 0 {
+		if stored, err := f.AddAll(f.Context(), []links.New{{URL: "https://b.test"}}); err != nil || stored != 0 || len(f.claimRefreshes(f.lease, 10)) != 0 {
 			f.Errorf("existing link was stored %d times: %v", stored, err)
 		}
 		_, err = f.AddAll(f.Context(), []links.New{{URL: "https://d.test"}, {URL: "ftp://d.test"}})
@@ -53,7 +53,7 @@ func TestHealthOf(t *testing.T) {
 		l := f.add("https://a.test/old")
 		f.web.set("https://a.test/old", links.Page{Status: 200, URL: "https://a.test/new", Permanent: true})
 		f.clock.Advance(2 * week)
-		_, err := f.Record(f.Context(), f.check(f.claim(f.holds, 1)...)...)
+		_, err := f.Record(f.Context(), f.check(f.claim(f.lease, 1)...)...)
 		f.must(err)
 		f.add("https://b.test")
 		got, err := f.HealthOf(f.Context(), []string{"https://a.test/old", "https://b.test", "https://none.test"})

@@ -78,17 +78,17 @@ func (s *Store) Check(ctx context.Context, c Claimed) (Checked, error) {
 
 // request fetches the page if the metadata of the link is unknown, and probes it otherwise.
 func (s *Store) request(ctx context.Context, l Link) (result, error) {
-	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
+	noMetadata := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
 	request := s.background.Probe
-	if unread {
+	if noMetadata {
 		request = s.background.Fetch
 	}
 	page, err := request(ctx, l.URL)
-	if unread && err == nil && Gone(page.Status) { // expire a link only if HEAD and GET agree
+	if noMetadata && err == nil && Gone(page.Status) { // expire a link only if HEAD and GET agree
 		page, err = s.background.Probe(ctx, l.URL)
 	}
 	r, err := newResult(ctx, l, page, err)
-	r.describe = r.describe && unread
+	r.describe = r.describe && noMetadata
 	return r, err
 }
 

@@ -16,7 +16,7 @@ func (t fixture) recheck(id string) links.Link {
 	t.Helper()
 	l := t.get(id)
 	t.clock.Advance(max(0, l.NextCheckAt.Sub(t.clock.Now())))
-	due := t.claim(t.holds, 100)
+	due := t.claim(t.lease, 100)
 	i := slices.IndexFunc(due, func(d links.Claimed) bool { return d.ID == id })
 	if i < 0 {
 		t.Fatalf("link is not due at %v: %+v", t.clock.Now(), l)
@@ -31,7 +31,7 @@ func (t fixture) recheck(id string) links.Link {
 	if len(stored) != 1 {
 		t.Fatalf("stored %+v", stored)
 	}
-	t.must(t.ReleaseOthers(t.Context(), t.holds))
+	t.must(t.ReleaseOthers(t.Context(), t.lease))
 	return stored[0]
 }
 
@@ -153,7 +153,7 @@ func TestBusyFetcherDoesNotChangeHealth(t *testing.T) {
 		before := t.add("https://a.test/")
 		_, err := t.StartRefresh(t.Context(), before.ID)
 		t.must(err)
-		items := t.claimRefreshes(t.holds, 1)
+		items := t.claimRefreshes(t.lease, 1)
 		t.web.fail(before.URL, &links.FetchError{Reason: "too many fetches", Busy: true})
 		t.clock.Advance(models.Day)
 		t.recheck(before.ID)
@@ -190,7 +190,7 @@ func TestBackgroundFetcher(t *testing.T) {
 		t.recheck(l.ID)
 		_, err = t.StartRefresh(t.Context(), l.ID)
 		t.must(err)
-		items := t.claimRefreshes(t.holds, 1)
+		items := t.claimRefreshes(t.lease, 1)
 		t.must(t.FinishRefreshes(t.Context(), t.refetch(items...)...))
 		if want := []string{"probe " + l.URL, "fetch " + l.URL}; !slices.Equal(background.requests, want) || len(t.web.requests) != 2 {
 			t.Errorf("background: %q and %q for requests, want %q", background.requests, t.web.requests, want)
@@ -255,12 +255,12 @@ func TestURLChangesDuringCheck(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		_, err := t.Record(t.Context(), t.check(t.claim(t.holds, 1)...)...)
+		_, err := t.Record(t.Context(), t.check(t.claim(t.lease, 1)...)...)
 		t.must(err)
 		if got := t.get(l.ID); got.Expired() || got.Health != links.OK || got.URL != "https://a.test/" {
 			t.Errorf("%+v", got)
 		}
-		if due := t.claim(t.holds, 1); len(due) != 1 || due[0].URL != "https://a.test/" {
+		if due := t.claim(t.lease, 1); len(due) != 1 || due[0].URL != "https://a.test/" {
 			t.Errorf("new URL is not due: %+v", due)
 		}
 	})

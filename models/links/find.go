@@ -13,11 +13,11 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Link, error
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
-	whole, err := wholeTags(tx, q)
+	exact, err := exactTags(tx, q)
 	if err != nil {
 		return nil, err
 	}
-	seqs, err := s.index.newest(tx, s.selectionOf(tx, Filter{}, q, whole), maxRanked)
+	seqs, err := s.index.newest(tx, s.selectionOf(tx, Filter{}, q, exact), maxRanked)
 	if err == nil {
 		err = rank(tx, q.Words, seqs)
 	}

@@ -73,7 +73,7 @@ type fixture struct {
 	db    *models.DB
 	web   *web
 	clock *modelstest.Clock
-	holds lease.ID // of this instance
+	lease lease.ID // of this instance
 }
 
 const week = 7 * models.Day
@@ -87,7 +87,7 @@ func newFixture(t *testing.T, db *models.DB) fixture {
 	t.Helper()
 	f := fixture{T: t, db: db, web: &web{}, clock: modelstest.NewClock()}
 	f.Store = links.NewStore(db, f.clock.Now, f.web, links.Options{CheckInterval: week})
-	f.holds = f.instance("k_test")
+	f.lease = f.instance("k_test")
 	return f
 }
 

@@ -36,7 +36,7 @@ func TestImport(t *testing.T) {
 		if c.Active != 1501 || c.Health[links.Unchecked] != 1500 {
 			t.Errorf("%+v", c)
 		}
-		due := t.claim(t.holds, 10)
+		due := t.claim(t.lease, 10)
 		if len(due) > 1 { // spread over a day; one may be due now
 			t.Errorf("%d links are due right after an import", len(due))
 		}

@@ -25,7 +25,7 @@ func TestMigrationOfPrivateLinks(t *testing.T) {
 		t.must(err)
 		change, err := t.Delete(bob, last.ID)
 		t.must(err)
-		modelstest.Exec(t, t.db, "UPDATE links SET view_count = 7, claimed_by = ? WHERE id = ?", t.holds, a.ID)
+		modelstest.Exec(t, t.db, "UPDATE links SET view_count = 7, claimed_by = ? WHERE id = ?", t.lease, a.ID)
 		modelstest.Exec(t, t.db, "INSERT INTO link_reindex (link_seq) VALUES (?)", a.Seq)
 
 		for version := privateLinks; version >= privateLinks; {

@@ -24,9 +24,8 @@ const (
 	maxKnown     = 50_000 // cached words
 )
 
-// vocabulary adds words to link_words and caches which words are stored. The cache is not told of words that
-// another instance deletes: these are missing in link_words until the cache is cleared, which happens when it is
-// full, or the program is restarted.
+// vocabulary adds words to link_words and caches which words are stored. It does not notice when another instance
+// deletes words. It does not store these again until the cache is full and cleared, or the program restarts.
 type vocabulary struct {
 	mu      sync.Mutex
 	known   map[string]struct{}
@@ -58,15 +57,15 @@ func (v *vocabulary) put(tx *gorm.DB, docs []doc) (storedWords, error) {
 func (v *vocabulary) unknown(docs []doc) storedWords {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	seen := map[string]struct{}{}
+	found := map[string]struct{}{}
 	for _, d := range docs {
 		for _, w := range wordsOf(d) {
 			if _, ok := v.known[w]; !ok {
-				seen[w] = struct{}{}
+				found[w] = struct{}{}
 			}
 		}
 	}
-	return storedWords{sortedKeys(seen), v.sweeps}
+	return storedWords{sortedKeys(found), v.sweeps}
 }
 
 // remember caches words, unless a sweep may have deleted them in the meantime.
@@ -108,7 +107,7 @@ func wordsOf(d doc) []string {
 	return out
 }
 
-// nearest returns stored words by the number of edits between them and w. It returns none for words shorter than
+// nearestWords returns stored words by the number of edits between them and w. It returns none for words shorter than
 // minWord.
 func nearestWords(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) {
 	n := utf8.RuneCountInString(w)
@@ -196,14 +195,14 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced 
 		for _, candidates := range byEdits {
 			var found Word
 			for _, c := range candidates { // a stored word may have no link any more, or only hidden ones
-				live, err := matches(Word{c})
-				if live && !all {
-					live, err = s.hasWord(tx, s.selectionOf(tx, f, single(Word{c}), nil), c)
+				usable, err := matches(Word{c})
+				if usable && !all {
+					usable, err = s.hasWord(tx, s.selectionOf(tx, f, single(Word{c}), nil), c)
 				}
 				if err != nil {
 					return nil, err
 				}
-				if live {
+				if usable {
 					found = append(found, c)
 				}
 			}

@@ -82,12 +82,12 @@ func TestQueryPlans(t *testing.T) {
 // claim runs all operations on claimed links.
 func claim(f fixture) error {
 	f.clock.Advance(2 * week)
-	ls, _, err := f.Claim(f.Context(), f.holds, 10)
+	ls, _, err := f.Claim(f.Context(), f.lease, 10)
 	if err != nil || len(ls) != 10 {
 		return fmt.Errorf("%d links, %w", len(ls), err)
 	}
 	_, err = f.Record(f.Context(), f.check(ls[:5]...)...)
-	return errors.Join(err, f.Release(f.Context(), releases(0, ls[5:6])...), f.ReleaseOthers(f.Context(), f.holds, ls[6]), f.ReleaseOthers(f.Context(), f.holds))
+	return errors.Join(err, f.Release(f.Context(), releases(0, ls[5:6])...), f.ReleaseOthers(f.Context(), f.lease, ls[6]), f.ReleaseOthers(f.Context(), f.lease))
 }
 
 // claimRefreshes runs all operations on queued links.
@@ -100,12 +100,12 @@ func claimRefreshes(f fixture) error {
 	}
 	_, err = f.StartRefresh(f.Context(), ids...)
 	f.must(err)
-	items, _, err := f.ClaimRefreshes(f.Context(), f.holds, 10)
+	items, _, err := f.ClaimRefreshes(f.Context(), f.lease, 10)
 	if err != nil || len(items) != 10 {
 		return fmt.Errorf("%d links, %w", len(items), err)
 	}
 	return errors.Join(f.FinishRefreshes(f.Context(), f.refetch(items[:5]...)...), f.ReleaseRefreshes(f.Context(), releases(0, items[5:6])...),
-		f.ReleaseOtherRefreshes(f.Context(), f.holds, items[6]), f.ReleaseOtherRefreshes(f.Context(), f.holds))
+		f.ReleaseOtherRefreshes(f.Context(), f.lease, items[6]), f.ReleaseOtherRefreshes(f.Context(), f.lease))
 }
 
 func checkPlan(t *testing.T, db *models.DB, s modelstest.Statement) {

@@ -86,7 +86,7 @@ func TestReapRefreshes(t *testing.T) {
 			return r
 		}
 		finished := start()
-		t.must(t.FinishRefreshes(t.Context(), t.refetch(t.claimRefreshes(t.holds, 5)...)...))
+		t.must(t.FinishRefreshes(t.Context(), t.refetch(t.claimRefreshes(t.lease, 5)...)...))
 		waiting := start()
 		t.clock.Advance(models.Day)
 		young := start()

@@ -14,7 +14,7 @@ func TestRecordOfABatch(t *testing.T) {
 		t.web.set(gone.URL, links.Page{Status: 404})
 		t.web.set(moved.URL, links.Page{Status: 200, URL: "https://b.test/", Permanent: true})
 		t.clock.Advance(2 * week)
-		stored, err := t.Record(t.Context(), t.check(t.claim(t.holds, 10)...)...)
+		stored, err := t.Record(t.Context(), t.check(t.claim(t.lease, 10)...)...)
 		t.must(err)
 		if len(stored) != 3 {
 			t.Errorf("stored %+v", stored)
@@ -39,7 +39,7 @@ func TestRecordOfABatch(t *testing.T) {
 			}
 		}
 		t.clock.Advance(2 * week)
-		if due := t.claim(t.holds, 10); len(due) != 2 {
+		if due := t.claim(t.lease, 10); len(due) != 2 {
 			t.Errorf("%d are free again and due, want 2", len(due))
 		}
 	})
@@ -52,7 +52,7 @@ func TestLinksChangeDuringChecks(t *testing.T) {
 			t.web.set(l.URL, links.Page{Status: 500})
 		}
 		t.clock.Advance(2 * week)
-		due := t.claim(t.holds, 10)
+		due := t.claim(t.lease, 10)
 		for i := range due {
 			if due[i].ID == lost.ID {
 				due[i].ClaimedBy = t.instance("k_other") // claim of a lost lease
@@ -86,7 +86,7 @@ func TestLinksChangeDuringChecks(t *testing.T) {
 		if got := t.get(kept.ID); got.Health != links.Suspect || got.Title != own || got.ViewCount != 1 {
 			t.Errorf("%+v", got)
 		}
-		if due := t.claim(t.holds, 10); len(due) != 1 || due[0].ID != restored.ID { // the restored link is unclaimed, the lost one is claimed
+		if due := t.claim(t.lease, 10); len(due) != 1 || due[0].ID != restored.ID { // the restored link is unclaimed, the lost one is claimed
 			t.Errorf("due: %+v", due)
 		}
 	})
@@ -97,7 +97,7 @@ func TestClaimsOutliveChanges(t *testing.T) {
 	each(t, func(t fixture) {
 		l := t.add("https://a.test/")
 		t.clock.Advance(2 * week)
-		due := t.claim(t.holds, 1)
+		due := t.claim(t.lease, 1)
 		notes := "x"
 		_, err := t.Edit(t.Context(), l.ID, links.Edit{Notes: &notes})
 		t.must(err)

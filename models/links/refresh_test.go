@@ -72,7 +72,7 @@ func TestRefreshInTheBackground(t *testing.T) {
 		}
 		_, err = t.Delete(t.Context(), gone.ID)
 		t.must(err)
-		items := t.claimRefreshes(t.holds, 10)
+		items := t.claimRefreshes(t.lease, 10)
 		if len(items) != 2 {
 			t.Fatalf("claimed %+v", items)
 		}
@@ -92,7 +92,7 @@ func TestRefreshClaims(t *testing.T) {
 		t.must(err)
 		claim := func(want int) []links.RefreshItem {
 			t.Helper()
-			items := t.claimRefreshes(t.holds, 5)
+			items := t.claimRefreshes(t.lease, 5)
 			if len(items) != want {
 				t.Fatalf("claimed %d, want %d", len(items), want)
 			}
@@ -144,7 +144,7 @@ func TestQueuedLinksAreClaimedOnceInOrder(t *testing.T) {
 		t.clock.Advance(time.Second)
 		_, err = t.StartRefresh(t.Context(), ids[2:]...)
 		t.must(err)
-		items, next, err := t.ClaimRefreshes(t.Context(), t.holds, 2)
+		items, next, err := t.ClaimRefreshes(t.Context(), t.lease, 2)
 		t.must(err)
 		if len(items) != 2 || items[0].Link.ID != ids[0] || items[1].Link.ID != ids[1] || next != first.CreatedAt {
 			t.Errorf("%+v, next %v", items, next)
@@ -155,12 +155,12 @@ func TestQueuedLinksAreClaimedOnceInOrder(t *testing.T) {
 		if len(rest) != 4 || rest[0].RefreshID != first.ID || rest[0].Link.ID != ids[2] || !next.Equal(t.clock.Now().Add(time.Minute)) {
 			t.Errorf("%+v, next %v", rest, next)
 		}
-		t.must(t.ReleaseOtherRefreshes(t.Context(), t.holds, items[1]))
-		if again := t.claimRefreshes(t.holds, 10); len(again) != 0 {
+		t.must(t.ReleaseOtherRefreshes(t.Context(), t.lease, items[1]))
+		if again := t.claimRefreshes(t.lease, 10); len(again) != 0 {
 			t.Errorf("claimed twice: %+v", again)
 		}
-		t.must(t.ReleaseOtherRefreshes(t.Context(), t.holds))
-		if again := t.claimRefreshes(t.holds, 10); len(again) != 1 || again[0].Link.ID != ids[1] {
+		t.must(t.ReleaseOtherRefreshes(t.Context(), t.lease))
+		if again := t.claimRefreshes(t.lease, 10); len(again) != 1 || again[0].Link.ID != ids[1] {
 			t.Errorf("free again: %+v", again)
 		}
 	})
@@ -177,7 +177,7 @@ func TestFinishedRefreshesOfABatch(t *testing.T) {
 		second, err := t.StartRefresh(t.Context(), good.ID, bad.ID, deleted.ID)
 		t.must(err)
 		t.web.set(good.URL, links.Page{Status: 200, Title: "New"})
-		done := t.refetch(t.claimRefreshes(t.holds, 10)...)
+		done := t.refetch(t.claimRefreshes(t.lease, 10)...)
 		_, err = t.Delete(t.Context(), deleted.ID)
 		t.must(err)
 		for i := range done {

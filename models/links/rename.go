@@ -72,7 +72,7 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 			return nil, err
 		}
 		t, merged = old, false
-		stays, err := hasHiddenLinks(tx, old.Seq)
+		keepOld, err := hasHiddenLinks(tx, old.Seq)
 		if err != nil {
 			return nil, err
 		}
@@ -95,11 +95,11 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 			} else if models.CodeOf(err) != models.CodeNotFound {
 				return nil, err
 			}
-			t, err = merge(tx, old, other[0], stays)
-		case stays && folded != old.FoldedName:
+			t, err = merge(tx, old, other[0], keepOld)
+		case keepOld && folded != old.FoldedName:
 			var made map[string]Tag
 			if made, err = ensureTags(tx, map[string]string{folded: name}, old.LastUsedAt); err == nil {
-				t, err = merge(tx, old, made[folded], stays)
+				t, err = merge(tx, old, made[folded], keepOld)
 			}
 		default:
 			t.Name, t.FoldedName = name, folded
@@ -133,8 +133,8 @@ func andVisible(tx *gorm.DB) (sql string, args []any) {
 }
 
 // merge moves the visible links of a tag to another tag and updates the counts. It deletes the first tag, unless
-// hidden links have it (stays).
-func merge(tx *gorm.DB, from, into Tag, stays bool) (Tag, error) {
+// hidden links have it (keepOld).
+func merge(tx *gorm.DB, from, into Tag, keepOld bool) (Tag, error) {
 	run := func(sql string, args ...any) error { return tx.Exec(sql, args...).Error }
 	visible, own := andVisible(tx)
 	scope, owns := models.Visible(tx, "links")
@@ -158,7 +158,7 @@ func merge(tx *gorm.DB, from, into Tag, stays bool) (Tag, error) {
 				append([]any{from.Seq, from.Seq, into.Seq}, owns...)...)
 		},
 		func() error {
-			if !stays {
+			if !keepOld {
 				return run("DELETE FROM tags WHERE seq = ?", from.Seq)
 			}
 			own, args := models.OwnScope(tx, "tag_scopes")

@@ -76,7 +76,7 @@ func docOf(l Link) doc {
 // selection is a query with filters.
 type selection struct {
 	query Query
-	whole map[string]bool // names in query.Tags that match a tag exactly
+	exact map[string]bool // names in query.Tags that match a tag exactly
 	must  []string        // marks that a link must have
 	not   []string        // marks that a link must not have
 	since models.Time     // earliest time of expiry; zero = any
@@ -90,8 +90,8 @@ func (s selection) hasPage(p models.Page, total int) bool {
 }
 
 // selectionOf returns the selection for a filter and its parsed query. It has only visible links.
-func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, whole map[string]bool) selection {
-	sel := selection{query: q, whole: whole}
+func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, exact map[string]bool) selection {
+	sel := selection{query: q, exact: exact}
 	if !seesAll(tx) {
 		sel.own = markOwner(models.Owner(tx.Statement.Context))
 	}

@@ -119,7 +119,7 @@ func conditions(s selection) condition {
 	for _, g := range s.query.Tags {
 		var names []condition
 		for _, n := range g.Names {
-			if s.whole[n.Name] {
+			if s.exact[n.Name] {
 				names = append(names, carries(markTag(n.Name)))
 			} else {
 				names = append(names, contains(n.Part, "tags"))

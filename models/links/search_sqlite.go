@@ -134,7 +134,7 @@ func match(s selection, tier int) string {
 	for _, g := range s.query.Tags {
 		var names []string
 		for _, n := range g.Names {
-			if s.whole[n.Name] {
+			if s.exact[n.Name] {
 				names = append(names, mark(markTag(n.Name)))
 			} else {
 				names = append(names, in([]string{"tags"}, n.Part))

@@ -83,7 +83,7 @@ func (t fixture) sentFor(n int) map[string]int64 {
 	}
 	t.clock.Advance(2 * week)
 	var due []links.Claimed
-	count("claim", func() error { due = t.claim(t.holds, n); return nil })
+	count("claim", func() error { due = t.claim(t.lease, n); return nil })
 	done := t.check(due...)
 	count("record", func() error { _, err := t.Record(ctx, done...); return err })
 	count("release", func() error { return t.Release(ctx, releases(week, due)...) })
@@ -92,7 +92,7 @@ func (t fixture) sentFor(n int) map[string]int64 {
 	t.must(err)
 	count("queue", func() error { _, err := t.StartRefresh(ctx, ids...); return err }) // each link twice
 	var items []links.RefreshItem
-	count("claim refreshes", func() error { items = t.claimRefreshes(t.holds, 2*n); return nil })
+	count("claim refreshes", func() error { items = t.claimRefreshes(t.lease, 2*n); return nil })
 	turn(2)
 	fetched := t.refetch(items...)
 	count("refresh", func() error { return t.FinishRefreshes(ctx, fetched...) })

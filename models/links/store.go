@@ -188,11 +188,11 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	if q.Empty() && f.Tag == "" && f.Health == "" {
 		return out, s.listByExpiry(tx, f.Shown, &out.List)
 	}
-	whole, err := wholeTags(tx, q)
+	exact, err := exactTags(tx, q)
 	if err != nil {
 		return out, err
 	}
-	seqs, total, err := s.index.find(tx, s.selectionOf(tx, f, q, whole), p)
+	seqs, total, err := s.index.find(tx, s.selectionOf(tx, f, q, exact), p)
 	if err != nil {
 		return out, fmt.Errorf("search links: %w", err)
 	}

@@ -118,15 +118,15 @@ func (s *Store) AddTags(ctx context.Context, id string, names []string) ([]Tag, 
 		if err != nil {
 			return nil, err
 		}
-		ls, was := []Link{l}, copyAllTags([]Link{l})
-		more, err := attach(tx, s.clock.Now(), ls, [][]string{names})
+		ls, oldTags := []Link{l}, copyAllTags([]Link{l})
+		newTags, err := attach(tx, s.clock.Now(), ls, [][]string{names})
 		if err != nil {
 			return nil, err
 		}
 		if ts, err = tagsOf(tx, l.Seq); err != nil {
 			return nil, err
 		}
-		return ls, auditNewTags(tx, s.clock.Now(), ls, was, more)
+		return ls, auditNewTags(tx, s.clock.Now(), ls, oldTags, newTags)
 	})
 	return ts, err
 }
@@ -138,11 +138,11 @@ func (s *Store) RemoveTag(ctx context.Context, id, tagID string) error {
 		if err != nil {
 			return nil, err
 		}
-		ls, was := []Link{l}, copyTags(l)
+		ls, oldTags := []Link{l}, copyTags(l)
 		if err := detach(tx, ls, [][]Tag{{t}}); err != nil {
 			return nil, err
 		}
-		return ls, auditTags(tx, s.clock.Now(), "untag", ls[0], was)
+		return ls, auditTags(tx, s.clock.Now(), "untag", ls[0], oldTags)
 	})
 }
 
@@ -163,7 +163,7 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 			swapped = t
 			return nil, nil
 		}
-		ls, was := []Link{l}, copyTags(l)
+		ls, oldTags := []Link{l}, copyTags(l)
 		if err := detach(tx, ls, [][]Tag{{t}}); err != nil {
 			return nil, err
 		}
@@ -173,14 +173,14 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 		if err := visibleTags(tx).Where("folded_name = ?", models.FoldName(names[0])).Take(&swapped).Error; err != nil {
 			return nil, fmt.Errorf("load tag: %w", err)
 		}
-		return ls, auditTags(tx, s.clock.Now(), "tag", ls[0], was)
+		return ls, auditTags(tx, s.clock.Now(), "tag", ls[0], oldTags)
 	})
 	return swapped, err
 }
 
-// wholeTags returns the names in the query that match a tag exactly. They match only that tag. Other names match
+// exactTags returns the names in the query that match a tag exactly. They match only that tag. Other names match
 // all tags that contain them.
-func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
+func exactTags(tx *gorm.DB, q Query) (map[string]bool, error) {
 	var names []string
 	for _, g := range q.Tags {
 		for _, n := range g.Names {
@@ -194,11 +194,11 @@ func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
 	if err := visibleTags(tx).Where("folded_name IN ?", names).Pluck("folded_name", &have).Error; err != nil {
 		return nil, fmt.Errorf("find tags: %w", err)
 	}
-	whole := make(map[string]bool, len(have))
+	exact := make(map[string]bool, len(have))
 	for _, n := range have {
-		whole[n] = true
+		exact[n] = true
 	}
-	return whole, nil
+	return exact, nil
 }
 
 func findTag(tx *gorm.DB, tagID string) (Tag, error) {
@@ -293,18 +293,18 @@ func (s *Store) TagAll(ctx context.Context, names []string, ids ...string) (Chan
 		for i := range each {
 			each[i] = names
 		}
-		was := copyAllTags(ls)
-		more, err := attach(tx, s.clock.Now(), ls, each)
+		oldTags := copyAllTags(ls)
+		newTags, err := attach(tx, s.clock.Now(), ls, each)
 		if err != nil {
 			return nil, nil, err
 		}
 		var before []undoItem
-		for i, tags := range more {
+		for i, tags := range newTags {
 			if len(tags) > 0 {
 				before = append(before, undoItem{Link{ID: ls[i].ID}, tags})
 			}
 		}
-		return before, ls, auditNewTags(tx, s.clock.Now(), ls, was, more)
+		return before, ls, auditNewTags(tx, s.clock.Now(), ls, oldTags, newTags)
 	})
 }
 
