@@ -153,15 +153,15 @@ func (d *linkMaker) freeze(ctx context.Context) (err error) {
 		if len(due) == 0 {
 			break
 		}
-		var made []lease.Released[links.Claimed]
+		var samples []lease.Released[links.Claimed]
 		for _, l := range due {
 			if u, err := url.Parse(l.URL); err != nil || !strings.HasSuffix(u.Host, ".example") {
 				others = append(others, lease.Released[links.Claimed]{Item: l})
 			} else {
-				made = append(made, lease.Released[links.Claimed]{Item: l, After: time.Minute})
+				samples = append(samples, lease.Released[links.Claimed]{Item: l, After: time.Minute})
 			}
 		}
-		if err := d.store.Release(ctx, made...); err != nil {
+		if err := d.store.Release(ctx, samples...); err != nil {
 			return err
 		}
 	}

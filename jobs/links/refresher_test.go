@@ -69,7 +69,7 @@ func TestRefresherEmptiesTheQueue(t *testing.T) {
 		refresher.Stop(t.Context())
 		for _, id := range []string{before.ID, during.ID} {
 			if r := w.refreshOf(t, id); !r.Finished() || r.Total != 9 || r.Failed != 0 {
-				t.Errorf("%+v", r)
+				t.Errorf("got %+v", r)
 			}
 		}
 		for url, l := range w.all(t) {
@@ -96,7 +96,7 @@ func TestStoppedRefresherRequeues(t *testing.T) {
 		cancel()
 		refresher.Stop(over)
 		if r := w.refreshOf(t, batch.ID); r.Done != 0 || r.Total != 3 {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 		if n := w.queued(t); n != 3 {
 			t.Errorf("%d of 3 links are back in the queue", n)
@@ -147,7 +147,7 @@ func TestRefresherLimitsRequestsPerHost(t *testing.T) {
 		refresher.Stop(t.Context())
 		for _, id := range []string{first.ID, second.ID} {
 			if r := w.refreshOf(t, id); !r.Finished() || r.Total != perHost || r.Failed != 0 {
-				t.Errorf("%+v", r)
+				t.Errorf("got %+v", r)
 			}
 		}
 	})
@@ -209,7 +209,7 @@ func TestStoppingRefresherFinishesRequests(t *testing.T) {
 		grace := &waitedContext{Context: t.Context(), asked: answer} // the page responds when Stop waits
 		refresher.Stop(grace)
 		if r := w.refreshOf(t, batch.ID); r.Done != 1 || r.Failed != 0 {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 		if n := w.queued(t); n != 2 {
 			t.Errorf("%d of 2 links are back in the queue", n)

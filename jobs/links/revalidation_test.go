@@ -104,7 +104,7 @@ func TestOneCheckPerHost(t *testing.T) {
 		one, two := apptest.NewSite(t, count(others.Done)), apptest.NewSite(t, count(others.Done))
 		w.add(t, append(append(numbered(hanging, perHost), numbered(one, perHost)...), numbered(two, perHost)...)...)
 		if got := w.revalidate(t, 8); got != "36 checked" {
-			t.Errorf("%q", got) // the timeout of the slow host
+			t.Errorf("got %q", got) // the timeout of the slow host
 		}
 	})
 }
@@ -130,11 +130,11 @@ func TestManyLinksOfOneHostDoNotDelayOthers(t *testing.T) {
 		}()
 		summary, err := linkjobs.Revalidation(w.Store, w.lease, 8, discard).Run(taking, t.Context())
 		if err != nil || !strings.HasSuffix(summary, "interrupted") {
-			t.Errorf("%q, %v", summary, err)
+			t.Errorf("got %q, %v", summary, err)
 		}
 		var checked int
 		if _, err := fmt.Sscan(summary, &checked); err != nil || checked < 2 {
-			t.Errorf("%q, %v", summary, err)
+			t.Errorf("got %q, %v", summary, err)
 		}
 		// Waiting links are due now, the others later. None is lost.
 		now := w.due(t, 2*many)
@@ -156,7 +156,7 @@ func TestStoppedRevalidationFinishesChecks(t *testing.T) {
 		w.add(t, numbered(s, 5)...)
 		summary, err := linkjobs.Revalidation(w.Store, w.lease, 2, discard).Run(taking, t.Context())
 		if err != nil || summary != "1 checked, interrupted" {
-			t.Errorf("%q, %v", summary, err)
+			t.Errorf("got %q, %v", summary, err)
 		}
 		if got := w.revalidate(t, 2); got != "4 checked" {
 			t.Errorf("released links: %q", got)
@@ -175,7 +175,7 @@ func TestCanceledRevalidationStopsChecks(t *testing.T) {
 		w.add(t, numbered(s, 3)...)
 		summary, err := linkjobs.Revalidation(w.Store, w.lease, 2, discard).Run(working, working)
 		if err != nil || summary != "0 checked, interrupted" {
-			t.Errorf("%q, %v", summary, err)
+			t.Errorf("got %q, %v", summary, err)
 		}
 		for _, l := range w.all(t) {
 			if l.Health != links.Unchecked {
@@ -202,7 +202,7 @@ func TestLinkDeletedDuringCheck(t *testing.T) {
 		})
 		w.add(t, s+"/1")
 		if got := w.revalidate(t, 2); got != "0 checked" {
-			t.Errorf("%q", got)
+			t.Errorf("got %q", got)
 		}
 	})
 }
@@ -221,7 +221,7 @@ func TestRevalidationRespectsRetryAfter(t *testing.T) {
 		w.revalidate(t, 4)
 		for _, l := range w.all(t) {
 			if l.Health == links.Suspect || l.Health == links.Dead {
-				t.Errorf("%+v", l)
+				t.Errorf("got %+v", l)
 			}
 		}
 		before := asked.Load()

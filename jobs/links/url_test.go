@@ -59,9 +59,9 @@ func TestForcedPrivateAddress(t *testing.T) {
 	}
 	l, created, err := store.Add(t.Context(), links.New{URL: s, Force: true})
 	if err != nil || !created || l.Health != links.Blocked || l.Title != s {
-		t.Errorf("%+v, %v", l, err)
+		t.Errorf("got %+v, %v", l, err)
 	}
 	if l, err = store.Recheck(t.Context(), l.ID); err != nil || l.Health != links.Blocked || l.Expired() {
-		t.Errorf("%+v, %v", l, err)
+		t.Errorf("got %+v, %v", l, err)
 	}
 }

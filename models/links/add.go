@@ -248,9 +248,9 @@ func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
 		return nil, fmt.Errorf("insert links: %w", err)
 	}
 	// INSERT ignores duplicates, so the table has to be read for what was stored.
-	place, ids := make(map[string]int, len(rows)), make([]string, len(rows))
+	position, ids := make(map[string]int, len(rows)), make([]string, len(rows))
 	for i, l := range rows {
-		place[l.ID], ids[i] = i, l.ID
+		position[l.ID], ids[i] = i, l.ID
 	}
 	var keys []struct {
 		Seq int64
@@ -262,7 +262,7 @@ func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
 	}
 	stored := make([]Link, len(keys))
 	for i, k := range keys {
-		stored[i] = rows[place[k.ID]]
+		stored[i] = rows[position[k.ID]]
 		stored[i].Seq = k.Seq
 	}
 	return stored, nil

@@ -166,7 +166,7 @@ func TestAddForcedTitles(t *testing.T) {
 		l, _, err := t.Add(t.Context(), links.New{URL: url, Title: " My own  title ", Force: true})
 		t.must(err)
 		if l.Title != "My own title" || l.OwnTitle != l.Title {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 		found, err := t.List(t.Context(), links.Filter{Query: "title:own"}, models.Page{Number: 1, Size: 10})
 		t.must(err)
@@ -188,17 +188,17 @@ func TestAddForcedTitles(t *testing.T) {
 			t.must(err)
 		}
 		if got := t.get(l.ID); got.Title != "My own title" || got.FetchedTitle != "Fetched" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		if got := t.get(other.ID); got.Title != "Fetched" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 
 		// With Force too, the metadata of a page is stored, and a given title has priority.
 		ok, created, err := t.Add(t.Context(), links.New{URL: "https://a.test/ok", Title: "Mine", Force: true})
 		t.must(err)
 		if !created || ok.Health != links.OK || ok.Title != "Mine" || ok.FetchedTitle != "Page at https://a.test/ok" {
-			t.Errorf("%+v", ok)
+			t.Errorf("got %+v", ok)
 		}
 	})
 }

@@ -104,13 +104,13 @@ func tagsByFoldedName(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 func detach(tx *gorm.DB, ls []Link, tags [][]Tag) error {
 	rows, d := models.NewRows("link_seq bigint, tag_seq bigint"), deltas{}
 	for i := range ls {
-		off := make(map[string]bool, len(tags[i]))
+		removed := make(map[string]bool, len(tags[i]))
 		for _, t := range tags[i] {
-			off[t.FoldedName] = true
+			removed[t.FoldedName] = true
 			rows.Add(ls[i].Seq, t.Seq)
 			d.add(t.Seq, ls[i], removedFrom(ls[i]))
 		}
-		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return off[models.FoldName(n)] })
+		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return removed[models.FoldName(n)] })
 	}
 	err := rows.Exec(tx, "DELETE FROM link_tags WHERE (link_seq, tag_seq) IN (SELECT link_seq, tag_seq FROM {rows} AS r)").Error
 	if err != nil {
@@ -137,12 +137,12 @@ func loadTags(tx *gorm.DB, ls []Link) error {
 	if err != nil {
 		return fmt.Errorf("load tags of links: %w", err)
 	}
-	place := make(map[int64]*Link, len(ls))
+	position := make(map[int64]*Link, len(ls))
 	for i := range ls {
-		place[ls[i].Seq] = &ls[i]
+		position[ls[i].Seq] = &ls[i]
 	}
 	for _, r := range rows {
-		l := place[r.LinkSeq]
+		l := position[r.LinkSeq]
 		l.Tags, l.tagEnd = append(l.Tags, r.Name), r.Position+1
 	}
 	return nil

@@ -35,18 +35,18 @@ func TestNeedAttention(t *testing.T) {
 		a, err := t.NeedAttention(t.Context(), 1)
 		t.must(err)
 		if len(a.Gone) != 1 || a.Gone[0].ID != lately.ID || a.GoneCount != 1 || len(a.Dead) != 0 || len(a.Moved) != 1 {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v", a)
 		}
 		if len(a.Suspect) != 1 || a.Suspect[0].ID != second.ID { // most recent
-			t.Errorf("%+v", a.Suspect)
+			t.Errorf("got %+v", a.Suspect)
 		}
 		if a, err = t.NeedAttention(t.Context(), 10); err != nil || len(a.Suspect) != 2 {
-			t.Errorf("%+v, %v", a.Suspect, err)
+			t.Errorf("got %+v, %v", a.Suspect, err)
 		}
 		counts, err := t.Counts(t.Context())
 		t.must(err)
 		if counts.Health[links.Suspect] != 2 || counts.Health[links.Moved] != 1 {
-			t.Errorf("%+v", counts)
+			t.Errorf("got %+v", counts)
 		}
 		for shown, want := range map[links.Shown]int{links.ShowRecent: 2, links.ShowExpired: 3} {
 			if got := t.urls(links.Filter{Shown: shown}); len(got) != want {

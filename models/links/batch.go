@@ -98,12 +98,12 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (stored int, err error) {
 	if err != nil {
 		return stored, err
 	}
-	var fresh []string
+	var newIDs []string
 	for url, id := range after {
 		if before[url] == "" {
-			fresh = append(fresh, id)
+			newIDs = append(newIDs, id)
 		}
 	}
-	_, err = s.startRefresh(ctx, fresh, false)
+	_, err = s.startRefresh(ctx, newIDs, false)
 	return stored, err
 }

@@ -23,7 +23,7 @@ func TestAddAll(t *testing.T) {
 			f.Errorf("ids %v", ids)
 		}
 		if l := f.get(ids["https://b.test"]); l.Health != links.Unchecked || l.Expired() {
-			f.Errorf("%+v", l)
+			f.Errorf("got %+v", l)
 		}
 		select {
 		case <-f.RefreshQueued():
@@ -60,7 +60,7 @@ func TestHealthOf(t *testing.T) {
 		f.must(err)
 		if a := got["https://a.test/old"]; len(got) != 2 || a.ID != l.ID || a.Health != links.Moved || a.MovedTo != "https://a.test/new" || a.LastStatusCode != 200 ||
 			a.LastCheckedAt != f.Now() || got["https://b.test"].Health != links.OK {
-			f.Errorf("%+v", got)
+			f.Errorf("got %+v", got)
 		}
 		if got, err := f.HealthOf(f.Context(), nil); err != nil || len(got) != 0 {
 			f.Errorf("no URLs: %+v %v", got, err)

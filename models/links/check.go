@@ -150,14 +150,14 @@ func (s *Store) requestNow(ctx context.Context, id string, request func(context.
 // apply updates locked links, in ls and in the database, from results. It ignores results for a URL that the link
 // no longer has. release ends the claims of the links. It returns the links whose search index entry has changed.
 func (s *Store) apply(tx *gorm.DB, ls []Link, results []result, release bool) (changed []Link, err error) {
-	place := make(map[int64]int, len(ls))
+	position := make(map[int64]int, len(ls))
 	before := make([]Link, len(ls))
 	for i, l := range ls {
-		place[l.Seq], before[i] = i, l
+		position[l.Seq], before[i] = i, l
 	}
 	now := s.clock.Now()
 	for _, r := range results {
-		i, ok := place[r.seq]
+		i, ok := position[r.seq]
 		if !ok || ls[i].URL != r.url || r.Wait > 0 {
 			continue
 		}
@@ -169,11 +169,11 @@ func (s *Store) apply(tx *gorm.DB, ls []Link, results []result, release bool) (c
 	}
 	var expired []Link
 	for i, l := range ls {
-		was := before[i]
-		if l.Expired() && !was.Expired() {
+		old := before[i]
+		if l.Expired() && !old.Expired() {
 			expired = append(expired, l)
 		}
-		if l.Title != was.Title || l.Health != was.Health || l.Expired() != was.Expired() {
+		if l.Title != old.Title || l.Health != old.Health || l.Expired() != old.Expired() {
 			changed = append(changed, l)
 		}
 	}

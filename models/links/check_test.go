@@ -123,7 +123,7 @@ func TestFailuresOfOneDayCountOnce(t *testing.T) {
 			got, err := t.Refresh(t.Context(), l.ID)
 			t.must(err)
 			if got.Failures != 1 || got.Health != links.Suspect {
-				t.Fatalf("%+v", got)
+				t.Fatalf("got %+v", got)
 			}
 			t.clock.Advance(time.Minute)
 		}
@@ -136,12 +136,12 @@ func TestRateLimitDoesNotChangeHealth(t *testing.T) {
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
 		t.recheck(l.ID)
 		if got := t.get(l.ID); got.Health != links.OK || got.NextCheckAt.Sub(t.clock.Now()) != 10*time.Minute {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		_, err := t.Refresh(t.Context(), l.ID)
 		t.wantCode(err, models.CodeUnresolvable)
 		if e, _ := errors.AsType[*models.Error](err); e.RetryAfter != 10*time.Minute {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v", e)
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestBusyFetcherDoesNotChangeHealth(t *testing.T) {
 		_, err = t.Refresh(t.Context(), before.ID)
 		t.wantCode(err, models.CodeUnavailable)
 		if e, _ := errors.AsType[*models.Error](err); e.RetryAfter != 5*time.Second {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v", e)
 		}
 		if got := t.refetch(items...)[0]; got.Wait != 5*time.Second {
 			t.Errorf("next refresh in %v", got.Wait)
@@ -220,11 +220,11 @@ func TestMetadataIsFetchedAfterAFailedCheck(t *testing.T) {
 		found, err := t.List(t.Context(), links.Filter{}, firstPage)
 		t.must(err)
 		if l := t.recheck(found.Items[0].ID); l.Health != links.Suspect {
-			t.Fatalf("%+v", l)
+			t.Fatalf("got %+v", l)
 		}
 		t.web.set("https://a.test/", links.Page{Status: 200, Title: "Fetched"})
 		if l := t.recheck(found.Items[0].ID); l.Health != links.OK || l.Title != "Fetched" {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 	})
 }
@@ -258,7 +258,7 @@ func TestURLChangesDuringCheck(t *testing.T) {
 		_, err := t.Record(t.Context(), t.check(t.claim(t.lease, 1)...)...)
 		t.must(err)
 		if got := t.get(l.ID); got.Expired() || got.Health != links.OK || got.URL != "https://a.test/" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		if due := t.claim(t.lease, 1); len(due) != 1 || due[0].URL != "https://a.test/" {
 			t.Errorf("new URL is not due: %+v", due)

@@ -46,11 +46,11 @@ func firstDue(tx *gorm.DB) (next models.Time, err error) {
 
 // Release releases claimed links and schedules them again, except expired ones. It ignores links that are claimed
 // by another lease.
-func (s *Store) Release(ctx context.Context, back ...lease.Released[Claimed]) error {
+func (s *Store) Release(ctx context.Context, items ...lease.Released[Claimed]) error {
 	rows := models.NewRows("seq bigint, claimed_by text, next_check_at bigint")
 	now := s.clock.Now()
-	for _, b := range back {
-		rows.Add(b.Item.Seq, b.Item.ClaimedBy, now.Add(b.After))
+	for _, i := range items {
+		rows.Add(i.Item.Seq, i.Item.ClaimedBy, now.Add(i.After))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return rows.Exec(tx, `UPDATE links SET claimed_by = NULL,

@@ -24,12 +24,12 @@ func TestClaimLongestDueFirst(t *testing.T) {
 		first, next, err := t.Claim(t.Context(), t.lease, 2)
 		t.must(err)
 		if len(first) != 2 || first[0].ID != ids[0] || first[1].ID != ids[1] || next != t.get(ids[2]).NextCheckAt {
-			t.Errorf("%+v, next %v", first, next)
+			t.Errorf("got %+v, next %v", first, next)
 		}
 		rest, next, err := t.Claim(t.Context(), t.lease, 2)
 		t.must(err)
 		if len(rest) != 1 || rest[0].ID != ids[2] || next != last.NextCheckAt {
-			t.Errorf("%+v, next %v", rest, next)
+			t.Errorf("got %+v, next %v", rest, next)
 		}
 		t.release(time.Minute, slices.Concat(first, rest)...)
 		if _, next, err = t.Claim(t.Context(), t.lease, 2); err != nil || !next.Equal(t.clock.Now().Add(time.Minute)) {
@@ -79,11 +79,11 @@ func TestReleaseOthers(t *testing.T) {
 		t.must(t.ReleaseOthers(t.Context(), t.lease, mine[1], mine[2]))
 		again := t.claim(t.lease, 10)
 		if len(again) != 2 || again[0].ID != mine[0].ID || again[1].ID != mine[3].ID {
-			t.Errorf("free again: %+v", again)
+			t.Errorf("unclaimed: %+v", again)
 		}
 		t.must(t.ReleaseOthers(t.Context(), t.lease))
 		if again = t.claim(t.lease, 10); len(again) != 4 || slices.ContainsFunc(again, func(l links.Claimed) bool { return l.ID == others[0].ID }) {
-			t.Errorf("free again: %+v", again)
+			t.Errorf("unclaimed: %+v", again)
 		}
 	})
 }
@@ -152,10 +152,10 @@ func TestClaimNeedsALease(t *testing.T) {
 		t.clock.Advance(2 * week)
 		t.endLease(t.lease)
 		if ls, _, err := t.Claim(t.Context(), t.lease, 5); !errors.Is(err, lease.ErrLost) || len(ls) != 0 {
-			t.Errorf("%+v, %v", ls, err)
+			t.Errorf("got %+v, %v", ls, err)
 		}
 		if items, _, err := t.ClaimRefreshes(t.Context(), t.lease, 5); !errors.Is(err, lease.ErrLost) || len(items) != 0 {
-			t.Errorf("%+v, %v", items, err)
+			t.Errorf("got %+v, %v", items, err)
 		}
 		if due := t.claim(t.instance("k_other"), 5); len(due) != 1 {
 			t.Errorf("due: %+v", due)

@@ -14,7 +14,7 @@ func (s *Store) Delete(ctx context.Context, ids ...string) (Change, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		before, seqs := undoItems(ls), seqRows(seqsOf(ls))
+		items, seqs := undoItems(ls), seqRows(seqsOf(ls))
 		if err := s.index.remove(tx, seqs); err != nil {
 			return nil, nil, fmt.Errorf("remove links from the index: %w", err)
 		}
@@ -27,6 +27,6 @@ func (s *Store) Delete(ctx context.Context, ids ...string) (Change, error) {
 		if err := deleteUnused(tx, d.tags()); err != nil {
 			return nil, nil, err
 		}
-		return before, nil, auditLinks(tx, s.clock.Now(), ActionDelete, ls, nil, nil)
+		return items, nil, auditLinks(tx, s.clock.Now(), ActionDelete, ls, nil, nil)
 	})
 }

@@ -12,12 +12,12 @@ func TestApplyMove(t *testing.T) {
 		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Permanent: true})
 		l := t.add("http://a.test/")
 		if l.Health != links.Moved || l.MovedTo != "https://a.test/" || l.URL != "http://a.test/" {
-			t.Fatalf("%+v", l)
+			t.Fatalf("got %+v", l)
 		}
 		moved, err := t.ApplyMove(t.Context(), l.ID)
 		t.must(err)
 		if moved.URL != "https://a.test/" || moved.CanonicalURL != "https://a.test" || moved.Health != links.OK || moved.MovedTo != "" {
-			t.Errorf("%+v", moved)
+			t.Errorf("got %+v", moved)
 		}
 		_, err = t.ApplyMove(t.Context(), l.ID)
 		t.wantCode(err, models.CodeConflict)

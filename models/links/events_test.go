@@ -14,7 +14,7 @@ func TestEventsOfChecks(t *testing.T) {
 		f.web.set("https://a.test/moves", links.Page{Status: 200, Title: "Moves"})
 		dies, moves := f.add("https://a.test/dies"), f.add("https://a.test/moves")
 		if got := modelstest.Events(f, f.db); len(got) != 0 {
-			f.Errorf("%q", got)
+			f.Errorf("got %q", got)
 		}
 		f.web.set("https://a.test/dies", links.Page{Status: 404})
 		f.web.set("https://a.test/moves", links.Page{Status: 200, Permanent: true, URL: "https://b.test/"})

@@ -21,7 +21,7 @@ func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Ch
 		if len(ls) == 0 {
 			return nil, nil, nil
 		}
-		before, now := undoItems(ls), s.clock.Now()
+		items, now := undoItems(ls), s.clock.Now()
 		for i := range ls {
 			l := &ls[i]
 			l.UpdatedAt = now
@@ -40,14 +40,14 @@ func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Ch
 		if err := saveAll(tx, ls, false); err != nil {
 			return nil, nil, err
 		}
-		return before, ls, auditLinks(tx, now, action, ls, audit.Values{"expired": !expired}, audit.Values{"expired": expired})
+		return items, ls, auditLinks(tx, now, action, ls, audit.Values{"expired": !expired}, audit.Values{"expired": expired})
 	})
 }
 
 // resetExpiry restores the expiry and health of links.
-func resetExpiry(tx *gorm.DB, before []undoItem) ([]Link, error) {
-	ids, was := make([]string, len(before)), map[string]Link{}
-	for i, p := range before {
+func resetExpiry(tx *gorm.DB, items []undoItem) ([]Link, error) {
+	ids, was := make([]string, len(items)), map[string]Link{}
+	for i, p := range items {
 		ids[i], was[p.Link.ID] = p.Link.ID, p.Link
 	}
 	ls, err := lockIDs(tx, ids)

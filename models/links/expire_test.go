@@ -12,7 +12,7 @@ func TestExpireReviveAndUndo(t *testing.T) {
 		c, err := t.SetExpired(t.Context(), true, a.ID, b.ID)
 		t.must(err)
 		if c.Links != 2 || t.tag("x").LinkCount != 0 || !t.get(a.ID).Expired() {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v", c)
 		}
 		none, err := t.SetExpired(t.Context(), true, a.ID)
 		t.must(err)
@@ -22,7 +22,7 @@ func TestExpireReviveAndUndo(t *testing.T) {
 		_, err = t.Undo(t.Context(), c.ID)
 		t.must(err)
 		if got := t.get(a.ID); got.Expired() || got.NextCheckAt != a.NextCheckAt || t.tag("x").LinkCount != 2 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 
 		t.web.set(a.URL, links.Page{Status: 404})

@@ -23,25 +23,25 @@ func TestImport(t *testing.T) {
 			t.Errorf("%d stored, %d requests", stored, len(t.web.requests))
 		}
 		if got := t.tag("imported"); got.LinkCount != 1500 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		if got := t.urls(links.Filter{Query: "tag:twice"}); !slices.Equal(got, []string{"https://b.test/3"}) {
-			t.Errorf("%q", got)
+			t.Errorf("got %q", got)
 		}
 		if got := t.urls(links.Filter{Query: "tag:old,more"}); !slices.Equal(got, []string{"https://a.test/have"}) {
-			t.Errorf("%q", got)
+			t.Errorf("got %q", got)
 		}
 		c, err := t.Counts(t.Context())
 		t.must(err)
 		if c.Active != 1501 || c.Health[links.Unchecked] != 1500 {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v", c)
 		}
 		due := t.claim(t.lease, 10)
 		if len(due) > 1 { // spread over a day; one may be due now
 			t.Errorf("%d links are due right after an import", len(due))
 		}
 		if _, err := t.Import(t.Context(), []links.New{{URL: "https://c.test/"}, {URL: "nonsense"}}); models.CodeOf(err) != models.CodeInvalid {
-			t.Errorf("%v", err)
+			t.Errorf("got %v", err)
 		}
 		after, err := t.Counts(t.Context())
 		t.must(err)

@@ -19,7 +19,7 @@ const suspectInterval = models.Day
 // judge sets the health of a link from a response. 404 and 410 expire the link. 401, 403, 429 and other 4xx are
 // Blocked, as is a private address. No response and 5xx are Suspect, and Dead after DeadAfter such days in a row.
 func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
-	was := l.Health
+	old := l.Health
 	l.LastError, l.MovedTo, l.LastStatusCode = "", "", p.Status
 	next := s.opts.CheckInterval
 	fe, _ := errors.AsType[*FetchError](fetchErr)
@@ -55,7 +55,7 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 	default:
 		l.Health, l.Failures = OK, 0
 	}
-	if l.Health != was {
+	if l.Health != old {
 		l.HealthChangedAt = now
 	}
 	l.LastCheckedAt = now

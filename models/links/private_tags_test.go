@@ -97,7 +97,7 @@ func TestRenamingATagOfHiddenLinks(t *testing.T) {
 		tag, merged, err := t.RenameTag(alice, t.tag("go").ID, "golang")
 		t.must(err)
 		if merged || tag.Name != "golang" || tag.LinkCount != 1 || !slices.Equal(t.get(a.ID).Tags, []string{"golang"}) || !slices.Equal(t.get(b.ID).Tags, []string{"go", "secret"}) {
-			t.Errorf("%+v, %v, %q, %q", tag, merged, t.get(a.ID).Tags, t.get(b.ID).Tags)
+			t.Errorf("got %+v, %v, %q, %q", tag, merged, t.get(a.ID).Tags, t.get(b.ID).Tags)
 		}
 		found := func(ctx context.Context, query string) int {
 			t.Helper()
@@ -120,7 +120,7 @@ func TestRenamingATagOfHiddenLinks(t *testing.T) {
 		tag, merged, err = t.RenameTag(alice, tag.ID, "secret")
 		t.must(err)
 		if merged || tag.LinkCount != 1 || tag.LastUsedAt != tag.CreatedAt {
-			t.Errorf("%+v, %v", tag, merged)
+			t.Errorf("got %+v, %v", tag, merged)
 		}
 		if all := t.tag("secret"); all.LinkCount != 2 {
 			t.Errorf("admins see %+v", all)
@@ -129,7 +129,7 @@ func TestRenamingATagOfHiddenLinks(t *testing.T) {
 		whole, merged, err := t.RenameTag(bob, tag.ID, "public")
 		t.must(err)
 		if merged || whole.ID != tag.ID || whole.LinkCount != 2 {
-			t.Errorf("%+v, %v", whole, merged)
+			t.Errorf("got %+v, %v", whole, merged)
 		}
 	})
 }

@@ -243,7 +243,7 @@ func TestURLsAreUniqueInTheirScope(t *testing.T) {
 		alices := t.addAs(alice, url, "X", true, "one")
 		shared := t.addAs(t.as("carol"), url, "X", false, "three")
 		if shared.Owner != "carol" || shared.Private() || alices.PrivateTo != "alice" {
-			t.Errorf("%+v, %+v", shared, alices)
+			t.Errorf("got %+v, %+v", shared, alices)
 		}
 
 		// The shared link has priority.
@@ -311,15 +311,15 @@ func TestURLsAreUniqueInTheirScope(t *testing.T) {
 			l, _, err = t.Add(t.admin(), links.New{URL: "https://a.test/o", Owner: "bob", Private: private})
 			t.must(err)
 			if l.Owner != "bob" || l.PrivateTo != "bob" {
-				t.Errorf("%+v", l)
+				t.Errorf("got %+v", l)
 			}
 		}
 		if l, _, err = t.Add(alice, links.New{URL: "https://a.test/p", Owner: "alice"}); err != nil || l.Owner != "alice" {
-			t.Errorf("%+v, %v", l, err)
+			t.Errorf("got %+v, %v", l, err)
 		}
 		open := models.WithActor(t.Context(), models.Actor{Name: models.SystemOwner, SeesAll: true})
 		if l, _, err = t.Add(open, links.New{URL: "https://a.test/q", Owner: "anybody"}); err != nil || l.Owner != "anybody" {
-			t.Errorf("%+v, %v", l, err)
+			t.Errorf("got %+v, %v", l, err)
 		}
 	})
 }

@@ -21,7 +21,7 @@ func TestRecordOfABatch(t *testing.T) {
 		}
 		for _, l := range stored {
 			if got := t.get(l.ID); !reflect.DeepEqual(got, l) {
-				t.Errorf("returned %+v, is %+v", l, got)
+				t.Errorf("returned %+v, stored %+v", l, got)
 			}
 		}
 		for id, want := range map[string]links.Health{fine.ID: links.OK, gone.ID: links.Dead, moved.ID: links.Moved} {
@@ -31,7 +31,7 @@ func TestRecordOfABatch(t *testing.T) {
 			}
 		}
 		if x, only := t.tag("x").LinkCount, t.tag("only").LinkCount; x != 2 || only != 0 {
-			t.Errorf("tags count %d and %d", x, only)
+			t.Errorf("link_count of tags: %d and %d", x, only)
 		}
 		for health, want := range map[links.Health]int{links.Dead: 1, links.Moved: 1, links.OK: 1} {
 			if got := t.urls(links.Filter{Health: health, Shown: links.ShowAll}); len(got) != want {
@@ -40,7 +40,7 @@ func TestRecordOfABatch(t *testing.T) {
 		}
 		t.clock.Advance(2 * week)
 		if due := t.claim(t.lease, 10); len(due) != 2 {
-			t.Errorf("%d are free again and due, want 2", len(due))
+			t.Errorf("%d unclaimed due links, want 2", len(due))
 		}
 	})
 }
@@ -80,11 +80,11 @@ func TestLinksChangeDuringChecks(t *testing.T) {
 		t.wantCode(err, models.CodeNotFound)
 		for _, l := range []links.Link{lost, restored} {
 			if got := t.get(l.ID); got.Health != links.OK || got.LastCheckedAt != l.LastCheckedAt {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v", got)
 			}
 		}
 		if got := t.get(kept.ID); got.Health != links.Suspect || got.Title != own || got.ViewCount != 1 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		if due := t.claim(t.lease, 10); len(due) != 1 || due[0].ID != restored.ID { // the restored link is unclaimed, the lost one is claimed
 			t.Errorf("due: %+v", due)
@@ -124,7 +124,7 @@ func TestRecheckNow(t *testing.T) {
 		got, err := t.Recheck(t.Context(), l.ID)
 		t.must(err)
 		if !got.Expired() || t.tag("x").LinkCount != 0 || len(t.urls(links.Filter{})) != 0 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		_, err = t.Recheck(t.Context(), models.NewID(models.KindLink))
 		t.wantCode(err, models.CodeNotFound)

@@ -19,7 +19,7 @@ func TestRefresh(t *testing.T) {
 		got, err := t.Refresh(t.Context(), l.ID)
 		t.must(err)
 		if got.Title != "New" || got.CreatedAt != l.CreatedAt || got.ViewCount != 1 || got.UpdatedAt == l.UpdatedAt {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		if len(t.urls(links.Filter{Query: "new"})) != 1 || len(t.urls(links.Filter{Query: "title:old"})) != 0 {
 			t.Error("new title is not in the index")
@@ -80,7 +80,7 @@ func TestRefreshInTheBackground(t *testing.T) {
 		got, err := t.RefreshOf(t.Context(), r.ID)
 		t.must(err)
 		if got.Total != 3 || got.Done != 3 || got.Failed != 1 || !got.Finished() || t.get(ok.ID).Title != "Fresh" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 	})
 }
@@ -103,7 +103,7 @@ func TestRefreshClaims(t *testing.T) {
 		t.must(t.ReleaseRefreshes(t.Context(), releases(0, items)...)) // as when the worker stops
 		killed := t.instance("k_other")
 		if items := t.claimRefreshes(killed, 5); len(items) != 1 || items[0].ClaimedBy != killed {
-			t.Fatalf("%+v", items)
+			t.Fatalf("got %+v", items)
 		}
 		t.clock.Advance(time.Hour)
 		claim(0)
@@ -121,14 +121,14 @@ func TestRefreshClaims(t *testing.T) {
 		got, err := t.RefreshOf(t.Context(), r.ID)
 		t.must(err)
 		if got.Finished() || got.Failed != 0 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		t.clock.Advance(5 * time.Minute)
 		items = claim(1)
 		t.web.set(l.URL, links.Page{Status: 200})
 		t.must(t.FinishRefreshes(t.Context(), t.refetch(items...)...))
 		if got, err = t.RefreshOf(t.Context(), r.ID); err != nil || !got.Finished() || got.Failed != 0 {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("got %+v, %v", got, err)
 		}
 	})
 }
@@ -147,13 +147,13 @@ func TestQueuedLinksAreClaimedOnceInOrder(t *testing.T) {
 		items, next, err := t.ClaimRefreshes(t.Context(), t.lease, 2)
 		t.must(err)
 		if len(items) != 2 || items[0].Link.ID != ids[0] || items[1].Link.ID != ids[1] || next != first.CreatedAt {
-			t.Errorf("%+v, next %v", items, next)
+			t.Errorf("got %+v, next %v", items, next)
 		}
 		t.must(t.ReleaseRefreshes(t.Context(), releases(time.Minute, items[:1])...)) // after the others
 		rest, next, err := t.ClaimRefreshes(t.Context(), t.instance("k_other"), 10)
 		t.must(err)
 		if len(rest) != 4 || rest[0].RefreshID != first.ID || rest[0].Link.ID != ids[2] || !next.Equal(t.clock.Now().Add(time.Minute)) {
-			t.Errorf("%+v, next %v", rest, next)
+			t.Errorf("got %+v, next %v", rest, next)
 		}
 		t.must(t.ReleaseOtherRefreshes(t.Context(), t.lease, items[1]))
 		if again := t.claimRefreshes(t.lease, 10); len(again) != 0 {
@@ -161,7 +161,7 @@ func TestQueuedLinksAreClaimedOnceInOrder(t *testing.T) {
 		}
 		t.must(t.ReleaseOtherRefreshes(t.Context(), t.lease))
 		if again := t.claimRefreshes(t.lease, 10); len(again) != 1 || again[0].Link.ID != ids[1] {
-			t.Errorf("free again: %+v", again)
+			t.Errorf("unclaimed: %+v", again)
 		}
 	})
 }
@@ -193,10 +193,10 @@ func TestFinishedRefreshesOfABatch(t *testing.T) {
 			t.Errorf("second: %+v, %v", r, err)
 		}
 		if l := t.get(good.ID); l.Title != "New" || len(t.urls(links.Filter{Query: "new tag:x"})) != 1 {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 		if l := t.get(bad.ID); l.Health != links.Suspect || l.Failures != 1 {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 		t.must(t.FinishRefreshes(t.Context(), done...)) // a second time: ignored
 		if r, err := t.RefreshOf(t.Context(), first.ID); err != nil || r.Failed != 1 {

@@ -154,11 +154,11 @@ func (s *Store) finish(tx *gorm.DB, items []refreshItem, results []result) (chan
 
 // ReleaseRefreshes releases claimed items, to be claimed again after a delay. It ignores items that are claimed by
 // another lease.
-func (s *Store) ReleaseRefreshes(ctx context.Context, back ...lease.Released[RefreshItem]) error {
+func (s *Store) ReleaseRefreshes(ctx context.Context, items ...lease.Released[RefreshItem]) error {
 	rows := models.NewRows("refresh_id text, link_seq bigint, claimed_by text, due_at bigint")
 	now := s.clock.Now()
-	for _, b := range back {
-		rows.Add(b.Item.RefreshID, b.Item.Link.Seq, b.Item.ClaimedBy, now.Add(b.After))
+	for _, i := range items {
+		rows.Add(i.Item.RefreshID, i.Item.Link.Seq, i.Item.ClaimedBy, now.Add(i.After))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return rows.Exec(tx, `UPDATE link_refresh_items SET claimed_by = NULL, due_at = r.due_at FROM {rows} AS r

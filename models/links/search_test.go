@@ -212,7 +212,7 @@ func TestSearchCountsUpToALimit(t *testing.T) {
 			}
 			for _, page := range []int{1, 334, 400} {
 				if got := search("walrus", page); got.Total != c.total || got.TotalIsLowerBound != c.atLeast {
-					t.Errorf("%d more, page %d: %d, lower bound %v", c.add, page, got.Total, got.TotalIsLowerBound)
+					t.Errorf("with %d more links, page %d: total %d, lower bound %v", c.add, page, got.Total, got.TotalIsLowerBound)
 				}
 			}
 		}
@@ -223,7 +223,7 @@ func TestSearchCountsUpToALimit(t *testing.T) {
 			}
 			for _, l := range got.Items {
 				if page == 335 && !slices.Equal(l.Tags, []string{"walrus"}) {
-					t.Errorf("page %d: %s out of rank", page, l.URL)
+					t.Errorf("page %d: %s is in the wrong order", page, l.URL)
 				}
 			}
 		}
@@ -290,7 +290,7 @@ func TestNearMissesOfLiveLinksOnly(t *testing.T) {
 		t.must(err)
 		for _, q := range []string{"kubernetexz", "kubernetez"} {
 			if got := t.urls(links.Filter{Query: q}); !slices.Equal(got, []string{live.URL}) {
-				t.Errorf("%s finds %q", q, got)
+				t.Errorf("%s: found %q", q, got)
 			}
 		}
 		t.reap(t.ReapWords, 100)
@@ -301,7 +301,7 @@ func TestNearMissesOfLiveLinksOnly(t *testing.T) {
 		}
 		again := t.titled("https://d.test/", "kubernetez") // stores the word again
 		if got := t.urls(links.Filter{Query: "kubernetezz"}); !slices.Equal(got, []string{again.URL}) {
-			t.Errorf("%q", got)
+			t.Errorf("got %q", got)
 		}
 	})
 }

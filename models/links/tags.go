@@ -298,20 +298,20 @@ func (s *Store) TagAll(ctx context.Context, names []string, ids ...string) (Chan
 		if err != nil {
 			return nil, nil, err
 		}
-		var before []undoItem
+		var items []undoItem
 		for i, tags := range newTags {
 			if len(tags) > 0 {
-				before = append(before, undoItem{Link{ID: ls[i].ID}, tags})
+				items = append(items, undoItem{Link{ID: ls[i].ID}, tags})
 			}
 		}
-		return before, ls, auditNewTags(tx, s.clock.Now(), ls, oldTags, newTags)
+		return items, ls, auditNewTags(tx, s.clock.Now(), ls, oldTags, newTags)
 	})
 }
 
 // untag removes the tags that a change added.
-func untag(tx *gorm.DB, before []undoItem) ([]Link, error) {
-	ids, names, wanted := make([]string, len(before)), map[string][]string{}, map[string]bool{}
-	for i, p := range before {
+func untag(tx *gorm.DB, items []undoItem) ([]Link, error) {
+	ids, names, wanted := make([]string, len(items)), map[string][]string{}, map[string]bool{}
+	for i, p := range items {
 		ids[i] = p.Link.ID
 		for _, n := range p.Tags {
 			f := models.FoldName(n)
@@ -327,13 +327,13 @@ func untag(tx *gorm.DB, before []undoItem) ([]Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	off := make([][]Tag, len(ls))
+	removed := make([][]Tag, len(ls))
 	for i, l := range ls {
 		for _, n := range l.Tags { // some may have been removed in the meantime
 			if f := models.FoldName(n); slices.Contains(names[l.ID], f) {
-				off[i] = append(off[i], tags[f])
+				removed[i] = append(removed[i], tags[f])
 			}
 		}
 	}
-	return ls, detach(tx, ls, off)
+	return ls, detach(tx, ls, removed)
 }

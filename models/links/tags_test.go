@@ -26,7 +26,7 @@ func TestTagsOnALink(t *testing.T) {
 			t.Errorf("tags %q", names)
 		}
 		if got := t.tag("go"); got.Name != "Go" || got.LinkCount != 2 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 
 		web := t.tag("web")
@@ -118,7 +118,7 @@ func TestTagLists(t *testing.T) {
 			t.Errorf("an expired link counts: %+v", got)
 		}
 		if got := t.tag("beta"); got.LinkCount != 1 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestTagCountsStayTrue(t *testing.T) {
 				for range 60 {
 					id, name := ids[rnd.IntN(len(ids))], fmt.Sprint("t", rnd.IntN(6))
 					if err := t.step(rnd, id, name); err != nil && models.CodeOf(err) != models.CodeNotFound {
-						t.Errorf("%v", err)
+						t.Errorf("got %v", err)
 					}
 				}
 			})

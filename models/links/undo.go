@@ -52,15 +52,15 @@ func (s *Store) change(ctx context.Context, action string, ids []string,
 		if err != nil || len(ls) == 0 {
 			return nil, err
 		}
-		before, changed, err := fn(tx, ls)
-		if err != nil || len(before) == 0 {
+		items, changed, err := fn(tx, ls)
+		if err != nil || len(items) == 0 {
 			return changed, err
 		}
-		js, err := json.Marshal(before)
+		js, err := json.Marshal(items)
 		if err != nil {
 			return nil, fmt.Errorf("store undo data: %w", err)
 		}
-		c.ID, c.Links = models.NewID(models.KindChange), len(before)
+		c.ID, c.Links = models.NewID(models.KindChange), len(items)
 		row := changeRow{c.ID, c.Action, c.Links, string(js), c.CreatedAt, models.Owner(ctx)}
 		if err := tx.Create(&row).Error; err != nil {
 			return nil, fmt.Errorf("store undo data: %w", err)
@@ -109,18 +109,18 @@ func (s *Store) Undo(ctx context.Context, changeID string) (Change, error) {
 		if gone.RowsAffected == 0 { // a concurrent request undid it
 			return nil, models.NotFound("change to undo")
 		}
-		var before []undoItem
-		if err := json.Unmarshal([]byte(row.Before), &before); err != nil {
+		var items []undoItem
+		if err := json.Unmarshal([]byte(row.Before), &items); err != nil {
 			return nil, fmt.Errorf("read undo data: %w", err)
 		}
 		var ls []Link
 		switch row.Action {
 		case ActionDelete:
-			ls, err = s.restore(tx, before)
+			ls, err = s.restore(tx, items)
 		case ActionTag:
-			ls, err = untag(tx, before)
+			ls, err = untag(tx, items)
 		default:
-			ls, err = resetExpiry(tx, before)
+			ls, err = resetExpiry(tx, items)
 		}
 		if err != nil {
 			return nil, err
@@ -133,9 +133,9 @@ func (s *Store) Undo(ctx context.Context, changeID string) (Change, error) {
 }
 
 // restore inserts deleted links again, with their ids and keys.
-func (s *Store) restore(tx *gorm.DB, before []undoItem) ([]Link, error) {
-	rows, tags := make([]Link, len(before)), map[string][]string{}
-	for i, p := range before {
+func (s *Store) restore(tx *gorm.DB, items []undoItem) ([]Link, error) {
+	rows, tags := make([]Link, len(items)), map[string][]string{}
+	for i, p := range items {
 		tags[p.Link.ID] = p.Link.Tags
 		rows[i] = p.Link
 		rows[i].Tags = nil

@@ -25,7 +25,7 @@ func TestDeleteAndUndo(t *testing.T) {
 		c, err := t.Delete(t.Context(), a.ID, b.ID, models.NewID(models.KindLink), "nonsense")
 		t.must(err)
 		if c.Links != 2 || c.Action != links.ActionDelete {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v", c)
 		}
 		_, err = t.Get(t.Context(), a.ID)
 		t.wantCode(err, models.CodeNotFound)
@@ -44,7 +44,7 @@ func TestDeleteAndUndo(t *testing.T) {
 		undone, err := t.Undo(t.Context(), c.ID)
 		t.must(err)
 		if undone.Links != 2 {
-			t.Errorf("%+v", undone)
+			t.Errorf("got %+v", undone)
 		}
 		after := t.get(a.ID)
 		if fmt.Sprint(after.ID, after.Seq, after.Notes, after.ViewCount, after.CreatedAt, after.Tags, after.NextCheckAt) !=
@@ -73,10 +73,10 @@ func TestUndoSkipsURLsThatWereSavedAgain(t *testing.T) {
 		undone, err := t.Undo(t.Context(), c.ID)
 		t.must(err)
 		if undone.Links != 1 {
-			t.Errorf("%+v", undone)
+			t.Errorf("got %+v", undone)
 		}
 		if got := t.get(again.ID); !slices.Equal(got.Tags, []string{"new"}) {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		_, err = t.Get(t.Context(), a.ID)
 		t.wantCode(err, models.CodeNotFound)
@@ -90,7 +90,7 @@ func TestBulkLimit(t *testing.T) {
 		c, err := t.Delete(t.Context())
 		t.must(err)
 		if c.Links != 0 || c.ID != "" {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v", c)
 		}
 	})
 }

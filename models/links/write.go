@@ -13,12 +13,12 @@ import (
 
 // loadInOrder loads links by their keys, in the order of the keys.
 func loadInOrder(tx *gorm.DB, seqs []int64) ([]Link, error) {
-	place := make(map[int64]int, len(seqs))
+	position := make(map[int64]int, len(seqs))
 	for i, seq := range seqs {
-		place[seq] = i
+		position[seq] = i
 	}
 	ls, err := loadRows(tx, seqRows(seqs), bySeq)
-	slices.SortFunc(ls, func(a, b Link) int { return place[a.Seq] - place[b.Seq] })
+	slices.SortFunc(ls, func(a, b Link) int { return position[a.Seq] - position[b.Seq] })
 	return ls, err
 }
 
