@@ -68,7 +68,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	apptest.WantCount(t, a, ".chart-lines .hover", 40) // a young store leaves room
 	apptest.WantText(t, a, ".figures tbody tr:nth-child(2)", "failed <i>no disk 0 2 25 ms")
 	apptest.WantText(t, a, ".figures tbody tr:nth-child(3)", "ok 3 40 25 ms")
-	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted 3 3 2 1 20 ms 15 min ago")
+	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links that expired more than CLEANUP_BUFFER_TIME ago or were deleted more than a day ago, with their visits 3 3 2 1 20 ms 15 min ago")
 	if strings.Contains(a.HTML, "<i>no disk") {
 		t.Error("an error is markup")
 	}

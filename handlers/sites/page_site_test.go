@@ -123,7 +123,7 @@ func TestQuotaMeters(t *testing.T) {
 	apptest.WantCount(t, a.Get(path), "meter", 0)
 	a.google(w)
 	p := a.Get(path)
-	apptest.WantText(t, p, ".meters", "Inspections today 0 of 2 000")
+	apptest.WantText(t, p, ".meters", "Inspections today 0 of 2,000")
 	apptest.WantText(t, p, ".meters", "This website does not use Google's Indexing API.")
 	apptest.WantCount(t, p, "meter[aria-label]", 1)
 	a.Follow(path, url.Values{"name": {"x"}, "indexing_enabled": {"true"}})

@@ -23,7 +23,7 @@ func TestSubmissionsPage(t *testing.T) {
 	q.Must(err)
 	a := q.Get(q.at("/submissions"))
 	for i, want := range []string{
-		"1 200 pages IndexNow removed No response yet", "Sitemap /sitemap.xml Search Console updated Failed (500) " + injected,
+		"1,200 pages IndexNow removed No response yet", "Sitemap /sitemap.xml Search Console updated Failed (500) " + injected,
 		"/refused Indexing API updated Refused (403) Not an owner", "/old Indexing API updated Accepted (200)",
 	} {
 		apptest.WantText(t, a, fmt.Sprintf("tbody tr:nth-child(%d)", i+1), want)
