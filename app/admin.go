@@ -28,7 +28,7 @@ type Admin struct {
 func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 	kinds = append(kinds, cleanup.Kind{
 		Kind: "idempotency_keys", Label: "Idempotency keys", Remove: c.DB.ReapKeys(c.Clock),
-		Description: fmt.Sprintf("older than %.0f hours", models.KeepKeys.Hours()),
+		Description: fmt.Sprintf("older than %.0f hours", models.KeyRetention.Hours()),
 	})
 	a := &Admin{Jobs: schedule.NewStore(c.DB, c.Clock), Cleanup: cleanup.NewStore(c.DB, c.Clock, kinds...)}
 	deps := &adminhandlers.Deps{Frame: c.frame, Jobs: a.Jobs, Cleanup: a.Cleanup, Disks: c.Disks}

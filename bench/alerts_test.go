@@ -167,7 +167,7 @@ func stormFigures(t *testing.T, engine, database string) {
 				URL: "https://h.example/" + name, At: models.At(time.Now()), Failures: 1, Detail: "timed out",
 			})
 		}
-		modelstest.Happen(t, db, events...)
+		modelstest.AddEvents(t, db, events...)
 	}
 	stored := time.Since(begun)
 	taken := time.Duration(0)

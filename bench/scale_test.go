@@ -53,7 +53,7 @@ func (s simulation) run(t *testing.T) (r simulated) {
 		taking, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		d := dispatch.New[*simTurn](q, dispatch.Options{
-			Name: "simulation", Lease: held, Workers: s.workers, Log: slog.New(slog.DiscardHandler), Metrics: dispatch.NewMetrics(), MaxPutOff: time.Minute,
+			Name: "simulation", Lease: held, Workers: s.workers, Log: slog.New(slog.DiscardHandler), Metrics: dispatch.NewMetrics(), MaxDelay: time.Minute,
 		})
 		go func() { ended <- d.Run(taking, t.Context()) }()
 		for time.Since(q.begun) < s.window {

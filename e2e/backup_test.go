@@ -212,7 +212,7 @@ func TestRestoreOfOtherFiles(t *testing.T) {
 	closeDB()
 	store := storeIn(t)
 	for file, want := range map[string]string{
-		text: "not an SQLite database", newer: "written by a newer Linkwatch", filepath.Join(dir, "none"): "no such file", dir: "not a regular file",
+		text: "not an SQLite database", newer: "use a newer Linkwatch", filepath.Join(dir, "none"): "no such file", dir: "not a regular file",
 	} {
 		out, code := Command(t, []string{"restore", file}, store)
 		if code != 1 || !strings.Contains(out, want) {

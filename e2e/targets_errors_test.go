@@ -143,7 +143,7 @@ func TestCheckErrors(t *testing.T) {
 		"reset":                  {"http://" + rude(t, abrupt) + "/", "connection (reset|closed early)", 0, 3},
 		"closed":                 {web.set("/closed", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), "connection closed early", 0, 3},
 		"an unknown authority":   {secure.URL + "/", "TLS: certificate is from an unknown authority", 0, 3},
-		"no TLS":                 {"https://" + plain + "/", "TLS: the server does not speak it", 0, 3},
+		"no TLS":                 {"https://" + plain + "/", "TLS: the server does not support TLS", 0, 3},
 		"TLS that ends":          {"https://" + rude(t, abrupt) + "/", "connection (reset|closed early)|TLS: handshake failed", 0, 3},
 		"no connection":          {"http://" + busy(t) + "/", "timed out", 0, 3},
 		"silent at TLS":          {"https://" + rude(t, silent("")) + "/", "timed out", 0, 3},

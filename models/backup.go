@@ -25,7 +25,7 @@ var (
 
 const (
 	// backupStep is the number of pages of 4 KiB copied in one step. After a step the
-	// copy rests for the duration of that step, so that other work is not delayed.
+	// copy sleeps for the duration of that step, so that other work is not delayed.
 	backupStep = 256
 	// backupSync is the number of steps between syncs. Writing a gibibyte to disk at
 	// once would block all writers.
@@ -38,19 +38,19 @@ const (
 // as soon as it exists. Only its owner may read it.
 //
 // Backup returns ErrExists for an existing file unless replace is true, ErrDatabase or ErrNoFile for a file that
-// must not be replaced, and ErrNoSpace if the disk is full. After an error nothing of the copy is left.
+// must not be replaced, and ErrNoSpace if the disk is full. After an error the copy is removed.
 func (db *DB) Backup(ctx context.Context, file string, replace bool) (size int64, err error) {
 	if db.Engine != SQLite {
 		return 0, errors.New("only SQLite databases can be backed up this way")
 	}
-	if err := db.checkPlace(file, replace); err != nil {
+	if err := db.checkDestination(file, replace); err != nil {
 		return 0, err
 	}
 	readers, err := db.read.DB()
 	if err != nil {
 		return 0, err
 	}
-	tmp, _, err := copyBeside(ctx, readers, file, quickCheck)
+	tmp, _, err := copyToTemp(ctx, readers, file, quickCheck)
 	if err != nil {
 		return 0, err
 	}
@@ -63,7 +63,7 @@ func (db *DB) Backup(ctx context.Context, file string, replace bool) (size int64
 	if err != nil {
 		return 0, err
 	}
-	if err := db.checkPlace(file, replace); err != nil { // again: copying takes a while
+	if err := db.checkDestination(file, replace); err != nil { // again: copying takes a while
 		return 0, err
 	}
 	if err := os.Rename(tmp, file); err != nil {
@@ -72,8 +72,8 @@ func (db *DB) Backup(ctx context.Context, file string, replace bool) (size int64
 	return info.Size(), SyncDir(filepath.Dir(file))
 }
 
-// checkPlace returns an error if a backup must not be written to file.
-func (db *DB) checkPlace(file string, replace bool) error {
+// checkDestination returns an error if a backup must not be written to file.
+func (db *DB) checkDestination(file string, replace bool) error {
 	found, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -94,10 +94,10 @@ func (db *DB) checkPlace(file string, replace bool) error {
 	return nil
 }
 
-// copyBeside copies a database into a new file in the folder of another one, then syncs and checks the copy. It
-// returns the name of the copy and the version of its schema.
-func copyBeside(ctx context.Context, src *sql.DB, beside, examine string) (tmp string, schema int, err error) {
-	f, err := os.CreateTemp(filepath.Dir(beside), filepath.Base(beside)+".*.tmp") // readable by its owner only
+// copyToTemp copies a database into a new file in the folder of dest, then syncs and checks the copy. It returns the
+// name of the copy and the version of its schema.
+func copyToTemp(ctx context.Context, src *sql.DB, dest, examine string) (tmp string, schema int, err error) {
+	f, err := os.CreateTemp(filepath.Dir(dest), filepath.Base(dest)+".*.tmp") // readable by its owner only
 	if err != nil {
 		return "", 0, err
 	}
@@ -112,7 +112,7 @@ func copyBeside(ctx context.Context, src *sql.DB, beside, examine string) (tmp s
 		schema, err = verify(ctx, tmp, examine)
 	}
 	if err != nil {
-		if errors.Is(tryFile(beside), syscall.ENOSPC) { // SQLite only reports a failed write
+		if errors.Is(probeDisk(dest), syscall.ENOSPC) { // SQLite only reports a failed write
 			err = ErrNoSpace
 		}
 		// A copy that ended early may leave a journal.
@@ -183,7 +183,7 @@ const (
 // verify checks a file without changing it: it must be an intact SQLite database of Linkwatch, with a schema that
 // this program supports. It returns the version of the schema.
 func verify(ctx context.Context, file, examine string) (schema int, err error) {
-	pool, err := openStill(ctx, file)
+	pool, err := openReadOnly(ctx, file)
 	if err != nil {
 		return 0, err
 	}
@@ -199,8 +199,8 @@ func verify(ctx context.Context, file, examine string) (schema int, err error) {
 	return schema, err
 }
 
-// openStill opens a database of Linkwatch for reading. No program may write to it meanwhile.
-func openStill(ctx context.Context, file string) (*sql.DB, error) {
+// openReadOnly opens a database of Linkwatch for reading. No program may write to it meanwhile.
+func openReadOnly(ctx context.Context, file string) (*sql.DB, error) {
 	if err := refuseForeign(ctx, file); err != nil {
 		return nil, err
 	}

@@ -214,7 +214,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"good": "<nil>", "newer": "written by a newer Linkwatch", "old": "before the first release", "foreign": "another program",
+		"good": "<nil>", "newer": "use a newer Linkwatch", "old": "before the first release", "foreign": "another program",
 		"text": "not an SQLite database", "empty": "empty", "none": "no such file",
 	} {
 		before := names(t, dir)

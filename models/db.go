@@ -107,18 +107,18 @@ func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 		if err == nil {
 			err = db.faults.checkFile()
 		}
-		if err == nil || attempt == writeAttempts || !lostRace(err) || ctx.Err() != nil {
+		if err == nil || attempt == writeAttempts || !isRetryable(err) || ctx.Err() != nil {
 			if errors.Is(err, errMoved) {
-				db.emptyLog()
+				db.truncateWAL()
 			}
 			return db.faults.note(err)
 		}
 	}
 }
 
-// emptyLog checkpoints the write-ahead log into a database file that was moved. If the log kept its name, it would
+// truncateWAL checkpoints the write-ahead log into a database file that was moved. If the log kept its name, it would
 // be applied to the next file with the old name and damage it.
-func (db *DB) emptyLog() {
+func (db *DB) truncateWAL() {
 	// Best effort: during reads part of the log stays, and Close does the rest.
 	_ = db.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)").Error
 }
@@ -189,7 +189,7 @@ func (db *DB) Close() error {
 		}
 	}
 	if db.faults.moved.Load() {
-		db.emptyLog()
+		db.truncateWAL()
 	}
 	return errors.Join(err, closePool(db.write)) // closing the same pool twice is harmless
 }

@@ -64,7 +64,7 @@ func (db *DB) examineSchema(ctx context.Context) Examination {
 	case have < want:
 		e.Problems = []string{fmt.Sprintf("this program needs version %d: run \"linkwatch migrate up\"", want)}
 	case have > want:
-		e.Problems = []string{fmt.Sprintf("this program knows versions up to %d: use the newer program that wrote the database", want)}
+		e.Problems = []string{fmt.Sprintf("this program supports versions up to %d: use a newer Linkwatch", want)}
 	}
 	return e
 }

@@ -137,7 +137,7 @@ func (f *faults) note(err error) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if fault == errDisk && f.file != "" && (f.current == errFull || errors.Is(tryFile(f.file), syscall.ENOSPC)) {
+	if fault == errDisk && f.file != "" && (f.current == errFull || errors.Is(probeDisk(f.file), syscall.ENOSPC)) {
 		fault = errFull // the driver reports both as a failed write
 	}
 	if f.current != fault && f.current != errDamaged {

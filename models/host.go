@@ -13,7 +13,7 @@ import (
 
 const maxHost = 253 // bytes of a DNS name, without the dot at its end
 
-// CanonicalHost returns the host of a URL as a browser reads it, so that two
+// CanonicalHost returns the host of a URL as a browser parses it, so that two
 // spellings of one host compare equal. It follows the WHATWG URL standard: lower
 // case, punycode, no percent-encoding, and IPv4 shorthand such as 127.1 in full.
 // Beyond the standard, the dot at the end of a name is removed, and an
@@ -49,7 +49,7 @@ func CanonicalHost(host string) (canonical string, ok bool) {
 // brackets if it is an IPv6 address, returns that result.
 //
 // It is stricter than the standard where the last label is a number with a sign:
-// the standard takes 127.0.0.-1 for a name.
+// the standard parses 127.0.0.-1 as a name.
 func browserHost(host string) (string, bool) {
 	if isPlainName(host) { // nearly every host
 		return host, true
@@ -64,7 +64,7 @@ func browserHost(host string) (string, bool) {
 	if !ok || !endsInNumber(name) {
 		return name, ok
 	}
-	if strings.ContainsAny(name, "+-") { // the library takes 127.0.0.-1 for an IPv4 address
+	if strings.ContainsAny(name, "+-") { // the library parses 127.0.0.-1 as an IPv4 address
 		return "", false
 	}
 	u, err := whatwg.Parse("http://" + name + "/")
@@ -81,7 +81,7 @@ func isPlainName(host string) bool {
 	if strings.Contains(host, "xn--") {
 		return false
 	}
-	label := 0 // where the last label begins
+	label := 0 // start of the last label
 	for i := range len(host) {
 		switch c := host[i]; {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_':
@@ -132,7 +132,7 @@ func mapName(host string) (string, bool) {
 		if name, err = idnaMapping.ToASCII(strings.ReplaceAll(host, "ẞ", "ß")); err != nil {
 			return "", false
 		}
-		// Punycode that is read differently the second time has no canonical form.
+		// Punycode that maps differently the second time has no canonical form.
 		if again, err := idnaMapping.ToASCII(name); err != nil || again != name {
 			return "", false
 		}

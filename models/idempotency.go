@@ -7,13 +7,13 @@ import (
 	"gorm.io/gorm"
 )
 
-// KeepKeys is how long an Idempotency-Key is stored.
-const KeepKeys = Day
+// KeyRetention is how long an Idempotency-Key is stored.
+const KeyRetention = Day
 
 const maxKey = 255 // bytes
 
 // Keys stores the Idempotency-Keys of one kind of resource. Use it in the transaction that creates the resource:
-// Claim the key, create the resource, then Keep the key. Each signed-in actor has separate keys.
+// Claim the key, create the resource, then Save the key. Each signed-in actor has separate keys.
 type Keys struct {
 	Scope string // the resource that is created, in the singular: "note"
 	Clock Clock
@@ -36,7 +36,7 @@ func (k Keys) Claim(tx *gorm.DB, key string) (known string, err error) {
 		return "", Invalid("header.Idempotency-Key", "must be 1 to %d visible ASCII characters", maxKey)
 	}
 	scope, now := k.scope(tx), k.Clock.Now()
-	err = tx.Exec("DELETE FROM idempotency_keys WHERE scope = ? AND key = ? AND created_at <= ?", scope, key, now.Add(-KeepKeys)).Error
+	err = tx.Exec("DELETE FROM idempotency_keys WHERE scope = ? AND key = ? AND created_at <= ?", scope, key, now.Add(-KeyRetention)).Error
 	if err != nil {
 		return "", fmt.Errorf("delete expired idempotency key: %w", err)
 	}
@@ -54,8 +54,8 @@ func (k Keys) Claim(tx *gorm.DB, key string) (known string, err error) {
 	return known, nil
 }
 
-// Keep stores the id of the resource created with a claimed key.
-func (k Keys) Keep(tx *gorm.DB, key, resourceID string) error {
+// Save stores the id of the resource created with a claimed key.
+func (k Keys) Save(tx *gorm.DB, key, resourceID string) error {
 	err := tx.Exec("UPDATE idempotency_keys SET resource_id = ? WHERE scope = ? AND key = ?", resourceID, k.scope(tx), key).Error
 	if err != nil {
 		return fmt.Errorf("store idempotency key: %w", err)
@@ -66,6 +66,6 @@ func (k Keys) Keep(tx *gorm.DB, key, resourceID string) error {
 // ReapKeys returns a cleanup.Remove function that deletes expired keys of all scopes.
 func (db *DB) ReapKeys(clock Clock) func(tx *gorm.DB, limit int) (int64, error) {
 	return func(tx *gorm.DB, limit int) (int64, error) {
-		return db.DeleteBatch(tx, limit, "idempotency_keys", "scope, key", "created_at <= ? ORDER BY created_at", clock.Now().Add(-KeepKeys))
+		return db.DeleteBatch(tx, limit, "idempotency_keys", "scope, key", "created_at <= ? ORDER BY created_at", clock.Now().Add(-KeyRetention))
 	}
 }

@@ -34,7 +34,7 @@ func TestReapKeys(t *testing.T) {
 				if known, err = keys.Claim(tx, key); err != nil {
 					return err
 				}
-				return keys.Keep(tx, key, scope+" of "+key)
+				return keys.Save(tx, key, scope+" of "+key)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -46,7 +46,7 @@ func TestReapKeys(t *testing.T) {
 			claim("short link", fmt.Sprint("k", i))
 			clock.Advance(time.Minute)
 		}
-		clock.Advance(models.KeepKeys - 3*time.Minute - time.Second)
+		clock.Advance(models.KeyRetention - 3*time.Minute - time.Second)
 		if n := reapKeys(t, db, clock.Now, 10); n != 0 {
 			t.Errorf("%d keys went a second early", n)
 		}

@@ -97,13 +97,13 @@ func oldSchema(version int) string {
 }
 
 func newerSchema(have, newest int) error {
-	return fmt.Errorf("the database is at schema %d, and this program knows schemas up to %d: it was written by a newer Linkwatch", have, newest)
+	return fmt.Errorf("the database is at schema %d, and this program supports schemas up to %d: use a newer Linkwatch", have, newest)
 }
 
 // Ready returns an error unless the database responds, its schema is the newest and it is writable. If a fault is
 // the cause, the error is an *Error.
 func (db *DB) Ready(ctx context.Context) error {
-	if err := db.faults.check(ctx, db.tryWrite); err != nil {
+	if err := db.faults.check(ctx, db.probeWrite); err != nil {
 		return err
 	}
 	want, err := newestVersion(db.Engine)
@@ -121,22 +121,22 @@ func (db *DB) Ready(ctx context.Context) error {
 	return nil
 }
 
-// tryWrite returns an error if the database is not writable. A small transaction often succeeds on a full disk, so
+// probeWrite returns an error if the database is not writable. A small transaction often succeeds on a full disk, so
 // on SQLite it also writes a file of 1 MiB.
-func (db *DB) tryWrite(ctx context.Context) error {
+func (db *DB) probeWrite(ctx context.Context) error {
 	if db.faults.file != "" {
-		if err := tryFile(db.faults.file); err != nil {
+		if err := probeDisk(db.faults.file); err != nil {
 			return err
 		}
 	}
 	return db.write.WithContext(ctx).Exec("UPDATE schema_migrations SET version = version").Error
 }
 
-// tryFile writes a file of 1 MiB to the folder of another file, and removes it.
-func tryFile(beside string) error {
+// probeDisk writes a file of 1 MiB to the folder of another file, and removes it.
+func probeDisk(file string) error {
 	content := make([]byte, 1<<20)
 	_, _ = rand.Read(content) // never fails; zeros might use no disk space
-	f, err := os.CreateTemp(filepath.Dir(beside), filepath.Base(beside)+"-probe-*")
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+"-probe-*")
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// giveTo sets the owner of a file to that of another one. It does nothing unless the process runs as root.
-func giveTo(file string, like fs.FileInfo) error {
+// chownLike sets the owner of a file to that of another one. It does nothing unless the process runs as root.
+func chownLike(file string, like fs.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {
 		return nil

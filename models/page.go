@@ -32,7 +32,7 @@ func NewPage(number, size int) (Page, error) {
 		return Page{}, Invalid("query.page", "must be a whole number from 1 to %d", maxPage)
 	}
 	if size < 1 {
-		return Page{}, Invalid("query.per_page", "must be a whole number from 1 to %d", MaxPerPage)
+		return Page{}, Invalid("query.per_page", "must be a whole number of at least 1; values above %d count as %d", MaxPerPage, MaxPerPage)
 	}
 	return Page{number, min(size, MaxPerPage)}, nil
 }

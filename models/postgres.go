@@ -66,9 +66,9 @@ func (db *DB) openPool(url string, size int, idle time.Duration) error {
 	return nil
 }
 
-// lostRace reports whether a transaction failed because of a concurrent one, so that it may succeed if it is run
+// isRetryable reports whether a transaction failed because of a concurrent one, so that it may succeed if it is run
 // again.
-func lostRace(err error) bool {
+func isRetryable(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return false

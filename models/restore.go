@@ -31,20 +31,20 @@ type Restored struct {
 // It is kept as file.before-restore-<time>. The replacement is atomic, even if the program is killed. No other
 // program may open the file meanwhile. The backup may have a write-ahead log, but no program may have it open.
 func Restore(ctx context.Context, backup, file string, replace bool) (r Restored, err error) {
-	one, err := os.Stat(backup)
+	source, err := os.Stat(backup)
 	if err != nil {
 		return r, err
 	}
-	if !one.Mode().IsRegular() {
+	if !source.Mode().IsRegular() {
 		return r, ErrNoFile
 	}
-	if two, err := os.Stat(file); err == nil && os.SameFile(one, two) {
+	if replaced, err := os.Stat(file); err == nil && os.SameFile(source, replaced) {
 		return r, ErrDatabase
 	}
 	if file, err = followLinks(file); err != nil {
 		return r, err
 	}
-	src, err := openStill(ctx, backup)
+	src, err := openReadOnly(ctx, backup)
 	if err != nil {
 		return r, err
 	}
@@ -57,16 +57,16 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 		return r, ErrNotEmpty
 	}
 	if full {
-		unlock, err := lockWhole(ctx, file)
+		unlock, err := lockExclusive(ctx, file)
 		if err != nil {
-			if folder := tryFile(file); folder != nil && !errors.Is(err, ErrInUse) { // SQLite does not report a folder that is not writable
+			if folder := probeDisk(file); folder != nil && !errors.Is(err, ErrInUse) { // SQLite does not report a folder that is not writable
 				return r, folder
 			}
 			return r, err
 		}
 		defer unlock()
 	}
-	tmp, schema, err := copyBeside(ctx, src, file, fullCheck)
+	tmp, schema, err := copyToTemp(ctx, src, file, fullCheck)
 	if err != nil {
 		return r, err
 	}
@@ -100,9 +100,9 @@ func hasContent(file string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// lockWhole locks a database exclusively until unlock is called. Its write-ahead log is then in the file. It
+// lockExclusive locks a database exclusively until unlock is called. Its write-ahead log is then in the file. It
 // returns ErrInUse if another program has the database open.
-func lockWhole(ctx context.Context, file string) (unlock func(), err error) {
+func lockExclusive(ctx context.Context, file string) (unlock func(), err error) {
 	if err := refuseForeign(ctx, file); err != nil {
 		return nil, fmt.Errorf("database to replace: %w", err)
 	}
@@ -112,13 +112,13 @@ func lockWhole(ctx context.Context, file string) (unlock func(), err error) {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(1)
-	if err := takeWhole(ctx, pool); err != nil {
+	if err := acquireExclusive(ctx, pool); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	return func() { _ = pool.Close() }, nil
 }
 
-func takeWhole(ctx context.Context, pool *sql.DB) error {
+func acquireExclusive(ctx context.Context, pool *sql.DB) error {
 	var mode string
 	err := pool.QueryRowContext(ctx, "PRAGMA journal_mode=DELETE").Scan(&mode)
 	if err == nil && mode == "delete" {
@@ -143,7 +143,7 @@ func sameOwner(tmp, file string) error {
 	if err != nil {
 		return err
 	}
-	return giveTo(tmp, info)
+	return chownLike(tmp, info)
 }
 
 // keepOld gives the previous database a second name and returns it. A write-ahead log without its database would

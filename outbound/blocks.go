@@ -7,22 +7,22 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits of what is kept of a page's structure.
+// Limits of the outline of a page.
 const (
-	maxDepth   = 128     // open elements; what is deeper counts as part of the last one
+	maxDepth   = 128     // open elements; deeper ones count as part of the last one
 	maxNodes   = 1 << 16 // elements
 	maxBlocks  = 1 << 16
-	maxLinkLen = 1000 // bytes of text after which a link counts as not closed
+	maxLinkLen = 1000 // bytes; a link with more text was probably never closed, and does not count
 
 	maxHeadings  = 50
 	headingLimit = 200 // runes
 )
 
-// block is a part of the visible text without an element that begins a new line, such as a paragraph or a cell.
+// block is a run of visible text between two separating elements, such as a paragraph or a table cell.
 type block struct {
 	from, to int32 // in the visible text
-	linked   int32 // bytes of it in links to other places than the page itself
-	node     int32 // the innermost element that it is in
+	linked   int32 // bytes in links, except those to fragments of the same page
+	node     int32 // index of the innermost node around it
 }
 
 // node is an element that separates text.
@@ -33,16 +33,16 @@ type node struct {
 	facts
 }
 
-// outline collects the blocks of a page and the elements around them.
+// outline holds the blocks of a page and the elements around them.
 type outline struct {
 	nodes  []node // in the order of their start tags; the first is the page
 	blocks []block
-	stack  []int32 // the open elements
-	deeper int     // open elements that are not in stack
-	from   int     // where the block under way begins
-	linked int     // bytes of links in it
-	link   int     // where the link under way begins, or -1
-	broken int     // where the text was at the last <br>
+	stack  []int32 // indexes of the open elements
+	deeper int     // number of open elements that are not in stack
+	from   int     // start of the current block
+	linked int     // bytes of links in the current block
+	link   int     // start of the current link, or -1
+	broken int     // length of the text at the last <br>
 }
 
 func newOutline() outline {
@@ -53,7 +53,7 @@ func newOutline() outline {
 
 func (o *outline) top() int32 { return o.stack[len(o.stack)-1] }
 
-// cut ends the block under way. end is the length of the visible text.
+// cut ends the current block. end is the length of the visible text.
 func (o *outline) cut(end int) {
 	if end == o.from {
 		return
@@ -65,14 +65,13 @@ func (o *outline) cut(end int) {
 	o.from, o.linked = end, 0
 }
 
-// countLink adds what the link under way has of the block under way.
+// countLink adds the part of the current link that is in the current block.
 func (o *outline) countLink(end int) {
 	if o.link >= 0 && end-o.link < maxLinkLen {
 		o.linked += end - max(o.link, o.from)
 	}
 }
 
-// beginLink and endLink tell where a link is.
 func (o *outline) beginLink(at int) {
 	o.link = at
 }
@@ -82,7 +81,7 @@ func (o *outline) endLink(at int) {
 	o.link = -1
 }
 
-// lineBreak takes in a <br>. The second of two without text between them ends a block.
+// lineBreak handles a <br>. Two without text between them end a block.
 func (o *outline) lineBreak(end int) {
 	if o.broken == end {
 		o.cut(end)
@@ -90,7 +89,7 @@ func (o *outline) lineBreak(end int) {
 	o.broken = end
 }
 
-// start takes in the start tag of an element that separates text.
+// start handles the start tag of an element that separates text.
 func (o *outline) start(z *html.Tokenizer, name []byte, end int) {
 	tag := atom.Lookup(name)
 	switch tag {
@@ -117,7 +116,7 @@ func (o *outline) start(z *html.Tokenizer, name []byte, end int) {
 	o.nodes = append(o.nodes, n)
 }
 
-// implyEnd closes the elements that the start of another one closes (WHATWG HTML, 13.1.2.4).
+// implyEnd closes elements whose end tag may be omitted before tag (WHATWG HTML, 13.1.2.4).
 func (o *outline) implyEnd(tag atom.Atom) {
 	for o.deeper == 0 {
 		open := o.nodes[o.top()].tag
@@ -133,7 +132,7 @@ func (o *outline) implyEnd(tag atom.Atom) {
 	}
 }
 
-// finish takes in the end tag of an element that separates text.
+// finish handles the end tag of an element that separates text.
 func (o *outline) finish(name []byte, end int) {
 	tag := atom.Lookup(name)
 	if tag == atom.Br {
@@ -153,7 +152,7 @@ func (o *outline) finish(name []byte, end int) {
 	}
 }
 
-// headings returns the text of h1, h2 and h3 that are visible.
+// headings returns the texts of the visible h1, h2 and h3.
 func (o *outline) headings(text []byte) (all []string) {
 	for i := range o.blocks {
 		b := &o.blocks[i]

@@ -11,61 +11,59 @@ import (
 	"strings"
 )
 
-const firstPiece = 4 << 10 // bytes that room is made for at first
+const minBuffer = 4 << 10 // bytes
 
-// body holds an answer decompressed, and ended by the cap or by Until. Reading stops there and the rest is never asked
-// for, so that memory is bounded by MaxBytes whatever the server sends. It is kept here and nowhere else: Until has to
-// see it as one piece, and what Colly would gather as well is a second copy of it.
+// body reads and decompresses a response body until MaxBytes, Until or its end, so memory is bounded by MaxBytes.
+// Colly gets an empty body: a copy in Colly would double the memory.
 type body struct {
 	raw       io.Closer
 	src       io.Reader
-	left      int64 // bytes until the cap
+	left      int64 // bytes until the limit
 	until     func([]byte) bool
 	discard   bool
-	stream    func(io.Reader) error // nil unless the answer is for it
+	stream    func(io.Reader) error // Request.Stream, for a final 200; otherwise nil
 	kept      []byte
 	truncated bool
 	done      bool
 }
 
-// newBody unpacks raw as the answer's header tells.
+// newBody returns a body that decompresses raw by its Content-Encoding, and by its type or URL if it is a gzip file.
 func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
 	b := &body{raw: raw, src: raw, left: x.MaxBytes, until: x.Until, discard: x.Discard}
 	if req.Method == http.MethodHead || x.status == http.StatusNotModified {
-		return b, nil // it has the header of a body, but none
+		return b, nil // these have the header of a body, but no body
 	}
 	switch strings.ToLower(strings.TrimSpace(x.header.Get("Content-Encoding"))) {
 	case "", "identity":
 	case "gzip", "x-gzip":
-		b.src = &unpacker{from: b.src, limit: x.MaxBytes, open: openGzip}
+		b.src = &decompressor{from: b.src, limit: x.MaxBytes, open: openGzip}
 	case "deflate":
-		b.src = &unpacker{from: b.src, limit: x.MaxBytes, open: openDeflate}
+		b.src = &decompressor{from: b.src, limit: x.MaxBytes, open: openDeflate}
 	default:
 		return nil, &Error{Kind: KindProtocol, text: "unsupported content encoding"}
 	}
-	// A file that is itself compressed (sitemap.xml.gz) is unpacked too, under the same cap.
+	// A compressed file (sitemap.xml.gz) is decompressed too, with the same limit.
 	kind := strings.ToLower(x.header.Get("Content-Type"))
 	if strings.Contains(kind, "gzip") || strings.HasSuffix(strings.ToLower(req.URL.Path), ".xml.gz") {
-		b.src = &unpacker{from: b.src, limit: x.MaxBytes, open: openGzip}
+		b.src = &decompressor{from: b.src, limit: x.MaxBytes, open: openGzip}
 	}
 	if x.status == http.StatusOK {
 		b.stream = x.Stream
 	} else if x.Stream != nil {
-		b.left = min(b.left, PageLimit) // an error page, whose end only serves to keep the connection
+		b.left = min(b.left, PageLimit) // an error page is read only to reuse the connection
 	}
 	return b, nil
 }
 
-// Read is called by Colly, in the middle of its exchange. It keeps the answer until the cap, Until or its end, and
-// hands up an empty one.
+// Read reads the whole body into b and returns io.EOF: Colly sees an empty body.
 func (b *body) Read([]byte) (int, error) {
 	for !b.done {
-		next := b.more
+		next := b.grow
 		switch {
 		case b.stream != nil:
 			next = b.pass
 		case b.discard:
-			next = b.drop
+			next = b.skip
 		}
 		if err := next(); err != nil {
 			return 0, err
@@ -74,9 +72,9 @@ func (b *body) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// drop reads the answer to its end or the cap and keeps nothing.
-func (b *body) drop() error {
-	n, err := io.Copy(io.Discard, io.LimitReader(b.src, b.left+1)) // io.Discard has a pool of buffers
+// skip reads the body to its end or the limit and keeps nothing.
+func (b *body) skip() error {
+	n, err := io.Copy(io.Discard, io.LimitReader(b.src, b.left+1)) // io.Discard reuses its buffers
 	b.truncated = n > b.left || n == b.left && err != nil
 	if b.done = b.truncated || err == nil; b.done {
 		return nil
@@ -84,14 +82,14 @@ func (b *body) drop() error {
 	return err
 }
 
-// more keeps the next piece of the answer.
-func (b *body) more() error {
-	if len(b.kept) == cap(b.kept) { // twice as much, but not more than may come
-		b.kept = slices.Grow(b.kept, int(min(max(firstPiece, int64(len(b.kept))), b.left+1)))
+// grow appends the next part of the body to kept.
+func (b *body) grow() error {
+	if len(b.kept) == cap(b.kept) { // double, but at most to the limit
+		b.kept = slices.Grow(b.kept, int(min(max(minBuffer, int64(len(b.kept))), b.left+1)))
 	}
 	p := b.kept[len(b.kept):cap(b.kept)]
 	if int64(len(p)) > b.left {
-		p = p[:b.left+1] // one more than may be kept shows whether there is more
+		p = p[:b.left+1] // one byte over the limit shows whether there is more
 	}
 	n, err := b.src.Read(p)
 	over := int64(n) > b.left
@@ -114,21 +112,20 @@ func (b *body) more() error {
 	return err
 }
 
-// Close closes the connection unless the answer was read to its end.
+// Close closes the connection unless the body was read to its end.
 func (b *body) Close() error { return b.raw.Close() }
 
-// unpacker decompresses from its first Read on. Input that is not compressed after all, or empty, passes as it is:
-// servers label both wrongly.
-type unpacker struct {
+// decompressor opens its source at the first Read. Input without the magic number of its format passes unchanged, because
+// servers often declare a compression that the body does not have.
+type decompressor struct {
 	from  io.Reader
 	limit int64
 	open  func(*bufio.Reader) (io.Reader, error)
 	r     io.Reader
 }
 
-// Read decompresses. It never takes in much more than may come out: without that limit a small bomb of empty gzip
-// members inside gzip would keep a core busy and give nothing.
-func (u *unpacker) Read(p []byte) (int, error) {
+// Read limits the compressed input too. Otherwise gzip members that are empty could keep a core busy without output.
+func (u *decompressor) Read(p []byte) (int, error) {
 	if u.r == nil {
 		r, err := u.open(bufio.NewReader(io.LimitReader(u.from, u.limit+64<<10)))
 		if err != nil {
@@ -146,7 +143,7 @@ func openGzip(r *bufio.Reader) (io.Reader, error) {
 	return gzip.NewReader(r)
 }
 
-// openDeflate accepts what RFC 9110 calls deflate, which is zlib, and what some servers send, which is bare deflate.
+// openDeflate accepts zlib, which RFC 9110 calls deflate, and raw deflate, which some servers send.
 func openDeflate(r *bufio.Reader) (io.Reader, error) {
 	head, _ := r.Peek(2)
 	switch {

@@ -21,15 +21,14 @@ var (
 	xmlDeclaration = regexp.MustCompile(`^\s*<\?xml\s[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']`)
 )
 
-// lateMeta is how far a <meta charset> is looked for. Browsers scan 1024 bytes before they parse, and obey a later one
-// as well (WHATWG HTML, "changing the encoding while parsing").
-const lateMeta = 64 << 10
+// metaScanLimit is the number of bytes that are searched for a <meta charset>. Browsers prescan 1024 bytes, but also apply a
+// later one (WHATWG HTML, "changing the encoding while parsing").
+const metaScanLimit = 64 << 10
 
-// toUTF8 converts a text body to UTF-8 and removes its byte order mark; other content stays as it is. The charset is
-// the byte order mark's, else the header's, else the page's own (WHATWG HTML, 13.2.3; see plainlyUTF8 for the
-// exception), else UTF-8 if the body is that, else windows-1252. cutShort says that the body may end inside a character.
-// The result is valid UTF-8 of at most limit bytes, and raw itself if nothing had to be changed; cut tells that it had
-// to be shortened, as conversion may double a body.
+// toUTF8 converts a text body to valid UTF-8 of at most limit bytes and removes its byte order mark. Other content is
+// returned unchanged. The charset is that of the byte order mark, else of the header, else of the page (WHATWG HTML, 13.2.3;
+// looksUTF8 is the exception), else UTF-8 if the body is valid UTF-8, else windows-1252. cutShort says that the body may end
+// inside a character. cut reports whether the result was shortened, because conversion may double a body.
 func toUTF8(raw []byte, contentType string, cutShort bool, limit int64) (out []byte, cut bool) {
 	kind, isText := textKind(raw, contentType)
 	if !isText {
@@ -39,10 +38,10 @@ func toUTF8(raw []byte, contentType string, cutShort bool, limit int64) (out []b
 	if enc == nil {
 		out = raw
 	} else {
-		// Room for a body that doubles is rarely too little, and found too little it would be copied over and over.
+		// Space for a body that doubles avoids repeated copies.
 		most := limit + utf8.UTFMax
 		text := bytes.NewBuffer(make([]byte, 0, min(2*int64(len(raw)), most)+bytes.MinRead))
-		// The decoders of x/text replace what they cannot decode, so reading from memory does not fail.
+		// The decoders of x/text replace invalid input, so reading from memory does not fail.
 		_, _ = text.ReadFrom(io.LimitReader(transform.NewReader(bytes.NewReader(raw), enc.NewDecoder()), most))
 		out = text.Bytes()
 	}
@@ -72,10 +71,10 @@ const (
 	kindJSON
 )
 
-// textKind says whether, and how, a body is text. Without a usable Content-Type its first bytes decide, and text is
-// then taken for HTML.
+// textKind returns the kind of a text body, or false if it is not text. Without a valid Content-Type it sniffs the first
+// bytes, and text counts as HTML.
 func textKind(raw []byte, contentType string) (textType, bool) {
-	media, _, _ := strings.Cut(contentType, ";") // mime.ParseMediaType gives up on a type with a broken parameter
+	media, _, _ := strings.Cut(contentType, ";") // mime.ParseMediaType fails on an invalid parameter
 	media = strings.ToLower(strings.TrimSpace(media))
 	if !strings.Contains(media, "/") {
 		media, _, _ = strings.Cut(http.DetectContentType(raw), ";")
@@ -94,9 +93,9 @@ func textKind(raw []byte, contentType string) (textType, bool) {
 	return kindPlain, strings.HasPrefix(media, "text/")
 }
 
-// pickEncoding returns nil for UTF-8.
+// pickEncoding returns the encoding of a body; nil = UTF-8.
 func pickEncoding(raw []byte, contentType string, kind textType, cutShort bool) encoding.Encoding {
-	// Three bytes hold a byte order mark; what DetermineEncoding guesses besides that and the header is not asked for.
+	// Three bytes are enough for a byte order mark, and leave nothing for DetermineEncoding to guess from.
 	if enc, name, certain := charset.DetermineEncoding(raw[:min(len(raw), 3)], contentType); certain {
 		if name == "utf-8" {
 			return nil
@@ -111,13 +110,13 @@ func pickEncoding(raw []byte, contentType string, kind textType, cutShort bool) 
 	case kindJSON:
 		return nil // RFC 8259, 8.1
 	case kindHTML:
-		if enc, name := metaEncoding(raw); enc != nil && !plainlyUTF8(whole) {
-			return notUTF8(enc, name)
+		if enc, name := metaEncoding(raw); enc != nil && !looksUTF8(whole) {
+			return declared(enc, name)
 		}
 	}
 	if m := xmlDeclaration.FindSubmatch(raw[:min(len(raw), 1024)]); m != nil {
 		if enc, name := charset.Lookup(string(m[1])); enc != nil {
-			return notUTF8(enc, name)
+			return declared(enc, name)
 		}
 	}
 	if kind == kindXML || utf8.Valid(whole) {
@@ -126,27 +125,27 @@ func pickEncoding(raw []byte, contentType string, kind textType, cutShort bool) 
 	return charmap.Windows1252
 }
 
-// notUTF8 is for a declaration inside the body: it was readable as ASCII, so a page that claims UTF-16 there is taken
-// for UTF-8, as WHATWG HTML 13.2.3.2 says.
-func notUTF8(enc encoding.Encoding, name string) encoding.Encoding {
+// declared returns the encoding that a body declares about itself; nil = UTF-8. A declaration that was readable as ASCII
+// cannot be UTF-16, so that counts as UTF-8 (WHATWG HTML, 13.2.3.2).
+func declared(enc encoding.Encoding, name string) encoding.Encoding {
 	if name == "utf-8" || strings.HasPrefix(name, "utf-16") {
 		return nil
 	}
 	return enc
 }
 
-// plainlyUTF8 tells a body that is UTF-8 whatever its meta tag says, such as a page saved or rewritten by a program
-// that left the tag alone. In other charsets a few characters may pass for UTF-8 by chance, this many do not.
-func plainlyUTF8(b []byte) bool {
-	return utf8.Valid(b) && utf8.RuneCount(b)+manyCharacters < len(b)
+// looksUTF8 reports whether a body is UTF-8 despite a meta tag with another charset. Programs that save pages often leave
+// a wrong tag. A few characters of another charset may be valid UTF-8 by chance, but not this many.
+func looksUTF8(b []byte) bool {
+	return utf8.Valid(b) && utf8.RuneCount(b)+minExtraBytes < len(b)
 }
 
-// manyCharacters is in bytes beyond one per character: 16 letters with an accent, or 8 of Chinese.
-const manyCharacters = 16
+// minExtraBytes counts bytes beyond one per character: 16 accented letters, or 8 Chinese characters.
+const minExtraBytes = 16
 
-// metaEncoding looks for the first meta tag that names a charset.
+// metaEncoding returns the encoding of the first meta tag with a known charset.
 func metaEncoding(raw []byte) (encoding.Encoding, string) {
-	z := html.NewTokenizer(bytes.NewReader(raw[:min(len(raw), lateMeta)]))
+	z := html.NewTokenizer(bytes.NewReader(raw[:min(len(raw), metaScanLimit)]))
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -168,7 +167,7 @@ func metaEncoding(raw []byte) (encoding.Encoding, string) {
 	}
 }
 
-// declareUTF8 makes an XML declaration say what is now true, so that a parser does not convert a second time.
+// declareUTF8 changes the encoding of an XML declaration to UTF-8, so that a parser does not convert a second time.
 func declareUTF8(b []byte) []byte {
 	m := xmlDeclaration.FindSubmatchIndex(b[:min(len(b), 1024)])
 	if m == nil || bytes.EqualFold(b[m[2]:m[3]], []byte("utf-8")) {
@@ -180,7 +179,7 @@ func declareUTF8(b []byte) []byte {
 	return append(out, b[m[3]:]...)
 }
 
-// trimPartial drops an incomplete UTF-8 character at the end.
+// trimPartial removes an incomplete UTF-8 character at the end.
 func trimPartial(b []byte) []byte {
 	for i := 1; i <= min(utf8.UTFMax-1, len(b)); i++ {
 		if c := b[len(b)-i]; utf8.RuneStart(c) {

@@ -16,50 +16,49 @@ import (
 )
 
 const (
-	// DefaultUserAgent is the User-Agent of a Client whose Options name none.
+	// DefaultUserAgent is the default of Options.UserAgent.
 	DefaultUserAgent = "Linkwatch"
-	// DefaultTimeout bounds a whole exchange when neither Options nor Request say otherwise.
+	// DefaultTimeout is the default of Options.Timeout.
 	DefaultTimeout = 10 * time.Second
-	// DefaultConcurrent is how many exchanges a Client has under way at a time when Options do not say.
+	// DefaultConcurrent is the default of Options.MaxConcurrent.
 	DefaultConcurrent = 16
-	// PageLimit is how many bytes of a page are kept when Request.MaxBytes is 0: 5 MiB.
+	// PageLimit is the default of Request.MaxBytes: 5 MiB.
 	PageLimit int64 = 5 << 20
 
-	bodyLimit = 1 << 30 // what a Request may ask for at most
+	bodyLimit = 1 << 30 // maximum of Request.MaxBytes
 )
 
-// Options configure a Client. The zero value is ready to use and refuses every address that is not public.
+// Options configure a Client. The zero value is ready to use and allows only public addresses.
 type Options struct {
 	UserAgent     string           // empty = DefaultUserAgent
-	AllowCIDRs    []netip.Prefix   // addresses allowed although private, loopback, … (OUTBOUND_ALLOW_CIDRS)
-	Timeout       time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
-	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent; see Budget
-	Clock         func() time.Time // tells when a host may be asked again; nil = time.Now
-	MaxBytes      int64            // of a body, for NewService only; 0 = PageLimit
-	// Proxies carry every connection when there are any: http, https or socks5, with a host and optionally a port and
-	// user:password. Each connection takes the next one, and each request makes a connection of its own.
+	AllowCIDRs    []netip.Prefix   // allowed private, loopback and other special addresses (OUTBOUND_ALLOW_CIDRS)
+	Timeout       time.Duration    // of a whole exchange, including redirects and body; 0 = DefaultTimeout
+	MaxConcurrent int              // concurrent exchanges, others wait; 0 = DefaultConcurrent; see Budget
+	Clock         func() time.Time // for the backoff of hosts; nil = time.Now
+	MaxBytes      int64            // of a body, only for NewService; 0 = PageLimit
+	// Proxies are used in turn for all connections, one connection per request. Schemes: http, https, socks5. A proxy URL
+	// has a host, and optionally a port and user:password.
 	Proxies []*url.URL
-	// Endpoint is a service that the operator configured, nil = none. The client connects to exactly its host and port then,
-	// whatever address that has, and to nothing else.
+	// Endpoint is a service that the operator configured; nil = none. The client then connects only to its host and port,
+	// which may have a private address.
 	Endpoint *url.URL
 }
 
-// Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
-// fetched except which hosts are throttled, and ignores the environment (no proxy, no COLLY_*).
+// Client fetches pages. It is safe for concurrent use. Between fetches it only remembers throttled hosts: no cookies and
+// no visited URLs. It ignores the environment (proxy variables, COLLY_*).
 //
-// Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, and for as many as each Budget has,
-// however many are asked for at once.
+// The memory of all fetches is limited to MaxConcurrent bodies and their conversions to UTF-8, plus those of each Budget.
 type Client struct {
 	collector *colly.Collector
-	pages     *sync.Pool  // of its clones, each for one Fetch at a time
+	pages     *sync.Pool  // of clones of collector, each for one Fetch at a time
 	header    http.Header // of every request; Colly and net/http only read it
 	transport *transport
 	timeout   time.Duration
-	slots     chan struct{} // holds a value for each exchange under way
-	wait      time.Duration // for a slot; 0 = as long as the context lasts
+	slots     chan struct{} // has one value per running exchange
+	wait      time.Duration // for a slot; 0 = until the context ends
 }
 
-// New returns a Client with connections of its own. Close it when it is no longer needed.
+// New returns a Client with its own connections. Call Close when done.
 func New(o Options) *Client {
 	if o.UserAgent == "" {
 		o.UserAgent = DefaultUserAgent
@@ -75,13 +74,13 @@ func New(o Options) *Client {
 	}
 	t := newTransport(o)
 
-	// Init rather than NewCollector, which would let COLLY_* variables change the settings below.
+	// NewCollector would let COLLY_* variables change the settings below.
 	c := &colly.Collector{}
 	c.Init()
-	c.AllowURLRevisit = true // otherwise every URL is remembered for ever
+	c.AllowURLRevisit = true // otherwise Colly stores every URL
 	c.ParseHTTPErrorResponse = true
-	c.MaxBodySize = 0                       // Colly counts compressed bytes; the cap is in body.go
-	c.SetClient(&http.Client{Transport: t}) // no cookie jar, and no timeout besides the context's
+	c.MaxBodySize = 0                       // Colly counts compressed bytes; body.go has the limit
+	c.SetClient(&http.Client{Transport: t}) // no cookie jar; the context has the timeout
 	return &Client{
 		collector: c,
 		// A clone shares the HTTP client and has a context of its own.
@@ -95,16 +94,15 @@ func New(o Options) *Client {
 	}
 }
 
-// Budget returns a Client that has n exchanges of its own under way at a time, so that those of c cannot take their
-// turns, nor the other way round. One that has not got its turn after wait fails with KindBusy; if wait is 0, it waits as
-// long as its context lasts. Everything else is shared with c: connections, pauses of hosts, options, and Close.
+// Budget returns a Client with its own limit of n concurrent exchanges, independent of those of c. A fetch that gets no
+// slot within wait fails with KindBusy; wait 0 = until its context ends. Connections, backoff of hosts, options and Close
+// are shared with c.
 func (c *Client) Budget(n int, wait time.Duration) *Client {
 	b := *c
 	b.slots, b.wait = make(chan struct{}, n), wait
 	return &b
 }
 
-// acquire takes a slot, which the caller releases.
 func (c *Client) acquire(ctx context.Context) error {
 	var over <-chan time.Time
 	if c.wait > 0 {
@@ -122,40 +120,40 @@ func (c *Client) acquire(ctx context.Context) error {
 	}
 }
 
-// Close drops the idle connections. Fetches under way are not disturbed.
+// Close closes the idle connections. Running fetches continue.
 func (c *Client) Close() {
 	if c != nil {
 		c.transport.base.CloseIdleConnections()
 	}
 }
 
-// exchange is what one Fetch and the transport tell each other about the hop under way.
+// exchange is the state that one Fetch shares with the transport.
 type exchange struct {
 	Request
-	ctx    context.Context // ends when the whole exchange does
-	conn   *conn           // of the current hop; nil without one
-	stop   func() bool     // of conn.use
-	dials  atomic.Int32    // for the current hop
-	hops   int             // followed so far
-	jar    *cookiejar.Jar  // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
-	sent   bool            // whether the current hop reached the transport
-	next   *url.URL        // where the answer sends us, if it is to be followed
-	status int
-	header http.Header
-	url    *url.URL             // of the current hop
-	tls    *tls.ConnectionState // nil without TLS
-	began  time.Time
-	reader *body
+	ctx       context.Context // ends with the whole exchange
+	conn      *conn           // of the current hop; nil without one
+	stop      func() bool     // result of conn.use
+	dials     atomic.Int32    // for the current hop
+	hops      int             // followed so far
+	jar       *cookiejar.Jar  // for sites that set a cookie and redirect to themselves; only for this Fetch
+	sent      bool            // whether the current hop reached the transport
+	next      *url.URL        // redirect to follow; nil = none
+	status    int
+	header    http.Header
+	url       *url.URL             // of the current hop
+	tls       *tls.ConnectionState // nil without TLS
+	responded time.Time            // when the response headers arrived
+	reader    *body
 }
 
 type exchangeKey struct{}
 
-// Fetch makes one request and follows its redirects. An answer of any status is a Response; everything else is an
+// Fetch makes one request and follows its redirects. A response with any status is a Response. All other results are an
 // *Error.
 //
-// While MaxConcurrent exchanges are under way it waits for one to end, as long as ctx or the Budget's wait lasts. The timeout begins after
-// that, so that a page is not called slow because others were. Fetch returns within a second of the end of either,
-// whatever the server sends, and leaves no dial, connection or goroutine of the exchange behind.
+// While MaxConcurrent exchanges run, Fetch waits for a slot, until ctx ends or the Budget's wait is over. The timeout starts
+// after that, so that slow pages do not make others look slow. Fetch returns within a second after the timeout or the end
+// of ctx, whatever the server sends, and leaves no connection or goroutine behind.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Method == "" {
 		r.Method = http.MethodGet
@@ -177,7 +175,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Timeout <= 0 {
 		r.Timeout = c.timeout
 	}
-	r.Discard = r.Discard || r.Stream != nil // which discards all bodies that are not for it
+	r.Discard = r.Discard || r.Stream != nil // bodies that Stream does not get are discarded
 	if err := c.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -188,18 +186,18 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	x := &exchange{Request: r, ctx: ctx}
 	res, err := c.run(x, u)
 	if err != nil {
-		cancel() // closes the connection: what failed is not used again
+		cancel() // closes the connection, so that it is not reused
 	}
 	x.releaseConn()
 	return res, err
 }
 
-// run makes the requests of an exchange, from u on.
+// run makes the requests of an exchange, starting with u.
 func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	page := c.pages.Get().(*colly.Collector)
 	page.Context = httptrace.WithClientTrace(context.WithValue(x.ctx, exchangeKey{}, x), &httptrace.ClientTrace{GotConn: x.gotConn})
 	defer func() {
-		page.Context = nil // holds the exchange, and with it the body
+		page.Context = nil // it refers to the exchange and its body
 		c.pages.Put(page)
 	}()
 
@@ -208,10 +206,10 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	for {
 		x.sent, x.url, x.next = false, u, nil
 		if err := page.Request(x.Method, href(u), nil, nil, header); err != nil {
-			if !x.sent { // Colly's own URL parser is stricter here and there
+			if !x.sent { // Colly's URL parser is stricter
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
 			}
-			if ended := x.ctx.Err(); ended != nil { // err is what that did to the connection
+			if ended := x.ctx.Err(); ended != nil { // err is a consequence of that
 				return nil, classify(ended)
 			}
 			return nil, classify(err)
@@ -224,9 +222,9 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 		u = x.next
 	}
 	res.StatusCode, res.Header, res.URL = x.status, x.header, href(x.url)
-	res.Latency = x.began.Sub(start)
+	res.Latency = x.responded.Sub(start)
 	res.Truncated = x.reader.truncated
-	if wantsPause(x.status) {
+	if isThrottled(x.status) {
 		res.RetryAfter = parseRetryAfter(x.header.Get("Retry-After"), c.transport.polite.clock())
 	}
 	if x.tls != nil && len(x.tls.PeerCertificates) > 0 {

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// writeTimeout bounds a write that the peer does not read.
+	// writeTimeout limits a write to a peer that does not read.
 	writeTimeout = 5 * time.Second
-	// lastWriteTimeout bounds it once an exchange on the connection has ended without an answer.
+	// lastWriteTimeout replaces it once an exchange on the connection has ended without a response.
 	lastWriteTimeout = 250 * time.Millisecond
-	// maxDials is the number of connections for one hop. net/http repeats a request as often as the peer ends its
+	// maxDials is the maximum number of connections per hop. net/http repeats a request whenever the peer closes the
 	// connection in a way that allows it, such as a GOAWAY frame.
 	maxDials = 5
 )
 
-// conn is a connection that ends with the exchanges that use it, whatever net/http waits for and whatever the peer
-// sends. net/http alone does not ensure that: it hands a 101 answer's connection over to its caller, closes TLS only
-// after a last write, and shares an HTTP/2 connection whose peer may have stopped reading.
+// conn is a connection that is closed when its last exchange fails, even if net/http would keep it open. net/http hands
+// the connection of a 101 response to its caller, closes TLS only after a last write, and shares an HTTP/2 connection
+// whose peer may have stopped reading.
 type conn struct {
 	net.Conn
 	mu        sync.Mutex
-	exchanges int           // that use it now; more than one only with HTTP/2
-	used      bool          // by any
+	exchanges int           // that use the connection now; more than one only with HTTP/2
+	used      bool          // by any exchange so far
 	timeout   time.Duration // of a write
 }
 
@@ -41,7 +41,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// use counts an exchange in until leave or end is called, or ctx ends, which calls end; stop reports whether it has not.
+// use adds an exchange. It calls end when ctx ends, unless stop was called before. stop then returns true, and the caller
+// calls leave or end.
 func (c *conn) use(ctx context.Context) (stop func() bool) {
 	c.mu.Lock()
 	c.exchanges++
@@ -50,15 +51,15 @@ func (c *conn) use(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, c.end)
 }
 
-// leave is the end of an exchange that got its answer: others may use the connection.
+// leave removes an exchange that got its response. Others may use the connection.
 func (c *conn) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.exchanges--
 }
 
-// end is the end of an exchange that got no answer, and closes the connection. If other exchanges use it too, only writes
-// to it are cut short: net/http cancels the stream of the one that ended.
+// end removes an exchange without a response, and closes the connection. If other exchanges use it too, it only shortens
+// the timeout of writes, and net/http cancels the stream.
 func (c *conn) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,10 +69,10 @@ func (c *conn) end() {
 		return
 	}
 	c.timeout = lastWriteTimeout
-	_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // also for a write that waits already
+	_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // also for a pending write
 }
 
-// closeUnused closes a connection that came too late for the exchange it was made for.
+// closeUnused closes a connection that was ready too late for its exchange.
 func (c *conn) closeUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,8 +81,8 @@ func (c *conn) closeUnused() {
 	}
 }
 
-// gotConn binds the connection that net/http chose for the current hop to the exchange. When net/http repeats a request
-// that got no answer on another connection, the first one is ended: net/http may leave it open.
+// gotConn binds the connection of the current hop to the exchange. When net/http repeats a request on another connection,
+// gotConn ends the first one, because net/http may leave it open.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	raw := info.Conn
 	if t, ok := raw.(*tls.Conn); ok {
@@ -95,7 +96,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conn, x.stop = c, c.use(x.ctx)
 }
 
-// releaseConn leaves the connection of the last hop, which was answered, to others.
+// releaseConn makes the connection of the last hop available to other exchanges.
 func (x *exchange) releaseConn() { x.quitConn((*conn).leave) }
 
 func (x *exchange) quitConn(how func(*conn)) {
@@ -105,8 +106,8 @@ func (x *exchange) quitConn(how func(*conn)) {
 	x.conn = nil
 }
 
-// dial connects on behalf of the exchange in ctx and ends with it. net/http has cut ctx off from the exchange's own
-// context and would go on alone, in case a later request can use the connection.
+// dial connects for the exchange in ctx and stops with it. net/http removes cancellation from ctx, so that a dial can
+// finish for a later request.
 func (t *transport) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
 	if x.dials.Add(1) > maxDials {
@@ -121,7 +122,7 @@ func (t *transport) dial(ctx context.Context, network, address string) (net.Conn
 	return c, nil
 }
 
-// connect makes a connection to an address that the guard allows, by the next proxy if there are any.
+// connect connects to an address that the guard allows, through the next proxy if there are any.
 func (t *transport) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	if t.endpoint != "" && address != t.endpoint {
 		return nil, &Error{Kind: KindBlocked, text: "address not allowed"}
@@ -136,7 +137,7 @@ func (t *transport) connect(ctx context.Context, network, address string) (net.C
 	return t.tunnel.connect(ctx, to)
 }
 
-// dialTLS is dial and a TLS handshake, which ends with the exchange as well.
+// dialTLS is dial followed by a TLS handshake, which also stops with the exchange.
 func (t *transport) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The names of <meta> that say who wrote a page and when, the most reliable first. "itemprop:" stands for microdata.
+// Names of <meta> with the dates and the author of a page, the most reliable first. "itemprop:" marks microdata.
 var (
 	publishedNames = [...]string{
 		"article:published_time", "itemprop:datepublished", "og:published_time", "datepublished", "citation_publication_date", "citation_date",
@@ -22,7 +22,7 @@ var (
 
 const authorLimit = 200 // runes
 
-// author returns who wrote the page: its JSON-LD counts first. The URL of a profile is no name.
+// author returns the authors of the page, from JSON-LD or else from <meta>. It skips URLs of profiles.
 func (p *pageScanner) author() string {
 	for _, t := range p.things.all {
 		if len(t.Author) == 0 {
@@ -46,7 +46,7 @@ func (p *pageScanner) author() string {
 	return ""
 }
 
-// dates returns when the page was published and changed, each zero if it does not say.
+// dates returns when the page was published and modified; zero if unknown.
 func (p *pageScanner) dates() (published, modified time.Time) {
 	now := time.Now()
 	first := func(to *time.Time, value string) {
@@ -69,7 +69,7 @@ func (p *pageScanner) dates() (published, modified time.Time) {
 	return published, modified
 }
 
-// dateLayouts are the ways in which pages write dates. Fractions of a second need no layout of their own.
+// dateLayouts are the date formats of pages. time.Parse accepts fractions of a second without a layout.
 var dateLayouts = [...]string{
 	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05",
@@ -78,8 +78,8 @@ var dateLayouts = [...]string{
 	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006", "Monday, January 2, 2006", "Monday, 2 January 2006",
 }
 
-// parseDate returns a date in UTC, or zero for one that is not a date, before 1990 or more than a year after now. One without a
-// zone is taken as UTC.
+// parseDate returns a date in UTC, or zero if s is not a date, is before 1990, or is more than a year after now. The default
+// zone is UTC.
 func parseDate(s string, now time.Time) time.Time {
 	s = strings.TrimSpace(s)
 	if len(s) < len("2006-01") || len(s) > 64 {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// directives are what a page asks of crawlers.
+// directives are the rules of a page for crawlers.
 type directives struct{ noIndex, noFollow bool }
 
-// add takes in a list such as "noindex, nofollow". It skips what it does not know. Lists add up: the strictest counts.
+// add applies a list such as "noindex, nofollow" and ignores unknown words. Lists add up: the strictest counts.
 func (d *directives) add(list string) {
 	for name := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ';' || r <= ' ' }) {
 		none := strings.EqualFold(name, "none")
@@ -17,8 +17,8 @@ func (d *directives) add(list string) {
 	}
 }
 
-// addHeader takes in the X-Robots-Tag headers of a response, as far as they are for agent. A name and a colon begin the
-// part of a line for one crawler: "noarchive, other: none, linkwatch: noindex".
+// addHeader applies the parts of X-Robots-Tag headers that are for all crawlers or for agent. A name and a colon start the
+// part for one crawler: "noarchive, other: none, linkwatch: noindex".
 func (d *directives) addHeader(header http.Header, agent string) {
 	for _, line := range header["X-Robots-Tag"] {
 		mine := true
@@ -34,12 +34,12 @@ func (d *directives) addHeader(header http.Header, agent string) {
 	}
 }
 
-// valued are the directives that have a colon and a value.
+// valued are the directives with a colon and a value.
 var valued = map[string]bool{
 	"unavailable_after": true, "max-snippet": true, "max-image-preview": true, "max-video-preview": true,
 }
 
-// isToken tells a crawler's name from the pieces of a date.
+// isToken reports whether name can be the name of a crawler, and not a part of a date.
 func isToken(name string) bool {
 	for i := range len(name) {
 		if c := name[i] | 0x20; (c < 'a' || c > 'z') && name[i] != '-' && name[i] != '_' && (name[i] < '0' || name[i] > '9') {

@@ -1,13 +1,13 @@
 package outbound
 
-// trait is what an element means for the text of a page. The zero trait is that of <b> and other elements within a line.
+// trait says how an element affects the text of a page. Inline elements without a trait are not in elements.
 type trait uint8
 
 const (
-	separates trait = 1 << iota // its words are apart from those around it
-	hides                       // the tokenizer gives its content as one text, which a browser does not show
-	inHead                      // it may be in the head, so that the body has not begun with it
-	breaksOut                   // it ends a drawing that was not closed (WHATWG HTML, 13.2.6.5)
+	separates trait = 1 << iota // its text is separate from the text around it
+	hides                       // its content is one text token, which browsers do not show
+	inHead                      // it may be in the head, so it does not start the body
+	breaksOut                   // it ends an unclosed <svg> or <math> (WHATWG HTML, 13.2.6.5)
 )
 
 // elements are the HTML elements with a trait.

@@ -17,33 +17,33 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Kind says what sort of failure an Error is, for deciding what to do about it.
+// Kind is the category of an Error.
 type Kind string
 
 // The kinds of failure.
 const (
 	KindInvalid   Kind = "invalid"   // the request's URL or method; nothing was sent
-	KindBlocked   Kind = "blocked"   // the address guard refused the host, or a host on the way
-	KindBusy      Kind = "busy"      // the Budget is used up; nothing was sent, see Error.RetryAfter
-	KindThrottled Kind = "throttled" // the host is rate limiting us; nothing was sent to it, see Error.RetryAfter
+	KindBlocked   Kind = "blocked"   // the address guard refused the host, or the host of a redirect
+	KindBusy      Kind = "busy"      // no slot of the Budget in time; nothing was sent, see Error.RetryAfter
+	KindThrottled Kind = "throttled" // the host is in a backoff; nothing was sent to it, see Error.RetryAfter
 	KindDNS       Kind = "dns"       // the name did not resolve
-	KindRefused   Kind = "refused"   // no server listens there
-	KindReset     Kind = "reset"     // the connection broke off
-	KindNetwork   Kind = "network"   // no route and the like
-	KindTLS       Kind = "tls"       // the certificate or the handshake
+	KindRefused   Kind = "refused"   // connection refused
+	KindReset     Kind = "reset"     // the connection was closed early
+	KindNetwork   Kind = "network"   // no route to the host, and other network errors
+	KindTLS       Kind = "tls"       // invalid certificate or failed handshake
 	KindTimeout   Kind = "timeout"   // the exchange did not end in time
 	KindRedirects Kind = "redirects" // more than MaxRedirects, or to a URL that may not be requested
-	KindProtocol  Kind = "protocol"  // the answer is not HTTP as it should be
-	KindProxy     Kind = "proxy"     // a proxy of Options.Proxies did not make the connection
-	KindCanceled  Kind = "canceled"  // the caller's context was cancelled
-	KindStream    Kind = "stream"    // Request.Stream returned the error that this one unwraps to
+	KindProtocol  Kind = "protocol"  // the response is not valid HTTP
+	KindProxy     Kind = "proxy"     // a proxy of Options.Proxies failed to connect
+	KindCanceled  Kind = "canceled"  // the caller's context was canceled
+	KindStream    Kind = "stream"    // Request.Stream returned an error, which Unwrap returns
 )
 
-// Error is the error of a fetch without a Response. Its text is short, the same for the same cause, and never contains an
-// address, a port or a path, so it may be stored and shown. It unwraps to the cause, for logs and errors.Is.
+// Error is the error of a fetch without a Response. Its text is short and the same for the same cause. It contains no
+// address, port or path, so it may be stored and shown. Unwrap returns the cause, for logs and errors.Is.
 type Error struct {
 	Kind       Kind
-	RetryAfter time.Duration // with KindThrottled and KindBusy: how long until a fetch may succeed; otherwise 0
+	RetryAfter time.Duration // with KindThrottled and KindBusy: time until a fetch may succeed; otherwise 0
 	text       string
 	err        error
 }
@@ -51,10 +51,10 @@ type Error struct {
 // Error returns the short text, such as "connection refused".
 func (e *Error) Error() string { return e.text }
 
-// Unwrap returns the cause, or nil if there is none beneath.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.err }
 
-// classify turns what net/http, Colly and the body readers return into an *Error.
+// classify converts an error of net/http, Colly or a body reader into an *Error.
 func classify(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -121,7 +121,7 @@ func describeTLS(err error) string {
 		return "certificate is not valid"
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
-		return "the server does not speak it"
+		return "the server does not support TLS"
 	}
 	if _, ok := errors.AsType[tls.AlertError](err); ok {
 		return "handshake failed"

@@ -98,7 +98,7 @@ func TestPlainAndTLSMixedUp(t *testing.T) {
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	c := testClient(t, Options{})
 	_, err := c.Fetch(t.Context(), Request{URL: strings.Replace(plain.URL, "http:", "https:", 1)})
-	fails(t, err, KindTLS, "TLS: the server does not speak it")
+	fails(t, err, KindTLS, "TLS: the server does not support TLS")
 }
 
 func TestClassify(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"github.com/mmcdole/gofeed"
 )
 
-// Limits of what is read of a feed.
+// Limits of a feed.
 const (
-	// FeedLimit is how many bytes of a feed are read at most: 2 MiB.
+	// FeedLimit is the maximum size of a feed: 2 MiB.
 	FeedLimit = 2 << 20
-	// FeedEntries is how many entries ParseFeed returns at most, the first of the feed.
+	// FeedEntries is the maximum number of entries that ParseFeed returns: the first of the feed.
 	FeedEntries = 500
 
 	feedTitleLimit = 200 // runes
@@ -22,18 +22,18 @@ const (
 var (
 	ErrNotFeed     = errors.New("not an RSS, Atom or JSON feed")
 	ErrFeedTooLong = errors.New("the feed is longer than 2 MiB")
-	ErrFeedParts   = errors.New("the feed has too many parts, or is nested too deeply")
+	ErrFeedParts   = errors.New("the feed has too many elements, or is nested too deeply")
 )
 
-// Feed is what a crawler takes from an RSS, Atom or JSON feed.
+// Feed is the content of an RSS, Atom or JSON feed that a crawler uses.
 type Feed struct {
 	Title   string   // clean text, at most 200 runes; "" = none
 	Entries []string // absolute http or https URLs without fragment, in the order of the feed, unique
 }
 
-// ParseFeed reads a feed in UTF-8. base is the feed's URL. Relative links of entries are relative to xml:base, else to the
-// page that the feed says it is of, else to base. Entries whose URL may not be requested are left out. Custom entities are
-// not expanded. Time and memory are bounded, whatever the feed holds. Errors are ErrNotFeed, ErrFeedTooLong and ErrFeedParts.
+// ParseFeed parses a feed in UTF-8. base is the feed's URL. Links of entries are relative to xml:base, else to the page of
+// the feed, else to base. Entries without a valid http or https URL are left out. Custom entities are not expanded. Time and
+// memory are bounded for any input. Errors are ErrNotFeed, ErrFeedTooLong and ErrFeedParts.
 func ParseFeed(body []byte, base string) (Feed, error) {
 	if len(body) > FeedLimit {
 		return Feed{}, ErrFeedTooLong
@@ -59,7 +59,7 @@ func ParseFeed(body []byte, base string) (Feed, error) {
 	return out, nil
 }
 
-// readFeed has the library read a feed. A panic of it is an error.
+// readFeed parses a feed with the library, and converts a panic of the library into an error.
 func readFeed(body []byte) (feed *gofeed.Feed, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,7 +69,7 @@ func readFeed(body []byte) (feed *gofeed.Feed, err error) {
 	return gofeed.NewParser().Parse(bytes.NewReader(body))
 }
 
-// entryLink is the link of an entry as it is written: its page, or its id if that is a URL.
+// entryLink returns the unresolved link of an entry, or its id if that is a URL.
 func entryLink(item *gofeed.Item) string {
 	if item == nil {
 		return ""

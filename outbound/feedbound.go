@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// Limits of a feed's parts. The library keeps some hundred bytes for each, so without limits 2 MiB of the shortest ones
-// take a gigabyte.
+// Limits of a feed's parts. The library needs a few hundred bytes for each, so without limits a feed of 2 MiB could need
+// 1 GiB of memory.
 const (
 	feedParts  = 50_000 // elements and attributes
-	feedDepth  = 100    // elements within each other
-	feedSpaces = 200    // declarations of XML namespaces that hold at one place; the library copies them for each further one
+	feedDepth  = 100    // nested elements
+	feedSpaces = 200    // XML namespaces in scope; the library copies them all for each new one
 )
 
-// boundFeed returns a feed that is cut after its first FeedEntries entries, or before the entry in which it has too many
-// parts.
+// boundFeed cuts a feed after FeedEntries entries, or before the entry that exceeds feedParts.
 func boundFeed(body []byte) ([]byte, error) {
 	body = bytes.TrimLeft(body, "\uFEFF \t\r\n\x00")
 	switch {
@@ -30,23 +29,22 @@ func boundFeed(body []byte) ([]byte, error) {
 	return nil, ErrNotFeed
 }
 
-// element is an element that is not closed yet.
+// element is an open element.
 type element struct {
-	name   string // as it is written, with its prefix
+	name   string // with its prefix
 	spaces int    // namespaces that it declares
 }
 
-// boundXML bounds a feed in XML.
 func boundXML(body []byte) ([]byte, error) {
 	body = bytes.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' { // the library passes over them too
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' { // the library ignores them too
 			return -1
 		}
 		return r
 	}, body)
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict = false
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8 by now
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is already UTF-8
 	var open []element
 	parts, spaces, entries := 0, 0, 0
 	cutAt, cutDepth := int64(-1), 0 // the start of the last entry
@@ -89,7 +87,7 @@ func boundXML(body []byte) ([]byte, error) {
 	}
 }
 
-// nameAt is the name of the tag with which b begins.
+// nameAt returns the name of the tag at the start of b.
 func nameAt(b []byte) string {
 	b = bytes.TrimPrefix(b, []byte("<"))
 	if end := bytes.IndexAny(b, " \t\r\n/>"); end >= 0 {
@@ -98,7 +96,7 @@ func nameAt(b []byte) string {
 	return string(b)
 }
 
-// closed is a document that was cut, with the elements closed that are open.
+// closed returns a copy of body with end tags for the open elements.
 func closed(body []byte, open []element) []byte {
 	out := bytes.Clone(body)
 	for i := len(open) - 1; i >= 0; i-- {
@@ -107,7 +105,7 @@ func closed(body []byte, open []element) []byte {
 	return out
 }
 
-// The members of a JSON feed that are read.
+// jsonFeed has only the fields that ParseFeed uses.
 type jsonFeed struct {
 	Version     json.RawMessage `json:"version,omitempty"`
 	Title       json.RawMessage `json:"title,omitempty"`
@@ -121,7 +119,7 @@ type jsonItem struct {
 	ExternalURL json.RawMessage `json:"external_url,omitempty"`
 }
 
-// jsonItems are the first FeedEntries items of a list.
+// jsonItems are the first FeedEntries items of a feed.
 type jsonItems []jsonItem
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -141,7 +139,7 @@ func (l *jsonItems) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// boundJSON bounds a JSON feed: it has only the members that are read.
+// boundJSON removes all fields that ParseFeed does not use.
 func boundJSON(body []byte) ([]byte, error) {
 	var f jsonFeed
 	if err := json.Unmarshal(body, &f); err != nil || len(f.Version) == 0 && f.Items == nil {

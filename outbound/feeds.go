@@ -4,14 +4,14 @@ import "strings"
 
 const maxFeeds = 20
 
-// feed keeps a <link> that names a feed.
+// feed records a <link> to a feed.
 func (p *pageScanner) feed(attr attributes) {
 	if len(p.feedLinks) < maxFeeds && attr.href != "" && hasToken(attr.rel, "alternate") && isFeed(attr) {
 		p.feedLinks = append(p.feedLinks, Link{URL: attr.href, Text: cleanText(attr.title, linkTextLimit)})
 	}
 }
 
-// isFeed reports whether a <link> is one by its type. JSON may be anything, so it has to call itself a feed.
+// isFeed reports whether the type of a <link> is that of a feed. JSON counts only if its URL or title contains "feed".
 func isFeed(attr attributes) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(attr.kind), ";")
 	switch strings.TrimSpace(kind) {

@@ -7,10 +7,10 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// guard returns a net.Dialer.Control that refuses every address outside the public internet, except those in allow:
-// private, loopback, link-local, CGNAT, NAT64, multicast, unspecified and the other special ranges of the IANA
-// registries (OUTBOUND_ALLOW_CIDRS). It sees the address about to be connected to, after name resolution,
-// so that a name which resolves differently the second time gains nothing. Any port may be dialed.
+// guard returns a net.Dialer.Control that refuses every address that is not public, except those in allow
+// (OUTBOUND_ALLOW_CIDRS): private, loopback, link-local, CGNAT, NAT64, multicast, unspecified and the other special ranges
+// of the IANA registries. It checks the address after name resolution, right before the connection, which prevents DNS
+// rebinding. All ports are allowed.
 func guard(allow []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
 	safe := addressGuard(allow)
 	return func(_, address string, _ syscall.RawConn) error {
@@ -22,7 +22,7 @@ func guard(allow []netip.Prefix) func(network, address string, _ syscall.RawConn
 	}
 }
 
-// addressGuard returns the function that refuses an address.
+// addressGuard returns a function that returns an error for addresses that are not public and not in allow.
 func addressGuard(allow []netip.Prefix) func(netip.Addr) error {
 	var v4, v6 []netip.Prefix
 	for _, p := range allow {
@@ -33,6 +33,6 @@ func addressGuard(allow []netip.Prefix) func(netip.Addr) error {
 		}
 	}
 	g := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
-	// ::ffff:10.0.0.1 is 10.0.0.1, and fe80::1%eth0 is in fe80::/10: netip keeps both apart.
+	// ::ffff:10.0.0.1 is 10.0.0.1, and fe80::1%eth0 is in fe80::/10, but netip does not treat them so.
 	return func(ip netip.Addr) error { return g.SafeAddr(ip.Unmap().WithZone("")) }
 }

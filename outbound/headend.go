@@ -6,19 +6,19 @@ import (
 	"golang.org/x/net/html"
 )
 
-// bodyAllowance is how many bytes after its head a page without og:title is read for one: some put it in the body.
+// bodyAllowance is the number of bytes after the head that are searched for og:title, which some pages have in the body.
 const bodyAllowance = 512 << 10
 
-// NewHeadEnd returns a function for Request.Until that is true once the metadata is there: the head has ended and
-// og:title was seen, or a good part of the body has gone by without one. It is for one fetch only, since it remembers
-// where it was, and is not to be called again after it was true; the work of all its calls together is linear in the size of the page.
+// NewHeadEnd returns a function for Request.Until that is true once the metadata is complete: the head has ended and
+// og:title was found, or 512 KiB of the body have none. It has state: use it for one fetch, and do not call it after it
+// returned true. The work of all its calls is linear in the size of the page.
 func NewHeadEnd() func(body []byte) bool {
 	var (
-		at    int // everything before is done with
-		tryAt int // no use to look again before the body is this long
-		end   int // where the head ended
+		at    int // everything before is parsed
+		tryAt int // length of the body at which parsing continues
+		end   int // end of the head
 		ended bool
-		named bool // og:title was seen
+		named bool // og:title was found
 	)
 	return func(body []byte) bool {
 		if len(body) < tryAt {
@@ -33,7 +33,7 @@ func NewHeadEnd() func(body []byte) bool {
 			if kind == html.ErrorToken {
 				break
 			}
-			// What touches the end of the body is whole only if it is a tag.
+			// A token at the end of the body may be incomplete unless it is a tag.
 			last = pos >= len(body)
 			if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
 				if !last {
@@ -50,18 +50,18 @@ func NewHeadEnd() func(body []byte) bool {
 			case !ended && (string(name) == "head" && kind == html.EndTagToken || string(name) == "body"):
 				ended, end = true, pos
 			}
-			// The tokenizer reads the text of these up to their end tag; starting after the tag it would not know.
+			// A tokenizer that starts after one of these tags would parse its raw text as markup.
 			if kind == html.EndTagToken || !rawText[string(name)] {
 				at = pos
 			}
 		}
-		// The rest is read again next time. Waiting until it has doubled keeps the total work linear.
+		// The rest is parsed again next time. Waiting until it has doubled keeps the total work linear.
 		tryAt = at + 2*(len(body)-at)
 		return ended && (named || len(body)-end > bodyAllowance)
 	}
 }
 
-// rawText are the elements whose content is not markup (x/net/html, Tokenizer).
+// rawText are the elements whose content is not markup (Tokenizer in x/net/html).
 var rawText = map[string]bool{
 	"iframe": true, "noembed": true, "noframes": true, "noscript": true, "plaintext": true, "script": true,
 	"style": true, "textarea": true, "title": true, "xmp": true,

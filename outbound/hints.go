@@ -6,18 +6,18 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hint is what the attributes of an element say about the text in it.
+// hint says what the attributes of an element suggest about its text.
 type hint uint8
 
 const (
 	invisible   hint = 1 << iota // the browser does not show it
-	unlikely                     // a part of the page around the text, such as a menu
-	likely                       // it may well hold the text, even if other words say that it is unlikely
-	favored                      // the text or a part of it
-	disfavoured                  // something beside the text
+	unlikely                     // not main text, such as a menu
+	likely                       // may be main text; overrides unlikely
+	favored                      // raises the score
+	disfavoured                  // lowers the score
 )
 
-// hintWords are words in class and id attributes. They count within longer words too, such as articleBody.
+// hintWords are words in class and id attributes. They also match inside longer words, such as articleBody.
 var hintWords = [...]struct {
 	word string
 	hint hint
@@ -45,10 +45,10 @@ var hintsByLetter = func() (by ['z' + 1][]uint8) {
 	return by
 }()
 
-// hintLimit is how many bytes of an attribute are looked at.
+// hintLimit is the number of bytes of an attribute that are searched.
 const hintLimit = 128
 
-// wordHints returns the hints of the words in a class or id.
+// wordHints returns the hints of a class or id.
 func wordHints(value []byte) (h hint) {
 	var buf [hintLimit]byte
 	lower := buf[:copy(buf[:], value)]

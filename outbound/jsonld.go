@@ -10,18 +10,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits of what is read and kept of a page's JSON-LD.
+// Limits of a page's JSON-LD.
 const (
 	scriptLimit    = 256 << 10 // bytes of a script; a longer one is skipped
 	scriptsLimit   = 1 << 20   // bytes of all scripts of a page; later ones are skipped
 	jsonLDLimit    = 32 << 10  // bytes of Page.JSONLD
 	maxThings      = 100
-	maxThingDepth  = 8  // nested arrays and objects that are looked into; deeper ones are skipped
+	maxThingDepth  = 8  // nested arrays and objects; deeper ones are skipped
 	maxThingTexts  = 20 // texts of one field
 	thingTextLimit = 1000
 )
 
-// thing is an object of JSON-LD as it is kept. Every field has one shape, however the page writes it.
+// thing is a JSON-LD object. Each field always has the same type, whatever form the page uses.
 type thing struct {
 	Type           string  `json:"@type,omitempty"`
 	Headline       string  `json:"headline,omitempty"`
@@ -43,13 +43,13 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// things collects the JSON-LD of a page.
+// things holds the JSON-LD of a page.
 type things struct {
 	all  []thing
 	read int // bytes of scripts
 }
 
-// add reads a script. One that is not valid JSON adds nothing.
+// add parses a script. Invalid JSON adds nothing.
 func (t *things) add(script []byte) {
 	if len(script) > scriptLimit || t.read+len(script) > scriptsLimit {
 		return
@@ -62,8 +62,8 @@ func (t *things) add(script []byte) {
 	}
 }
 
-// bareJSON returns a copy of a script without the comments and CDATA marks that some pages put around it. Control characters
-// become spaces: in strings they are a common mistake, and elsewhere only white space is allowed.
+// bareJSON returns a copy of a script without comments and CDATA marks around it. Control characters, which are invalid but
+// common in strings, become spaces.
 func bareJSON(script []byte) []byte {
 	s := bytes.Map(func(r rune) rune {
 		if r < ' ' {
@@ -83,7 +83,7 @@ func bareJSON(script []byte) []byte {
 	return s
 }
 
-// value reads what may be a thing, or several.
+// value reads one thing, an array of things, or skips another value.
 func (t *things) value(d *jsontext.Decoder, depth int) error {
 	switch kind := d.PeekKind(); {
 	case kind == '{' && depth < maxThingDepth:
@@ -108,7 +108,7 @@ func (t *things) object(d *jsontext.Decoder, depth int) error {
 	return err
 }
 
-// field reads a field. Of a repeated one the first that says something counts.
+// field reads a field. Of repeated fields the first that is not empty counts.
 func (o *thing) field(d *jsontext.Decoder, name string) error {
 	keys := []string{"name", "@value", "alternateName"}
 	var to *string
@@ -165,8 +165,8 @@ func (o *thing) field(d *jsontext.Decoder, name string) error {
 	return nil
 }
 
-// texts appends the texts of a value: a string or number, of an object that of the first of keys that it has, and those of
-// all elements of an array.
+// texts appends the texts of a value: a string or number, the first of keys that an object has, or the texts of all elements
+// of an array.
 func texts(d *jsontext.Decoder, to []string, depth int, keys []string) ([]string, error) {
 	switch kind := d.PeekKind(); {
 	case kind == '"' || kind == '0':
@@ -206,9 +206,9 @@ func texts(d *jsontext.Decoder, to []string, depth int, keys []string) ([]string
 	return to, d.SkipValue()
 }
 
-var errName = errors.New("a name is not a string")
+var errName = errors.New("outbound: JSON field name is not a string")
 
-// fieldsOf calls read for each field of an object, which has to read its value.
+// fieldsOf calls read for each field of an object. read must consume the value.
 func fieldsOf(d *jsontext.Decoder, read func(name string) error) error {
 	if _, err := d.ReadToken(); err != nil {
 		return err
@@ -229,7 +229,7 @@ func fieldsOf(d *jsontext.Decoder, read func(name string) error) error {
 	return err
 }
 
-// elementsOf calls read for each element of an array, which has to read it.
+// elementsOf calls read for each element of an array. read must consume the element.
 func elementsOf(d *jsontext.Decoder, read func() error) error {
 	if _, err := d.ReadToken(); err != nil {
 		return err
@@ -243,7 +243,7 @@ func elementsOf(d *jsontext.Decoder, read func() error) error {
 	return err
 }
 
-// json returns the things as an array, or "" if there are none. Those that do not fit are left out.
+// json returns the things as a JSON array of at most jsonLDLimit bytes, or "" if there are none.
 func (t *things) json() string {
 	if len(t.all) == 0 {
 		return ""

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// canonicalOf returns the target of the first link with rel=canonical in the Link headers of a response (RFC 8288), as
-// it is written; "" = there is none. Links about another page (anchor=…) are passed over, and so is the rest of a line that
-// cannot be read. Its work is linear in the size of the headers.
+// canonicalOf returns the unresolved target of the first rel=canonical link in the Link headers of a response (RFC 8288), or
+// "". It skips links about another page (anchor=…) and the rest of an invalid line. Its work is linear in the size of the
+// headers.
 func canonicalOf(header http.Header) string {
 	for _, line := range header["Link"] {
 		for line = strings.TrimLeft(line, " \t,"); strings.HasPrefix(line, "<"); line = strings.TrimLeft(line, " \t,") {
@@ -23,7 +23,7 @@ func canonicalOf(header http.Header) string {
 				switch {
 				case strings.EqualFold(name, "anchor"):
 					anchored = true
-				case strings.EqualFold(name, "rel") && !named: // a second one does not count
+				case strings.EqualFold(name, "rel") && !named: // only the first rel counts
 					rel, named = value, true
 				}
 			}
@@ -36,7 +36,7 @@ func canonicalOf(header http.Header) string {
 	return ""
 }
 
-// linkParameter cuts the first parameter off, such as rel="a b" or rel=a.
+// linkParameter splits off the first parameter, such as rel="a b" or rel=a.
 func linkParameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {
@@ -65,5 +65,5 @@ func linkParameter(s string) (name, value, rest string) {
 			b.WriteByte(c)
 		}
 	}
-	return name, b.String(), "" // it is not closed
+	return name, b.String(), "" // the quote is not closed
 }

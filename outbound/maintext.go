@@ -6,35 +6,35 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The numbers of the classification, tuned with TestExtractionFigures (docs/adr/0020-text-extraction.md).
+// Parameters of the classification, tuned with TestExtractionFigures (docs/adr/0020-text-extraction.md).
 const (
-	enoughText   = 500 // bytes of main text; with fewer, the rules are relaxed
-	leastText    = 150 // bytes; with fewer, about 25 words, the page has no main text
-	scoredBlock  = 25  // bytes of a block that makes the elements around it count
-	proseBlock   = 80  // bytes of a block that is likely to be a paragraph
+	enoughText   = 500 // bytes; with less main text, weaker rules are tried
+	leastText    = 150 // bytes, about 25 words; with less, the page has no main text
+	scoredBlock  = 25  // bytes; a shorter block adds no score
+	proseBlock   = 80  // bytes; a longer block is probably a paragraph
 	shortElement = 2000
 )
 
-// facts are what is known of an element after the page has been read. Numbers are bytes.
+// facts are computed for an element after the page was parsed. Sizes are in bytes.
 type facts struct {
-	out          bool    // its text is not part of the main text
-	last         int32   // the last element in it
-	text, linked int32   // all text, and that in links
-	kept, prose  int32   // text in elements that are not out, and that in blocks likely to be paragraphs
-	score        float32 // how likely it is to hold the main text
+	out          bool    // excluded from the main text
+	last         int32   // index of its last descendant
+	text, linked int32   // all text, and text in links
+	kept, prose  int32   // text that is not excluded, and the part of it in probable paragraphs
+	score        float32 // a higher score is more likely the main text
 }
 
-// rules say how strict the choice of the main text is.
+// rules say how much class names and ids count in the choice of the main text.
 type rules uint8
 
 const (
-	anyHints    rules = iota // no class or id counts
+	anyHints    rules = iota // not at all
 	weightHints              // they raise and lower the score
-	dropHints                // elements that are unlikely to be text are out
+	dropHints                // unlikely elements are excluded too
 )
 
-// main returns the main text. It scores elements by the length and the links of the blocks in them and takes the best one,
-// with its siblings that are alike, then removes what looks like lists of links. Each step is a pass over blocks or elements.
+// main returns the main text: that of the element with the best score and of similar siblings, without lists of links. The
+// score depends on the length and the links of blocks. Each step is one pass over blocks or elements.
 func (o *outline) main(text []byte) string {
 	o.measure(text)
 	best := ""
@@ -57,7 +57,7 @@ func (o *outline) main(text []byte) string {
 	return best
 }
 
-// measure adds up the text of each element. Elements come after the one that they are in.
+// measure adds up the text of each element. Elements come after their parents.
 func (o *outline) measure(text []byte) {
 	for i := range o.nodes {
 		n := &o.nodes[i]
@@ -82,7 +82,7 @@ func (o *outline) measure(text []byte) {
 	}
 }
 
-// density is the share of links in the text.
+// density is the share of link text, from 0 to 1.
 func (n *node) density() float32 { return float32(n.linked) / float32(max(n.text, 1)) }
 
 func (n *node) weight() (w float32) {
@@ -95,13 +95,13 @@ func (n *node) weight() (w float32) {
 	return w
 }
 
-// begin gives elements the score that they have without their text.
+// begin sets the initial scores of elements, from their tags and hints.
 func (o *outline) begin(r rules) {
 	for i := range o.nodes {
 		n := &o.nodes[i]
 		n.score, n.kept, n.prose = 0, 0, 0
-		n.out = n.hints&invisible != 0 || o.nodes[n.parent].out && i > 0 || beside(n.tag) ||
-			r == dropHints && n.hints&(unlikely|likely) == unlikely && container(n.tag)
+		n.out = n.hints&invisible != 0 || o.nodes[n.parent].out && i > 0 || isBoilerplate(n.tag) ||
+			r == dropHints && n.hints&(unlikely|likely) == unlikely && isContainer(n.tag)
 		if !n.out {
 			n.score = tagScore(n.tag)
 			if r >= weightHints {
@@ -111,7 +111,7 @@ func (o *outline) begin(r rules) {
 	}
 }
 
-// scoreBlocks adds the score of each block to the elements around it, less to the outer ones.
+// scoreBlocks adds the score of each block to its ancestors: the outer ones get a smaller share.
 func (o *outline) scoreBlocks(text []byte) {
 	for i := range o.blocks {
 		b := &o.blocks[i]
@@ -157,7 +157,7 @@ func (o *outline) best() int32 {
 			top = int32(i)
 		}
 	}
-	// An element around it that scores more than the one below is better: the text is in several of its parts.
+	// An ancestor that scores more than its child is better: it has the text in several children.
 	least := o.nodes[top].score / 3
 	below := o.nodes[top].score
 	for at := o.nodes[top].parent; at > 0 && o.nodes[at].score >= least; at = o.nodes[at].parent {
@@ -167,7 +167,7 @@ func (o *outline) best() int32 {
 		}
 		below = o.nodes[at].score
 	}
-	// So is one that has a third more paragraphs and little else.
+	// So is one with 30% more paragraph text and little other text.
 	for at := o.nodes[top].parent; at > 0; at = o.nodes[at].parent {
 		if n := &o.nodes[at]; 10*int64(n.prose) > 13*int64(o.nodes[top].prose) && 4*int64(n.prose) > 3*int64(n.kept) {
 			top = at
@@ -176,7 +176,7 @@ func (o *outline) best() int32 {
 	return top
 }
 
-// take returns the text of an element and of its siblings that are alike.
+// take returns the text of an element and of similar siblings.
 func (o *outline) take(text []byte, top int32, r rules) string {
 	if r > anyHints {
 		o.clean(top)
@@ -201,11 +201,11 @@ func (o *outline) take(text []byte, top int32, r rules) string {
 	})
 }
 
-// clean removes parts of an element that are mostly links, or that are something else by their hints.
+// clean excludes descendants of an element that are mostly links, or whose hints say that they are not main text.
 func (o *outline) clean(top int32) {
 	for i := top + 1; i <= o.nodes[top].last; i++ {
 		n := &o.nodes[i]
-		if n.out = n.out || o.nodes[n.parent].out; n.out || !container(n.tag) || n.tag == atom.P {
+		if n.out = n.out || o.nodes[n.parent].out; n.out || !isContainer(n.tag) || n.tag == atom.P {
 			continue
 		}
 		w, d := n.weight(), n.density()
@@ -214,7 +214,7 @@ func (o *outline) clean(top int32) {
 	}
 }
 
-// join returns the blocks that are kept, one a line.
+// join returns the blocks for which keep is true, one per line.
 func (o *outline) join(text []byte, keep func(*block) bool) string {
 	out := make([]byte, 0, min(len(text), textLimit)/2)
 	for i := range o.blocks {
@@ -232,8 +232,8 @@ func (o *outline) join(text []byte, keep func(*block) bool) string {
 	return string(out)
 }
 
-// container tells elements whose class often says what is in them.
-func container(tag atom.Atom) bool {
+// isContainer reports whether the class of an element usually describes its content.
+func isContainer(tag atom.Atom) bool {
 	switch tag {
 	case 0, atom.Div, atom.Fieldset, atom.Form, atom.Header, atom.Ol, atom.P, atom.Section, atom.Table, atom.Ul:
 		return true
@@ -241,8 +241,8 @@ func container(tag atom.Atom) bool {
 	return false
 }
 
-// beside tells elements that never hold the main text.
-func beside(tag atom.Atom) bool {
+// isBoilerplate reports whether an element never contains main text.
+func isBoilerplate(tag atom.Atom) bool {
 	switch tag {
 	case atom.Aside, atom.Button, atom.Dialog, atom.Footer, atom.Nav, atom.Option, atom.Select, atom.Textarea:
 		return true

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Limits of what is kept of a page's metadata: runes, for the image URL bytes (a longer one is dropped).
+// Limits of a page's metadata in runes; of the image URL in bytes (a longer URL is dropped).
 const (
 	titleLimit       = 500
 	descriptionLimit = 1000
@@ -16,15 +16,15 @@ const (
 	imageLimit       = 2048
 )
 
-// Metadata is what a page says about itself. Every string is clean, bounded text without markup meaning: escape it as
-// any other text when it is shown.
+// Metadata is the title and OpenGraph data of a page. Every string is plain text of limited length, which must be escaped
+// in HTML.
 type Metadata struct {
 	Title       string
-	TitleSource string // "opengraph", "twitter", "title", or "" when there is none
+	TitleSource string // "opengraph", "twitter", "title", or "" without a title
 	OG          OpenGraph
 }
 
-// OpenGraph is the part of a page's OpenGraph data that is kept. What the page does not say is empty.
+// OpenGraph is the supported part of a page's OpenGraph data. Missing values are empty.
 type OpenGraph struct {
 	Title       string // at most 500 runes
 	Description string // at most 1000 runes
@@ -33,17 +33,16 @@ type OpenGraph struct {
 	Type        string // at most 100 runes
 }
 
-// ParseMetadata reads the metadata of an HTML page in UTF-8. base is the page's URL, which a relative image is resolved
-// against unless the page has a <base>. The title is OpenGraph's, else the Twitter card's, else <title>.
-// The first value that is not empty counts. It reads tag by tag and never fails: a page that says nothing gives the
-// zero Metadata.
+// ParseMetadata parses the metadata of an HTML page in UTF-8. A relative image URL is resolved against the page's <base>,
+// else against base, the page's URL. The title is that of OpenGraph, else of the Twitter card, else <title>. The first value
+// that is not empty counts. A page without metadata gives the zero Metadata.
 func ParseMetadata(body []byte, base string) Metadata {
 	s := scanner{values: map[string]string{}}
 	s.scan(html.NewTokenizer(bytes.NewReader(body)))
 	return s.metadata(base)
 }
 
-// metadata is what was found, for a page at the URL base.
+// metadata returns the metadata found so far of a page with the URL base.
 func (s *scanner) metadata(base string) Metadata {
 	var m Metadata
 	m.OG.Title = cleanText(s.values["og:title"], titleLimit)
@@ -67,8 +66,8 @@ func (s *scanner) metadata(base string) Metadata {
 	return m
 }
 
-// imageURL resolves src against the page's <base>, which is itself relative to the page, and returns "" for what is
-// not a web address or has no public host: the browser of a reader requests the image.
+// imageURL resolves src against the page's <base>, which is relative to the page. It returns "" unless the URL is http or
+// https and has a public host, because the browser of a user requests the image.
 func imageURL(src, pageBase, page string) string {
 	if src = cleanURL(src); src == "" || len(src) > imageLimit {
 		return ""

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Limits of what is kept of a page.
+// Limits of a page.
 const (
-	// MaxLinks is the number of links that ParsePage returns at most.
+	// MaxLinks is the maximum number of links that ParsePage returns.
 	MaxLinks = 10_000
 
 	linkTextLimit = 200     // runes
@@ -20,7 +20,7 @@ const (
 	maxAnchors    = 4 * MaxLinks
 )
 
-// Page is what a crawler takes from an HTML page. Every string is clean text: escape it as any other text.
+// Page is the content of an HTML page that a crawler uses. Every string is plain text, which must be escaped in HTML.
 type Page struct {
 	Metadata
 	Description       string // <meta name=description>, else og:description; at most 1000 runes
@@ -28,22 +28,21 @@ type Page struct {
 	Canonical         string // absolute http or https URL without fragment, from the first <link rel=canonical> in the head, else the Link header
 	NoIndex, NoFollow bool   // from <meta name=robots> and X-Robots-Tag
 	Links             []Link // unique by URL, in the order of the page; none with NoFollow
-	LinksCut          bool   // the page has more links
-	// Text is the visible text, at most 1 MiB, with single spaces between words. Markup, attributes and white space do not
-	// change it, so that its hash tells whether the page has changed. The elements between words count: blocks, cells and
-	// line breaks separate them.
+	LinksCut          bool   // the page has more than MaxLinks links
+	// Text is the visible text, at most 1 MiB, with single spaces between words. Blocks, cells and line breaks separate words.
+	// Changes of attributes and white space do not change Text, so its hash shows whether the content has changed.
 	Text string
-	// Main is the main text of the page, at most 1 MiB: paragraphs, one a line, with single spaces between words. If little of
-	// the page looks like one, it is all visible text.
+	// Main is the main text, at most 1 MiB: one paragraph per line, with single spaces between words. A page without
+	// recognizable main text has all its visible text here.
 	Main string
 	// Headings are the texts of the visible h1, h2 and h3, at most 50 of at most 200 runes.
 	Headings []string
-	// Author, Published and Modified are what the page says in JSON-LD, <meta> or microdata. An author has at most 200 runes,
-	// several are separated by commas. A time is in UTC, between 1990 and a year from now, and zero if unknown.
+	// Author, Published and Modified come from JSON-LD, <meta> or microdata. Author has at most 200 runes, with commas between
+	// several authors. Times are in UTC, from 1990 to a year from now; zero = unknown.
 	Author              string
 	Published, Modified time.Time
-	// JSONLD is an array of the objects in the JSON-LD of the page, @graph included, with their well-known fields. author is an
-	// array of {"name"}, publisher is {"name"}, all others are strings and wordCount a number. At most 32 KiB; "" = none.
+	// JSONLD is a JSON array of the JSON-LD objects of the page, including @graph, with their common fields. author is an array
+	// of {"name"}, publisher is {"name"}, wordCount is a number, all others are strings. At most 32 KiB; "" = none.
 	JSONLD string
 	Feeds  []Link // absolute URLs of feeds with their titles, at most 20; none with NoFollow
 }
@@ -51,12 +50,12 @@ type Page struct {
 // Link is a link of a page that a crawler may follow.
 type Link struct {
 	URL  string // absolute, http or https, without fragment, at most 2048 bytes
-	Text string // of the first link to URL that has some; at most 200 runes
+	Text string // of the first link to URL that has text; at most 200 runes
 }
 
-// ParsePage reads an HTML page in UTF-8. base is the page's URL, header that of its response, and agent the name by which
-// the page may give the crawler its own rules (<meta name=agent>, "X-Robots-Tag: agent: noindex"). Links with rel=nofollow, ugc or
-// sponsored are left out. ParsePage never fails, and its work is linear in the size of the page.
+// ParsePage parses an HTML page in UTF-8. base is the page's URL and header is that of the response. agent is the crawler's
+// name in page rules (<meta name=agent>, "X-Robots-Tag: agent: noindex"). Links with rel=nofollow, ugc or sponsored are left
+// out. The work is linear in the size of the page.
 func ParsePage(body []byte, base string, header http.Header, agent string) Page {
 	p := pageScanner{scanner: scanner{values: map[string]string{}, agent: agent}, open: -1, outline: newOutline()}
 	p.text.b = make([]byte, 0, len(body)/4)
@@ -87,25 +86,25 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	return out
 }
 
-// pageScanner collects what scanner does, and the rest of a page.
+// pageScanner extends scanner to everything in Page.
 type pageScanner struct {
 	scanner
 	text         visibleText
-	hidden       bool // the next text is the content of an element that hides it
-	templates    int  // how deep in <template>
-	begun        bool // the body has begun
+	hidden       bool // the next text belongs to a hidden element
+	templates    int  // depth in <template>
+	inBody       bool // the body has started
 	lang         string
 	htmlSeen     bool
 	canonical    string
 	hasCanonical bool
-	anchors      []Link // with the href instead of the URL
+	anchors      []Link // with unresolved URLs
 	anchorsCut   bool
-	open         int // the anchor under way, or -1
-	from         int // where its text begins
+	open         int // index of the current anchor, or -1
+	from         int // start of its text
 	outline      outline
 	linkedData   bool // the next text is JSON-LD
 	things       things
-	feedLinks    []Link // with the href instead of the URL
+	feedLinks    []Link // with unresolved URLs
 }
 
 func (p *pageScanner) scan(z *html.Tokenizer) {
@@ -119,7 +118,7 @@ func (p *pageScanner) scan(z *html.Tokenizer) {
 			if p.linkedData {
 				p.things.add(z.Text())
 			} else if !p.hidden && p.svg == 0 && p.templates == 0 && p.text.add(z.Text()) {
-				p.begun = true
+				p.inBody = true
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			p.startTag(z, kind, tagName(z))
@@ -132,7 +131,7 @@ func (p *pageScanner) scan(z *html.Tokenizer) {
 func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []byte) {
 	traits := p.traits(name)
 	if p.svg == 0 && p.templates == 0 && traits&inHead == 0 {
-		p.begun = true
+		p.inBody = true
 	}
 	p.hidden, p.linkedData = traits&hides != 0, false
 	if p.start(z, kind, name) {
@@ -146,7 +145,7 @@ func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []by
 		}
 	case "link":
 		if attr := readAttributes(z); p.svg+p.templates == 0 {
-			if !p.begun && !p.hasCanonical && hasToken(attr.rel, "canonical") {
+			if !p.inBody && !p.hasCanonical && hasToken(attr.rel, "canonical") {
 				p.canonical, p.hasCanonical = attr.href, true
 			}
 			p.feed(attr)
@@ -200,7 +199,7 @@ func (p *pageScanner) opens(t trait, name []byte) bool {
 	return p.svg == 0 && p.templates == 0 && (t&separates != 0 || bytes.IndexByte(name, '-') > 0)
 }
 
-// traits returns those of an element whose tag comes next, and keeps its words apart if it separates them.
+// traits returns the traits of an element and ends the current word if the element separates words.
 func (p *pageScanner) traits(name []byte) trait {
 	t := elements[string(name)]
 	if p.opens(t, name) { // custom elements are mostly blocks
@@ -209,7 +208,7 @@ func (p *pageScanner) traits(name []byte) trait {
 	return t
 }
 
-// anchor begins a link, if attr make one.
+// anchor starts a link if attr has an href that a crawler may follow.
 func (p *pageScanner) anchor(area bool, attr attributes) {
 	if !area {
 		p.closeAnchor()
@@ -240,7 +239,7 @@ func (p *pageScanner) closeAnchor() {
 	}
 }
 
-// links returns the links of anchors, and whether there are more.
+// links resolves anchors and removes duplicates. more reports whether there are more than MaxLinks.
 func links(anchors []Link, urls *resolver) (out []Link, more bool) {
 	seen := make(map[string]int, min(len(anchors), MaxLinks))
 	for _, a := range anchors {
@@ -263,7 +262,7 @@ func links(anchors []Link, urls *resolver) (out []Link, more bool) {
 	return out, false
 }
 
-// hasToken reports whether a list of words (rel) has one, in any case.
+// hasToken reports whether a space-separated list such as rel contains word, ignoring case.
 func hasToken(list, word string) bool {
 	if len(list) < len(word) {
 		return false

@@ -9,12 +9,12 @@ import (
 
 // resolver resolves the URLs of one page.
 type resolver struct {
-	from   string      // the URL that others are relative to; "" if the page has none: then only absolute ones are resolved
-	origin string      // of from, such as https://example.com:8080
-	base   *whatwg.Url // from, once it was needed
+	from   string      // base URL; "" = none, only absolute URLs are resolved
+	origin string      // such as https://example.com:8080
+	base   *whatwg.Url // parsed from, set at first use
 }
 
-// newResolver returns the resolver of a page with the <base href> pageBase, which is itself relative to the page.
+// newResolver returns the resolver of a page. pageBase is its <base href>, which is relative to the page.
 func newResolver(page, pageBase string) *resolver {
 	none := &resolver{}
 	r := none.at(page)
@@ -26,7 +26,7 @@ func newResolver(page, pageBase string) *resolver {
 	return r
 }
 
-// at returns the resolver of what ref is for r.
+// at returns a resolver whose base URL is ref, resolved by r.
 func (r *resolver) at(ref string) *resolver {
 	from := r.resolve(ref)
 	if from == "" {
@@ -36,10 +36,10 @@ func (r *resolver) at(ref string) *resolver {
 	return &resolver{from: from, origin: from[:host+strings.IndexAny(from[host:], "/?")]}
 }
 
-// resolve returns what resolveURL gives, as a browser writes it, or "" if that may not be requested.
+// resolve returns the URL of ref as a browser writes it, or "" if a crawler may not request it.
 func (r *resolver) resolve(ref string) string {
 	if i := strings.IndexByte(ref, '#'); i >= 0 {
-		ref = ref[:i+1] // the # keeps a space before it, which would be removed at the end
+		ref = ref[:i+1] // a space before the # must not become a trailing space
 	}
 	if u := r.plain(strings.TrimSuffix(ref, "#")); u != "" {
 		return u
@@ -54,7 +54,7 @@ func (r *resolver) resolve(ref string) string {
 	return href(u)
 }
 
-// parse is resolveURL, but reads the base once.
+// parse is resolveURL, but parses the base only once.
 func (r *resolver) parse(ref string) (*url.URL, error) {
 	if r.from == "" {
 		return resolveURL(nil, ref)
@@ -69,8 +69,7 @@ func (r *resolver) parse(ref string) (*url.URL, error) {
 	return requestable(r.base.Parse(escapeInvalid(ref)))
 }
 
-// plain returns the URL of an absolute URL or path that is written as a browser would write it, as most are. It returns
-// "" for all others.
+// plain is a fast path. It returns the URL of ref if ref is an absolute URL or path in normal form, as most are, and else "".
 func (r *resolver) plain(ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		if r.origin == "" || strings.HasPrefix(ref, "//") || !plainPath(ref) || len(r.origin)+len(ref) > urlLimit {
@@ -114,7 +113,7 @@ const (
 	queryByte             // in a query
 )
 
-// plainBytes are the bytes that a browser leaves alone.
+// plainBytes are the bytes that a browser does not escape.
 var plainBytes = func() (set [256]uint8) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/") {
 		set[c] = pathByte | queryByte
@@ -125,7 +124,7 @@ var plainBytes = func() (set [256]uint8) {
 	return set
 }()
 
-// plainPath reports whether a path, with its query, is plain and has no segment that begins with a dot.
+// plainPath reports whether a path with its query needs no escaping and has no segment that starts with a dot.
 func plainPath(p string) bool {
 	want := uint8(pathByte)
 	for i := range len(p) {
@@ -135,15 +134,15 @@ func plainPath(p string) bool {
 				return false
 			}
 			want = queryByte
-		case c == '.' && want == pathByte && p[i-1] == '/': // a path begins with /
+		case c == '.' && want == pathByte && p[i-1] == '/': // a path starts with /
 			return false
 		}
 	}
 	return true
 }
 
-// plainHost reports whether a host is a name of plain labels. An IP address is none, because its last label begins with a
-// digit. Labels with -- are left to IDNA.
+// plainHost reports whether a host is an ASCII domain name without IDNA labels (with --). IP addresses do not count: their
+// last label starts with a digit.
 func plainHost(h string) bool {
 	if len(h) == 0 || len(h) > 253 {
 		return false
@@ -168,7 +167,7 @@ func plainHost(h string) bool {
 	return begin < len(h) && len(h)-begin <= 63 && h[begin] >= 'a'
 }
 
-// plainPort reports whether a port is written without zeros in front and is in range.
+// plainPort reports whether a port has no leading zeros and is in range.
 func plainPort(p string) bool {
 	n := 0
 	for i := range len(p) {

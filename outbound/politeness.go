@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	firstBackoff = time.Second
-	maxBackoff   = 15 * time.Minute
-	maxAsked     = time.Hour // a longer Retry-After is cut to this
-	maxHosts     = 10_000
+	firstBackoff  = time.Second
+	maxBackoff    = 15 * time.Minute
+	maxRetryAfter = time.Hour // a longer Retry-After counts as this
+	maxHosts      = 10_000
 )
 
-// politeness remembers which hosts want to be left alone. After 429 or 503 a host is not asked again until its
-// Retry-After (RFC 9110, 10.2.3) is over or, without one, until a back-off that doubles each time has passed.
+// politeness stores the backoff of each host. After 429 or 503 a host gets no requests until its Retry-After (RFC 9110,
+// 10.2.3) is over. Without a Retry-After the backoff starts at a second and doubles each time.
 type politeness struct {
 	clock func() time.Time
 	mu    sync.Mutex
@@ -25,34 +25,34 @@ type politeness struct {
 
 type pause struct {
 	until time.Time
-	step  time.Duration // the last back-off of ours, 0 if there was none
-	asked bool          // until is the host's own wish
+	step  time.Duration // the last backoff without Retry-After; 0 = none
+	asked bool          // until comes from Retry-After
 }
 
 func newPoliteness(clock func() time.Time) *politeness {
 	return &politeness{clock: clock, hosts: map[string]pause{}}
 }
 
-// allow returns a KindThrottled error while host is in a pause. insist passes over a back-off, not over the host's wish.
+// allow returns a KindThrottled error during the backoff of host. insist ignores a backoff without Retry-After.
 func (p *politeness) allow(host string, insist bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h, ok := p.hosts[host]
 	if wait := h.until.Sub(p.clock()); ok && wait > 0 && (h.asked || !insist) {
-		return &Error{Kind: KindThrottled, RetryAfter: wait, text: "host asked to wait"}
+		return &Error{Kind: KindThrottled, RetryAfter: wait, text: "rate limited by the host"}
 	}
 	return nil
 }
 
-// note takes in an answer of host.
+// note records the status of a response of host.
 func (p *politeness) note(host string, status int, retryAfter string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.clock()
 	h, known := p.hosts[host]
 	paused := known && now.Before(h.until)
-	if !wantsPause(status) {
-		// An answer during the host's own pause was under way before it began, and does not lift it.
+	if !isThrottled(status) {
+		// A response during a Retry-After belongs to an earlier request and does not end the backoff.
 		if !paused || !h.asked {
 			delete(p.hosts, host)
 		}
@@ -63,24 +63,24 @@ func (p *politeness) note(host string, status int, retryAfter string) {
 			h.until = until
 		}
 		h.asked = true
-	} else if !paused { // several requests that fail together are one failure, not several doublings
+	} else if !paused { // concurrent failures count as one
 		h.step = min(max(firstBackoff, 2*h.step), maxBackoff)
 		h.until, h.asked = now.Add(h.step), false
 	}
 	if !known && len(p.hosts) >= maxHosts {
-		p.makeRoom(now)
+		p.evict(now)
 	}
 	p.hosts[host] = h
 }
 
-// wantsPause tells the statuses with which a host says that it is asked too much.
-func wantsPause(status int) bool {
+// isThrottled reports whether a status means that the host limits requests.
+func isThrottled(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
-// makeRoom drops the hosts whose pause is long over; if there are none, the one whose pause ends first. A pause that
-// is just over is kept, since the next one doubles it.
-func (p *politeness) makeRoom(now time.Time) {
+// evict removes the hosts whose backoff ended more than maxBackoff ago, or else the one whose backoff ends first. A backoff
+// that ended recently stays, because the next one doubles it.
+func (p *politeness) evict(now time.Time) {
 	var first string
 	var soonest time.Time
 	for host, h := range p.hosts {
@@ -95,19 +95,19 @@ func (p *politeness) makeRoom(now time.Time) {
 	}
 }
 
-// parseRetryAfter reads delay-seconds or an HTTP date. It returns 0 for anything that is not a wish for a pause
-// (garbage, zero, negative, past), and at most an hour.
+// parseRetryAfter parses seconds or an HTTP date. It returns at most an hour, and 0 for an invalid, zero, negative or past
+// value.
 func parseRetryAfter(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
 	if at, err := http.ParseTime(v); err == nil {
-		return min(max(0, at.Sub(now)), maxAsked)
+		return min(max(0, at.Sub(now)), maxRetryAfter)
 	}
 	if strings.Trim(v, "0123456789") != "" || v == "" {
 		return 0
 	}
 	seconds, err := strconv.ParseInt(v, 10, 32)
-	if err != nil { // all digits, so it is a very long time
-		return maxAsked
+	if err != nil { // all digits, so the number is too large
+		return maxRetryAfter
 	}
-	return min(time.Duration(seconds)*time.Second, maxAsked)
+	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }

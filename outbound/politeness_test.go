@@ -74,7 +74,7 @@ func TestThrottling(t *testing.T) {
 		t.Helper()
 		before := asked
 		_, err := ask(insist)
-		fails(t, err, KindThrottled, "host asked to wait")
+		fails(t, err, KindThrottled, "rate limited by the host")
 		if got := waitOf(err); got != wait || asked != before {
 			t.Fatalf("told to wait %v, want %v; asked %d times", got, wait, asked-before)
 		}
@@ -90,7 +90,7 @@ func TestThrottling(t *testing.T) {
 	refused(2*time.Minute, false)
 	refused(2*time.Minute, true) // the host's own wish is kept in any case
 	_, err := c.Fetch(t.Context(), Request{URL: other.URL, MaxRedirects: 4})
-	fails(t, err, KindThrottled, "host asked to wait") // also at the end of a redirect
+	fails(t, err, KindThrottled, "rate limited by the host") // also at the end of a redirect
 	clock.Add(time.Minute)
 	refused(time.Minute, false)
 	clock.Add(time.Minute)

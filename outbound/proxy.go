@@ -19,13 +19,13 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// connectLimit is the number of bytes that are read of a proxy's response to CONNECT.
+// connectLimit is the maximum size of a proxy's response to CONNECT in bytes.
 const connectLimit = 16 << 10
 
-// proxyPorts are the schemes of proxies, with the port of each.
+// proxyPorts are the default ports of proxies by scheme.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080"}
 
-// hostPort is the host and port of a proxy or of an Endpoint.
+// hostPort returns the host and port of a proxy or an Endpoint.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -34,15 +34,15 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// tunnels makes connections through proxies in turn.
+// tunnels connects through proxies in turn.
 type tunnels struct {
 	proxies []*url.URL
-	tls     *tls.Config // for https proxies; nil = the roots of the system
+	tls     *tls.Config // for https proxies; nil = system roots
 	next    atomic.Uint64
 }
 
-// lookup resolves the host of address and returns the first IP address that the guard allows. The proxy gets this
-// address and no name, so that it cannot resolve the name to another one. IPv4 comes first, because a proxy may lack IPv6.
+// lookup resolves the host of address and returns the first IP address that the guard allows. The proxy gets this address
+// instead of the name, so that it cannot resolve the name differently. IPv4 is preferred, because a proxy may lack IPv6.
 func (t *transport) lookup(ctx context.Context, address string) (netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -74,8 +74,8 @@ func (t *transport) lookup(ctx context.Context, address string) (netip.AddrPort,
 	return netip.AddrPortFrom(to, uint16(number)), nil
 }
 
-// connect returns a connection to the address through the next proxy. It ends with ctx, whatever the proxy sends. The
-// guard does not apply to the proxy, which the operator chose. An error of the proxy names neither it nor its password.
+// connect connects to an address through the next proxy and stops when ctx ends. The guard does not apply to the proxy,
+// which the operator configured. Errors contain neither the proxy's address nor its password.
 func (t *tunnels) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	by := t.proxies[(t.next.Add(1)-1)%uint64(len(t.proxies))]
 	raw, err := t.dial(ctx, by)
@@ -96,8 +96,8 @@ func (t *tunnels) connect(ctx context.Context, to netip.AddrPort) (net.Conn, err
 	return c, nil
 }
 
-// proxyError returns what ended ctx, if it has ended, and else a KindProxy error. The cause is left out, because it holds
-// the proxy's address. A connection may see the deadline of ctx a moment before ctx does.
+// proxyError returns the error of ctx if it has ended, and else a KindProxy error without a cause, which would contain the
+// proxy's address. A connection may reach the deadline of ctx shortly before ctx ends.
 func proxyError(ctx context.Context, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (t *tunnels) dial(ctx context.Context, by *url.URL) (net.Conn, error) {
 	return &tlsTunnel{Conn: c, raw: raw}, nil
 }
 
-// tlsTunnel is a TLS connection to a proxy that closes at once. tls.Conn waits for a last write.
+// tlsTunnel is a TLS connection to a proxy. Close does not wait for a last write, as tls.Conn does.
 type tlsTunnel struct {
 	net.Conn
 	raw net.Conn
@@ -138,7 +138,7 @@ type tlsTunnel struct {
 
 func (t *tlsTunnel) Close() error { return t.raw.Close() }
 
-// connectSOCKS asks for a connection by SOCKS5 (RFC 1928, RFC 1929).
+// connectSOCKS opens a tunnel by SOCKS5 (RFC 1928, RFC 1929).
 func connectSOCKS(ctx context.Context, raw net.Conn, user *url.Userinfo, to netip.AddrPort) (net.Conn, error) {
 	var auth *proxy.Auth
 	if user != nil {
@@ -152,19 +152,19 @@ func connectSOCKS(ctx context.Context, raw net.Conn, user *url.Userinfo, to neti
 	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", to.String())
 }
 
-// connected is the dialer of a connection that is there already.
+// connected is a dialer that returns an existing connection.
 type connected struct{ net.Conn }
 
-// Dial implements proxy.Dialer, which proxy.SOCKS5 asks for. It calls DialContext.
+// Dial implements proxy.Dialer, which proxy.SOCKS5 requires. SOCKS5 only calls DialContext.
 func (c connected) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
 
 // DialContext implements proxy.ContextDialer.
 func (c connected) DialContext(context.Context, string, string) (net.Conn, error) { return c.Conn, nil }
 
-// connectHTTP asks for a connection by CONNECT (RFC 9110, 9.3.6).
+// connectHTTP opens a tunnel by CONNECT (RFC 9110, 9.3.6).
 func connectHTTP(raw net.Conn, user *url.Userinfo, to netip.AddrPort) error {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to.String()}, Host: to.String(), Header: http.Header{}}
-	req.Header.Set("User-Agent", "") // not the one of net/http
+	req.Header.Set("User-Agent", "") // not the default of net/http
 	if user != nil {
 		password, _ := user.Password()
 		credentials := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
@@ -178,7 +178,7 @@ func connectHTTP(raw net.Conn, user *url.Userinfo, to netip.AddrPort) error {
 	if err != nil {
 		return err
 	}
-	// Bytes after the header would be lost, and no target speaks before it is asked.
+	// Bytes after the header would be lost. No target sends data before the client does.
 	if resp.StatusCode/100 != 2 || r.Buffered() > 0 {
 		return errors.New("outbound: CONNECT refused")
 	}

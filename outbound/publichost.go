@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// publicAddress is the address guard without exceptions. OUTBOUND_ALLOW_CIDRS does not apply: it is about the network of
-// this program, not of a browser.
+// publicAddress returns an error for an address that is not public. OUTBOUND_ALLOW_CIDRS does not apply, because it is for
+// the network of this program, not of a browser.
 var publicAddress = addressGuard(nil)
 
-// privateZones are the top-level names that no public DNS has: for names in a local network, or for this machine.
+// privateZones are the top-level names of local networks and this machine, which are not in the public DNS.
 var privateZones = map[string]bool{
 	"localhost": true, "local": true, "localdomain": true, "internal": true, "intranet": true, "private": true,
 	"lan": true, "home": true, "corp": true,
 }
 
-// publicHost reports whether a browser that loads the URL sends the request to the public internet, as far as the host
-// tells. It is false for addresses that the address guard refuses, for names without a dot, and for names in private
-// zones. Names are not resolved, since they may lead elsewhere for the browser and at another time: a public name may
-// stand for a private address.
+// publicHost reports whether the host of a URL is public: not a special address, not a name without a dot, and not a name in
+// a private zone. Names are not resolved, because the browser may get another address: a public name may resolve to a
+// private address.
 func publicHost(rawURL string) bool {
 	u, err := browserURLs.Parse(rawURL)
 	if err != nil {

@@ -15,25 +15,24 @@ import (
 )
 
 const (
-	// relayBody is how many bytes of an answer a library gets.
+	// relayBody is the maximum size of a response body in bytes.
 	relayBody = 64 << 10
-	// relayRequests is how many requests one Run may send: a service may want a login and more before the message, and a loop must end.
+	// relayRequests is the maximum number of requests of one Run. A service may need a login before the message.
 	relayRequests = 64
 )
 
-// RelayOptions configure a Relay. The zero value refuses every address that is not public.
+// RelayOptions configure a Relay. The zero value allows only public addresses.
 type RelayOptions struct {
 	AllowCIDRs []netip.Prefix // as in Options
 	UserAgent  string         // of every request; "" = DefaultUserAgent
-	// Resolve and Roots lead tests to a stand-in: the host and port to dial in place of another one, and who signed its
-	// certificate. The address guard applies to what is dialed. nil = none.
+	// Resolve and Roots are for tests: Resolve returns the host and port to dial instead, Roots are the root certificates. The
+	// address guard applies to the dialed address. nil = none.
 	Resolve func(hostPort string) string
 	Roots   *x509.CertPool
 }
 
-// Relay sends the requests of libraries that take neither a context nor, often, a client. What they send passes the
-// address guard, ends with the context of Run, follows no redirect, and is recorded. It is safe for concurrent use, and
-// no Run waits for another one.
+// Relay sends the requests of libraries that accept no context and often no client. It applies the address guard and the
+// context of Run, follows no redirects, and records the requests. It is safe for concurrent use: no Run waits for another.
 type Relay struct {
 	agent   string
 	safe    func(netip.Addr) error
@@ -43,7 +42,7 @@ type Relay struct {
 	base    *http.Client
 }
 
-// NewRelay returns a Relay with connections of its own. Close it when it is no longer needed.
+// NewRelay returns a Relay with its own connections. Call Close when done.
 func NewRelay(o RelayOptions) *Relay {
 	r := &Relay{
 		agent: o.UserAgent, safe: addressGuard(o.AllowCIDRs), resolve: o.Resolve, roots: o.Roots,
@@ -52,17 +51,17 @@ func NewRelay(o RelayOptions) *Relay {
 	if r.agent == "" {
 		r.agent = DefaultUserAgent
 	}
-	r.base = NewService(Options{Timeout: time.Hour, AllowCIDRs: o.AllowCIDRs}) // each Run has its own, shorter limit
+	r.base = NewService(Options{Timeout: time.Hour, AllowCIDRs: o.AllowCIDRs}) // each Run has a shorter timeout
 	t := r.base.Transport.(serviceTransport).Transport
 	t.DialContext, t.TLSClientConfig.RootCAs = r.Dial, o.Roots
-	t.MaxConnsPerHost = 0 // one that hangs must not hold up others at the same host
+	t.MaxConnsPerHost = 0 // a hanging request must not block others to the same host
 	return r
 }
 
-// Close drops the idle connections.
+// Close closes the idle connections.
 func (r *Relay) Close() { r.base.CloseIdleConnections() }
 
-// Allows reports whether the address guard lets a connection to ip pass.
+// Allows reports whether the address guard allows a connection to ip.
 func (r *Relay) Allows(ip netip.Addr) bool { return r.safe(ip) == nil }
 
 // Dial connects to an address that the guard allows. It is for protocols other than HTTP.
@@ -73,26 +72,26 @@ func (r *Relay) Dial(ctx context.Context, network, address string) (net.Conn, er
 	return r.dialer.DialContext(ctx, network, address)
 }
 
-// Exchange is one request of a Run, and what became of it.
+// Exchange is one request of a Run and its result.
 type Exchange struct {
-	StatusCode int           // 0 = there was no answer
-	Header     http.Header   // of the answer
-	Body       []byte        // at most 64 KiB of it
-	RetryAfter time.Duration // the pause that the answer asks for, at most an hour; 0 = none
-	Err        *Error        // why there was no answer; nil = there was one
+	StatusCode int           // 0 = no response
+	Header     http.Header   // of the response
+	Body       []byte        // at most 64 KiB
+	RetryAfter time.Duration // from the header Retry-After, at most an hour; 0 = none
+	Err        *Error        // why there was no response; nil = there was one
 }
 
-// Failed reports whether the request did not succeed: no answer, or a status other than 2xx.
+// Failed reports whether there was no response, or a status other than 2xx.
 func (e Exchange) Failed() bool { return e.Err != nil || e.StatusCode/100 != 2 }
 
-// Run calls send, which sends with the RoundTripper that it is given, or with http.DefaultTransport on the goroutine
-// that called it. It returns the exchanges, in order, and the error of send. A panic of send is such an error.
+// Run calls send, which sends with its RoundTripper argument, or with http.DefaultTransport on the same goroutine. Run returns
+// the exchanges in order and the error of send. A panic of send becomes an error.
 //
-// A redirect is recorded and fails. A request that has failed is not sent again, as retries are up to the caller. When
-// ctx is over every request fails at once, so a library that retries or loops ends soon after.
+// A redirect is recorded and fails. A failed request is not sent again: retries are up to the caller. When ctx ends, every
+// request fails immediately, so a library that retries or loops ends soon.
 func (r *Relay) Run(ctx context.Context, send func(http.RoundTripper) error) (_ []Exchange, err error) {
 	run := &relayRun{relay: r, ctx: ctx, failed: map[string]bool{}}
-	release, err := byGoroutine.hold(run)
+	release, err := byGoroutine.bind(run)
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +100,12 @@ func (r *Relay) Run(ctx context.Context, send func(http.RoundTripper) error) (_ 
 	return run.exchanges, err
 }
 
-// relayRun is one call of Run. All of it happens on one goroutine.
+// relayRun is one call of Run. It uses one goroutine.
 type relayRun struct {
 	relay     *Relay
 	ctx       context.Context
 	exchanges []Exchange
-	failed    map[string]bool // method and URL of what was not answered with 2xx
+	failed    map[string]bool // by method and URL
 }
 
 func (x *relayRun) call(send func(http.RoundTripper) error) (err error) {
@@ -119,14 +118,14 @@ func (x *relayRun) call(send func(http.RoundTripper) error) (err error) {
 }
 
 var (
-	errRepeated  = errors.New("outbound: a request that failed is not sent again")
+	errRepeated  = errors.New("outbound: failed request is not sent again")
 	errTooMany   = errors.New("outbound: too many requests for one message")
 	errNoFollow  = &Error{Kind: KindRedirects, text: "redirect not allowed"}
 	errNoUpgrade = &Error{Kind: KindProtocol, text: "unexpected protocol switch"}
 )
 
-// RoundTrip implements http.RoundTripper. The whole answer is read before it returns, so that nothing of it outlives
-// the limits of the Run.
+// RoundTrip implements http.RoundTripper. It reads the whole response before it returns, so that the body does not outlive
+// the context of the Run.
 func (x *relayRun) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
@@ -142,8 +141,8 @@ func (x *relayRun) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := context.WithCancel(x.ctx)
 	defer cancel()
-	defer context.AfterFunc(req.Context(), cancel)() // the library may have a shorter limit
-	sent := req.Clone(ctx)                           //nolint:contextcheck // it ends with the Run, and by AfterFunc with the request
+	defer context.AfterFunc(req.Context(), cancel)() // the library may have a shorter timeout
+	sent := req.Clone(ctx)                           //nolint:contextcheck // ctx ends with the Run, and by AfterFunc with the request
 	sent.Header.Set("User-Agent", x.relay.agent)
 	resp, e, err := x.exchange(sent)
 	if err != nil {
@@ -166,7 +165,7 @@ func (x *relayRun) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// exchange sends the request and reads the answer. An answer that breaks off is as long as it came: its status is known.
+// exchange sends the request and reads the response. A response that ends early counts, because its status is known.
 func (x *relayRun) exchange(req *http.Request) (*http.Response, Exchange, error) {
 	resp, err := x.relay.base.Transport.RoundTrip(req)
 	if err != nil {
@@ -182,7 +181,7 @@ func (x *relayRun) exchange(req *http.Request) (*http.Response, Exchange, error)
 	}, nil
 }
 
-// TLS is the configuration of TLS on a connection of Dial to host.
+// TLS returns the TLS configuration for a connection of Dial to host.
 func (r *Relay) TLS(host string) *tls.Config {
 	return &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12, RootCAs: r.roots}
 }

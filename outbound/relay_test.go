@@ -183,8 +183,8 @@ func TestRelayNeedsTheDefaultTransport(t *testing.T) {
 // GuardDefault is for the life of a program; the test puts back what was there.
 func TestGuardDefault(t *testing.T) {
 	server := serve(t, func(http.ResponseWriter, *http.Request) {})
-	before := byGoroutine.rest.Load()
-	defer byGoroutine.rest.Store(before)
+	before := byGoroutine.fallback.Load()
+	defer byGoroutine.fallback.Store(before)
 	GuardDefault(nil)
 	if _, err := getDefault(server.URL); err == nil {
 		t.Error("the default client reached an inside address")

@@ -6,57 +6,55 @@ import (
 	"time"
 )
 
-const headerValueLimit = 1 << 10 // bytes of a header value that a Request sets
+const headerValueLimit = 1 << 10 // bytes of a header value in a Request
 
-// Request says what to fetch and how much of it.
+// Request describes a fetch.
 type Request struct {
 	Method       string        // GET or HEAD; empty = GET
 	URL          string        // http or https, a host, no user:password, at most 2048 bytes
-	MaxRedirects int           // this many are followed, one more is KindRedirects; 0 = none, a 3xx is the answer then
-	Timeout      time.Duration // of the whole exchange, from when its turn has come; 0 = Options.Timeout
+	MaxRedirects int           // more fail with KindRedirects; 0 = none are followed, the Response has the 3xx
+	Timeout      time.Duration // of the whole exchange, without the wait for a slot; 0 = Options.Timeout
 	MaxBytes     int64         // of the body, decompressed; 0 = PageLimit, at most 1 GiB
-	// Until, when set, is called with all that was read so far, decompressed but in the page's own charset, after each
-	// piece of it; true ends the reading and drops the connection. See NewHeadEnd.
+	// Until, if set, is called with the body so far, decompressed but not converted to UTF-8, after each read. true stops
+	// reading and closes the connection. See NewHeadEnd.
 	Until func(body []byte) bool
-	// Discard reads the body to its end and keeps nothing of it, for those who want to know only that it comes: no memory,
-	// no conversion. One that says it is longer than MaxBytes, or than PageLimit, is not read at all, and Until is not called.
+	// Discard reads the body to its end without storing it. A body whose Content-Length is more than MaxBytes or PageLimit is
+	// not read at all. Until is not called.
 	Discard bool
-	// Stream, when set, reads the body of a final 200 while it arrives: decompressed, in its own charset, and at most MaxBytes of
-	// it. All other bodies are discarded, and Until is not called. It runs in the goroutine of Fetch, and its time counts for
-	// Timeout. The body ends with io.EOF, also at MaxBytes. When the exchange ends early, Read fails, and Stream must return soon.
-	// What Stream does not read is not received. Its error ends the exchange as KindStream, unless the body itself has failed.
+	// Stream, if set, reads the body of a final 200 while it arrives: decompressed, not converted to UTF-8, at most MaxBytes.
+	// Other bodies are discarded, and Until is not called. Stream runs in the goroutine of Fetch and its time counts toward
+	// Timeout. The body ends with io.EOF, also at MaxBytes. If the exchange ends early, Read fails and Stream must return soon.
+	// Bytes that Stream does not read are not received. Its error becomes KindStream, unless reading the body failed.
 	Stream func(body io.Reader) error
-	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (a 5xx is
-	// retried after 200 ms). A Retry-After of the host is still respected.
+	// Insist ignores a backoff of the host unless it comes from Retry-After. A monitor needs this to retry after 200 ms.
 	Insist bool
-	// UserAgent replaces Options.UserAgent. IfNoneMatch and IfModifiedSince make the request conditional, and a 304 is then
-	// a Response without a body. All redirects get them too. A value with control characters or of more than 1 KiB counts
-	// as empty.
+	// UserAgent replaces Options.UserAgent. IfNoneMatch and IfModifiedSince make the request conditional: a 304 is a Response
+	// without a body. Redirected requests have these headers too. A value with control characters or over 1 KiB counts as empty.
 	UserAgent, IfNoneMatch, IfModifiedSince string
-	// Bearer is a bearer token for Options.Endpoint. Other clients refuse a request that has one.
+	// Bearer is a bearer token for Options.Endpoint. Clients without an Endpoint refuse the request.
 	Bearer string
 }
 
-// Hop is one redirect that was followed: from which URL, and the status that sent us on.
+// Hop is a redirect that was followed: the URL that redirected, and its status.
 type Hop struct {
 	URL    string
 	Status int
 }
 
-// Response is an answer, whatever its status.
+// Response is the final response of a Fetch. It may have any status.
 type Response struct {
 	StatusCode int
-	URL        string        // where it ended
-	Hops       []Hop         // the redirects on the way there, in order
-	Header     http.Header   // of the final answer, as it was sent
+	URL        string        // after redirects
+	Hops       []Hop         // the redirects before it, in order
+	Header     http.Header   // of the final response, unchanged
 	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes; nil with Request.Discard or Stream
-	Truncated  bool          // MaxBytes or Until ended the body; with Stream, MaxBytes did
-	Latency    time.Duration // from when its turn had come, redirects included, until the final answer began
-	RetryAfter time.Duration // the pause that a 429 or 503 asks for, at most an hour; 0 = none
-	// Location is the absolute URL that a redirect leads to when it was not followed (MaxRedirects 0). It is empty if there
-	// is none, or if a Request may not have it as its URL.
+	Truncated  bool          // the body was cut by MaxBytes or Until; with Stream, by MaxBytes
+	Latency    time.Duration // until the headers of the final response, including redirects, without the wait for a slot
+	RetryAfter time.Duration // of a 429 or 503, at most an hour; 0 = none
+	// Location is the absolute destination of a redirect that was not followed (MaxRedirects 0). It is empty without a redirect,
+	// or if the destination is not a valid Request.URL.
 	Location string
-	// TLSExpiresAt is when the certificate of the host that gave the final answer ends; zero without TLS.
+	// TLSExpiresAt is when the certificate of the final host expires; zero without TLS.
 	TLSExpiresAt time.Time
 }
 
@@ -73,7 +71,7 @@ func (r *Response) Permanent() bool {
 	return len(r.Hops) > 0
 }
 
-// header returns base, with what r sets. It copies base only if there is something to set.
+// header returns base with the headers of r. It copies base only if r sets one.
 func (r *Request) header(base http.Header) http.Header {
 	out, copied := base, false
 	authorization := ""

@@ -25,12 +25,12 @@ const (
 
 // RobotsOptions configure a Robots.
 type RobotsOptions struct {
-	Agent string           // the product token that robots.txt files name, such as Linkwatch
-	Clock func() time.Time // tells how old a robots.txt is; nil = time.Now
+	Agent string           // the product token in robots.txt files, such as Linkwatch
+	Clock func() time.Time // for the age of cached rules; nil = time.Now
 }
 
-// Robots tells which URLs a crawler may request, by the robots.txt of each scheme, host and port (RFC 9309). It caches the
-// rules for its agent for 24 hours, those of at most 32,768 hosts and at most 32 MiB. It is safe for concurrent use.
+// Robots decides which URLs a crawler may request, by the robots.txt of each scheme, host and port (RFC 9309). It caches the
+// rules for 24 hours, of at most 32,768 hosts and 32 MiB. It is safe for concurrent use.
 type Robots struct {
 	client  *Client
 	agent   string
@@ -39,24 +39,24 @@ type Robots struct {
 	fetches singleflight.Group
 }
 
-// Verdict is whether a URL may be requested, and how fast.
+// Verdict says whether and how often a URL may be requested.
 type Verdict struct {
 	Allowed   bool
 	Delay     time.Duration // between requests to the host (Crawl-delay), at most a minute; 0 = none
-	Reason    string        // of a refusal, such as "disallowed by robots.txt"; it holds no address
+	Reason    string        // of a refusal, such as "disallowed by robots.txt"; contains no address
 	Temporary bool          // refused because robots.txt is unavailable
-	Asked     bool          // robots.txt was requested just now, so the next request to the host waits for Delay
+	Asked     bool          // robots.txt was just requested, so the next request to the host must wait for Delay
 }
 
-// robotsEntry is what is known of one host.
+// robotsEntry is the cached robots.txt of one origin.
 type robotsEntry struct {
 	rules   robotsRules
-	refusal string // why robots.txt is unavailable; "" = it is not
+	refusal string // why robots.txt is unavailable; "" = available
 	at      time.Time
 }
 
-// errLeft says that the caller who fetched a robots.txt for all no longer waits for it.
-var errLeft = errors.New("outbound: fetch of robots.txt canceled")
+// errCallerGone means that the context of the caller that fetched for all others has ended.
+var errCallerGone = errors.New("outbound: fetch of robots.txt canceled")
 
 // NewRobots returns a Robots that fetches with c.
 func NewRobots(c *Client, o RobotsOptions) *Robots {
@@ -71,9 +71,9 @@ func NewRobots(c *Client, o RobotsOptions) *Robots {
 	})}
 }
 
-// Check tells whether rawURL may be requested. It fetches the robots.txt of its host if none is cached, once for all callers
-// that wait for it. A 4xx or too many redirects allow everything. A 429, a 5xx and a network error refuse everything for a minute.
-// The error is that of ctx.
+// Check reports whether rawURL may be requested. It fetches the robots.txt of the host if none is cached, once for all
+// concurrent callers. A 4xx or too many redirects allow everything. A 429, a 5xx and a network error refuse everything for a
+// minute. The error is that of ctx.
 func (r *Robots) Check(ctx context.Context, rawURL string) (Verdict, error) {
 	u, ok := parseURL(rawURL)
 	if !ok {
@@ -94,19 +94,19 @@ func (r *Robots) Check(ctx context.Context, rawURL string) (Verdict, error) {
 	return Verdict{Allowed: true, Delay: e.rules.delay, Asked: asked}, nil
 }
 
-// requestPath is what the rules are compared with: the path and the query.
+// requestPath returns the path and query, which rules are matched with.
 func requestPath(u *url.URL) string {
 	whole := href(u)
 	return whole[strings.Index(whole, "://")+len("://")+len(u.Host):]
 }
 
-// entry returns what is known of an origin, such as https://example.com.
+// entry returns the robots.txt of an origin, such as https://example.com. asked reports whether it was fetched.
 func (r *Robots) entry(ctx context.Context, origin string) (e *robotsEntry, asked bool, err error) {
 	for {
 		if e, ok := r.cache.GetIfPresent(origin); ok && e.fresh(r.clock()) {
 			return e, false, nil
 		}
-		// The fetch is part of one caller's work and ends with it. The others then fetch again.
+		// The fetch uses the context of one caller. If that ends, the others fetch again.
 		fetched := r.fetches.DoChan(origin, func() (any, error) { return r.fetch(ctx, origin) })
 		select {
 		case <-ctx.Done():
@@ -122,7 +122,7 @@ func (r *Robots) entry(ctx context.Context, origin string) (e *robotsEntry, aske
 	}
 }
 
-// fresh is false also for an entry of the future, which there is when the clock was set back.
+// fresh is also false for an entry from the future, after the clock was set back.
 func (e *robotsEntry) fresh(now time.Time) bool {
 	age, ttl := now.Sub(e.at), robotsTTL
 	if e.refusal != "" {
@@ -131,19 +131,19 @@ func (e *robotsEntry) fresh(now time.Time) bool {
 	return age >= 0 && age < ttl
 }
 
-// fetch gets the robots.txt of origin and caches it. Its only error is errLeft.
+// fetch fetches the robots.txt of origin and caches it. Its only error is errCallerGone.
 func (r *Robots) fetch(ctx context.Context, origin string) (*robotsEntry, error) {
 	res, err := r.client.Fetch(ctx, Request{URL: origin + "/robots.txt", MaxRedirects: robotsRedirects, MaxBytes: robotsLimit})
 	if err != nil && ctx.Err() != nil {
-		return nil, errLeft
+		return nil, errCallerGone
 	}
 	e := &robotsEntry{at: r.clock()}
 	if err != nil {
 		failed := classify(err)
-		if failed.Kind != KindRedirects { // a broken redirect counts as no robots.txt
+		if failed.Kind != KindRedirects { // an invalid redirect counts as no robots.txt
 			e.refusal = unavailableText + failed.Error()
 		}
-		if failed.Kind == KindBusy { // says nothing of the host
+		if failed.Kind == KindBusy { // nothing is known about the host
 			return e, nil
 		}
 	} else {
@@ -158,7 +158,7 @@ func (r *Robots) fetch(ctx context.Context, origin string) (*robotsEntry, error)
 	return e, nil
 }
 
-// wholeLines is the body without a last line that is cut short, since half a path would refuse more than the whole one.
+// wholeLines returns the body without an incomplete last line: half a path would match too much.
 func wholeLines(res *Response) string {
 	body := string(res.Body)
 	if res.Truncated {

@@ -13,12 +13,12 @@ import (
 
 const (
 	maxCrawlDelay = time.Minute
-	tokenBytes    = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789#$%'*+-.^_`|~" // of a crawler's name
+	tokenBytes    = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789#$%'*+-.^_`|~" // in the name of a crawler
 )
 
 // robotsRules are the rules of a robots.txt that apply to one agent.
 type robotsRules struct {
-	rules []robotsRule // the longest first, and of those of one length the allowing ones
+	rules []robotsRule // the longest first; allow rules before others of the same length
 	delay time.Duration
 }
 
@@ -27,7 +27,7 @@ type robotsRule struct {
 	allow   bool
 }
 
-// parseRobots reads a robots.txt. It takes the groups of agent or, without any, those of *.
+// parseRobots parses a robots.txt. It returns the groups of agent or else those of *.
 func parseRobots(body, agent string) robotsRules {
 	var p robotsParser
 	p.agent = agent
@@ -52,7 +52,7 @@ func parseRobots(body, agent string) robotsRules {
 	return group
 }
 
-// compact copies the rules to memory of their own size. The patterns were parts of the whole file.
+// compact copies the patterns, which keep the whole file in memory otherwise.
 func (r *robotsRules) compact() {
 	var all strings.Builder
 	for _, rule := range r.rules {
@@ -66,7 +66,7 @@ func (r *robotsRules) compact() {
 	r.rules = rules
 }
 
-// size is about how many bytes of memory the rules take.
+// size is the approximate memory of the rules in bytes.
 func (r *robotsRules) size() int {
 	n := 24 * len(r.rules)
 	for _, rule := range r.rules {
@@ -75,7 +75,7 @@ func (r *robotsRules) size() int {
 	return n
 }
 
-// allow reports whether a path, with its query, may be requested: the longest rule that matches counts.
+// allow reports whether a path with its query may be requested. The longest matching rule counts.
 func (r *robotsRules) allow(path string) bool {
 	if len(r.rules) == 0 {
 		return true
@@ -89,9 +89,8 @@ func (r *robotsRules) allow(path string) bool {
 	return true
 }
 
-// matchesRobots reports whether path begins with what pattern describes: * stands for any characters, and $ at the end of
-// pattern for the end of path. It is grobotstxt.Matches in linear time and without memory, as files of thousands of rules
-// are compared with every URL.
+// matchesRobots reports whether pattern matches the start of path: * matches any characters, and a final $ the end of path.
+// It is grobotstxt.Matches in linear time and without allocations, because files may have thousands of rules.
 func matchesRobots(path, pattern string) bool {
 	pattern, toEnd := strings.CutSuffix(pattern, "$")
 	part, pattern, more := strings.Cut(pattern, "*")
@@ -113,8 +112,8 @@ func matchesRobots(path, pattern string) bool {
 	return !toEnd || path == ""
 }
 
-// unescapeUnreserved writes a path the one way in which two that mean the same are equal (RFC 9309, 2.2.2): letters, digits and
-// -._~ without escapes, and other escapes in upper case.
+// unescapeUnreserved normalizes a path for comparison (RFC 9309, 2.2.2): letters, digits and -._~ without escapes, and other
+// escapes in upper case.
 func unescapeUnreserved(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
@@ -123,7 +122,7 @@ func unescapeUnreserved(path string) string {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		if c == '%' && i+2 < len(path) {
-			// grobotstxt clears this bit also in the digits of a pattern's escapes.
+			// grobotstxt clears this bit in the digits of a pattern's escapes.
 			hex := string([]byte{path[i+1] | 0x20, path[i+2] | 0x20})
 			if v, err := strconv.ParseUint(hex, 16, 8); err == nil {
 				if v != '/' && plainBytes[v]&pathByte != 0 {
@@ -140,14 +139,14 @@ func unescapeUnreserved(path string) string {
 	return string(out)
 }
 
-// robotsParser implements grobotstxt.ParseHandler. Groups are told apart as by grobotstxt.RobotsMatcher: a rule ends the
-// list of agents, and other lines do not.
+// robotsParser implements grobotstxt.ParseHandler. As in grobotstxt.RobotsMatcher, only a rule ends the list of agents of a
+// group.
 type robotsParser struct {
 	agent                string
 	global, specific     robotsRules
-	inGlobal, inSpecific bool // the agents of the group under way
-	ruled                bool // the group under way has a rule
-	seenAgent            bool // there is a group of agent
+	inGlobal, inSpecific bool // agents of the current group
+	ruled                bool // the current group has a rule
+	seenAgent            bool // the file has a group of agent
 }
 
 // HandleRobotsStart does nothing.
@@ -159,7 +158,7 @@ func (p *robotsParser) HandleRobotsEnd() {}
 // HandleSitemap does nothing.
 func (p *robotsParser) HandleSitemap(int, string) {}
 
-// HandleUserAgent begins a group or adds an agent to it.
+// HandleUserAgent starts a group or adds an agent to it.
 func (p *robotsParser) HandleUserAgent(_ int, value string) {
 	if p.ruled {
 		p.inGlobal, p.inSpecific, p.ruled = false, false, false
@@ -177,7 +176,7 @@ func (p *robotsParser) HandleUserAgent(_ int, value string) {
 // HandleAllow adds a rule.
 func (p *robotsParser) HandleAllow(_ int, value string) {
 	p.rule(value, true)
-	// As for Google: to allow index.html is to allow its folder.
+	// As Google does: "Allow: /a/index.html" also allows /a/.
 	if slash := strings.LastIndexByte(value, '/'); slash >= 0 && strings.HasPrefix(value[slash:], "/index.htm") {
 		p.rule(value[:slash+1]+"$", true)
 	}
@@ -192,12 +191,12 @@ func (p *robotsParser) rule(pattern string, allow bool) {
 		return
 	}
 	p.ruled = true
-	if pattern != "" { // an empty one matches nothing
+	if pattern != "" { // an empty pattern matches nothing
 		group.rules = append(group.rules, robotsRule{unescapeUnreserved(pattern), allow})
 	}
 }
 
-// HandleUnknownAction keeps the longest Crawl-delay.
+// HandleUnknownAction stores the longest Crawl-delay.
 func (p *robotsParser) HandleUnknownAction(_ int, action, value string) {
 	group := p.group()
 	if group == nil || !strings.EqualFold(action, "crawl-delay") {
@@ -208,7 +207,7 @@ func (p *robotsParser) HandleUnknownAction(_ int, action, value string) {
 	}
 }
 
-// group returns where the rules of the group under way belong, or nil. One of the agent and of * is the agent's.
+// group returns the rules that the current group adds to, or nil. The agent has priority over *.
 func (p *robotsParser) group() *robotsRules {
 	switch {
 	case p.inSpecific:

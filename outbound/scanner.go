@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// wanted are the meta names whose content is kept.
+// wanted are the meta names whose content is used.
 var wanted = withNames(map[string]bool{
 	"og:title": true, "og:description": true, "og:image": true, "og:image:url": true, "og:image:secure_url": true,
 	"og:site_name": true, "og:type": true, "twitter:title": true, "description": true,
@@ -22,14 +22,14 @@ func withNames(set map[string]bool, lists ...[]string) map[string]bool {
 	return set
 }
 
-// scanner collects the raw values of a page.
+// scanner collects the metadata of a page.
 type scanner struct {
 	values    map[string]string
 	title     string
 	base      string     // the first <base href>
-	svg, math int        // how deep in drawings, whose <title> is not the page's
-	foreign   int        // how deep in HTML inside them
-	agent     string     // whose <meta> counts as robots; "" = only robots itself
+	svg, math int        // depth in <svg> and <math>, whose <title> is not that of the page
+	foreign   int        // depth in HTML inside them
+	agent     string     // <meta> with this name counts as robots; "" = none
 	robots    directives // of <meta name=robots>
 }
 
@@ -47,7 +47,7 @@ func (s *scanner) scan(z *html.Tokenizer) {
 	}
 }
 
-// tagName returns the name of the current tag, until the next token. Tokenizer.TagName copies it.
+// tagName returns the name of the current tag, valid until the next token. Unlike Tokenizer.TagName it does not copy.
 func tagName(z *html.Tokenizer) []byte {
 	raw := bytes.TrimPrefix(z.Raw()[1:], []byte("/"))
 	for i, c := range raw {
@@ -63,8 +63,8 @@ func tagName(z *html.Tokenizer) []byte {
 	return raw
 }
 
-// start takes in a start tag, and reports whether it took the token after it too. name is not valid then.
-func (s *scanner) start(z *html.Tokenizer, kind html.TokenType, name []byte) (tookNext bool) {
+// start handles a start tag, and reports whether it also read the next token. name is invalid then.
+func (s *scanner) start(z *html.Tokenizer, kind html.TokenType, name []byte) (readNext bool) {
 	if s.svg+s.math > 0 {
 		switch {
 		case s.foreign > 0:
@@ -97,7 +97,7 @@ func (s *scanner) start(z *html.Tokenizer, kind html.TokenType, name []byte) (to
 	return false
 }
 
-// end takes in an end tag.
+// end handles an end tag.
 func (s *scanner) end(name []byte) {
 	if depth := s.depth(name); depth != nil && *depth > 0 {
 		*depth--
@@ -120,8 +120,8 @@ func (s *scanner) depth(name []byte) *int {
 	return nil
 }
 
-// meta keeps the content of a <meta> whose property or name is wanted. Both are written in any case by someone. A
-// property that lists several (RDFa) is not taken apart: the pages that we are measured by want it so (fixtures_test.go).
+// meta stores the content of a <meta> whose property or name is wanted, ignoring case. A property with several names (RDFa)
+// is not split: the pages in fixtures_test.go expect that.
 func (s *scanner) meta(attr attributes) {
 	if strings.TrimSpace(attr.content) == "" {
 		return
@@ -137,7 +137,7 @@ func (s *scanner) meta(attr attributes) {
 	}
 }
 
-// item keeps the value of a property of microdata, if it is wanted.
+// item stores the value of a microdata property that is wanted.
 func (s *scanner) item(property, value string) {
 	if property == "" || len(property) > 32 {
 		return
@@ -147,7 +147,7 @@ func (s *scanner) item(property, value string) {
 	}
 }
 
-// attributes are those of a tag that matter. What a tag does not have is empty.
+// attributes are the used attributes of a tag. Missing ones are empty.
 type attributes struct {
 	alt, charset, content, href, httpEquiv, lang, name, property, rel string
 	itemprop, kind, title, datetime, pubdate                          string // kind is the attribute type
@@ -159,12 +159,12 @@ const (
 	pubdateBit = 1 << 13
 )
 
-// readAttributes returns the attributes of the current tag; of a repeated one the first counts, as in a browser.
+// readAttributes returns the attributes of the current tag. Of repeated ones the first counts, as in a browser.
 func readAttributes(z *html.Tokenizer) attributes {
 	var attr attributes
 	for more := true; more; {
 		var key, val []byte
-		key, val, more = z.TagAttr() // a tag without attributes gives an empty key
+		key, val, more = z.TagAttr() // empty for a tag without attributes
 		if to, bit := attr.field(key); attr.given&bit == 0 && to != nil {
 			*to = string(val)
 			attr.given |= bit
@@ -173,7 +173,7 @@ func readAttributes(z *html.Tokenizer) attributes {
 	return attr
 }
 
-// field returns where an attribute is kept and its bit, or nil.
+// field returns the field of an attribute and its bit, or nil.
 func (a *attributes) field(key []byte) (to *string, bit uint16) {
 	switch string(key) {
 	case "alt":

@@ -9,10 +9,9 @@ import (
 )
 
 // NewService returns a client for the library of a service that the operator configured, such as an object store or a search
-// engine. With Options.Endpoint it connects to nothing but that host and port; without one the address guard applies. Of
-// Options it also takes Timeout (of an exchange, its body included), MaxConcurrent (connections to a host) and MaxBytes. It
-// follows no redirects, keeps no cookies, takes no proxy from the environment, and reads at most MaxBytes of a body: one that
-// has more ends with an error.
+// engine. With Options.Endpoint it connects only to that host and port. Without one the address guard applies. Other options
+// are Timeout (of an exchange, including the body), MaxConcurrent (connections per host) and MaxBytes (a longer body fails).
+// The client follows no redirects, stores no cookies and uses no proxy from the environment.
 func NewService(o Options) *http.Client {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -50,7 +49,7 @@ type serviceTransport struct {
 	limit int64 // of a body
 }
 
-// RoundTrip implements http.RoundTripper, with a limit on the body.
+// RoundTrip implements http.RoundTripper and limits the body.
 func (t serviceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := t.Transport.RoundTrip(r)
 	if err == nil && res.StatusCode != http.StatusSwitchingProtocols {
@@ -59,12 +58,12 @@ func (t serviceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-var errServiceBody = &Error{Kind: KindProtocol, text: "the response is too large"}
+var errServiceBody = &Error{Kind: KindProtocol, text: "response too large"}
 
-// ServiceError says why a client of NewService gave no response, or not all of its body, as Fetch would.
+// ServiceError converts an error of a client of NewService, or of reading its response body, into an *Error.
 func ServiceError(err error) *Error { return classify(err) }
 
-// limitedBody fails once more than left bytes are read of it.
+// limitedBody fails when more than left bytes are read.
 type limitedBody struct {
 	io.ReadCloser
 	left int64

@@ -49,7 +49,7 @@ func TestNewService(t *testing.T) {
 	}
 	if _, body, err := get(c, service.URL+"/bomb"); err == nil {
 		t.Errorf("a large body: %d bytes and no error", len(body))
-	} else if e := ServiceError(err); e.Kind != KindProtocol || e.Error() != "the response is too large" {
+	} else if e := ServiceError(err); e.Kind != KindProtocol || e.Error() != "response too large" {
 		t.Errorf("a large body: %s, %v", e.Kind, e)
 	}
 	if _, _, err := get(c, other.URL); err == nil {

@@ -11,9 +11,8 @@ import (
 
 const maxRobotsSitemaps = 100
 
-// Sitemaps returns the sitemaps that the robots.txt of a URL's host names, as SitemapsIn does. It requests the file each
-// time. A status of 4xx and too many redirects mean that there is no file, and so no sitemaps. The error is an *Error; it
-// is KindProtocol for a status of 429 or 5xx.
+// Sitemaps requests the robots.txt of a URL's host and returns its sitemaps as SitemapsIn does. A 4xx or too many redirects
+// mean that there are none. The error is an *Error, with KindProtocol for a status of 429 or 5xx.
 func (c *Client) Sitemaps(ctx context.Context, rawURL string) ([]string, error) {
 	u, ok := parseURL(rawURL)
 	if !ok {
@@ -37,8 +36,8 @@ func (c *Client) Sitemaps(ctx context.Context, rawURL string) ([]string, error) 
 	return nil, nil
 }
 
-// SitemapsIn returns the URLs of the Sitemap lines of a robots.txt, in order and each once, at most 100. They belong to
-// no group, so they are for all crawlers. A line without an absolute http or https URL is left out.
+// SitemapsIn returns the distinct URLs of the Sitemap lines of a robots.txt in order, at most 100. The lines apply to all
+// crawlers, whatever their group. URLs that are not absolute or not http or https are left out.
 func SitemapsIn(robots string) []string {
 	var urls []string
 	for _, value := range grobotstxt.Sitemaps(robots) {

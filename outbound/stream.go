@@ -2,13 +2,13 @@ package outbound
 
 import "io"
 
-// pass hands the answer to Request.Stream and keeps nothing of it.
+// pass calls Request.Stream with the body and stores nothing.
 func (b *body) pass() error {
 	s := &stream{b: b}
 	err := b.stream(s)
 	b.done = true
 	switch {
-	case s.failed != nil: // whatever Stream made of it
+	case s.failed != nil: // Stream may have ignored it
 		return s.failed
 	case err != nil:
 		return &Error{Kind: KindStream, text: "response body refused", err: err}
@@ -16,21 +16,21 @@ func (b *body) pass() error {
 	return nil
 }
 
-// stream is an answer as Request.Stream reads it.
+// stream is the body that Request.Stream reads.
 type stream struct {
 	b      *body
-	end    error // of every further Read
-	failed error // why the answer broke off; nil = it did not
+	end    error // returned by every later Read
+	failed error // why the body ended early; nil = it did not
 }
 
-// Read returns received bytes, up to the cap. A body that continues or fails at the cap is truncated, which is no error.
+// Read returns bytes up to the limit. A body that continues or fails at the limit is truncated, without an error.
 func (s *stream) Read(p []byte) (int, error) {
 	if s.end != nil || len(p) == 0 {
 		return 0, s.end
 	}
 	b := s.b
 	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1] // one more than may pass shows whether there is more
+		p = p[:b.left+1] // one byte over the limit shows whether there is more
 	}
 	n, err := b.src.Read(p)
 	over := int64(n) > b.left

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// cleanText makes a stranger's words fit for one line: whitespace collapsed, hidden characters removed, invalid UTF-8
-// replaced, at most limit runes. It reads no more than it needs.
+// cleanText returns untrusted text as one line: white space collapsed, hidden characters removed, invalid UTF-8 replaced, at
+// most limit runes. It stops reading at the limit.
 func cleanText(s string, limit int) string {
 	var b strings.Builder
 	space, n := false, 0
-	for _, r := range s { // an invalid byte comes out as U+FFFD
+	for _, r := range s { // an invalid byte becomes U+FFFD
 		if unicode.IsSpace(r) {
 			space = n > 0
 			continue
@@ -36,8 +36,8 @@ func cleanText(s string, limit int) string {
 	return b.String()
 }
 
-// hidden tells control and format characters: NUL, zero-width ones, the byte order mark, and those that change the
-// direction of the text around them. The joiners that letters and emoji need are not among them.
+// hidden reports whether r is a control or format character: NUL, zero-width characters, the byte order mark, and characters
+// that change the text direction. It is false for joiners, which scripts and emoji need.
 func hidden(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
@@ -45,8 +45,7 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200C' && r != '\u200D'
 }
 
-// cleanURL trims a URL as browsers do in an attribute, and removes hidden characters, such as line breaks, and invalid
-// UTF-8.
+// cleanURL trims a URL as browsers do in an attribute. It removes hidden characters, such as line breaks, and invalid UTF-8.
 func cleanURL(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if hidden(r) || r == utf8.RuneError {
@@ -56,16 +55,16 @@ func cleanURL(s string) string {
 	}, s))
 }
 
-// visibleText gathers the words of a page, with one space between them.
+// visibleText collects the words of a page, with one space between them.
 type visibleText struct {
 	b     []byte
-	space bool // one comes before the next word
+	space bool // a space comes before the next word
 }
 
 // separate ends a word.
 func (t *visibleText) separate() { t.space = len(t.b) > 0 }
 
-// add takes in words, and reports whether there were any.
+// add appends words, and reports whether there were any.
 func (t *visibleText) add(words []byte) bool {
 	before := len(t.b)
 	for i := 0; i < len(words); {
@@ -98,7 +97,7 @@ func (t *visibleText) flush() {
 	}
 }
 
-// cut returns the text, at most limit bytes of it.
+// cut returns at most limit bytes of the text.
 func (t *visibleText) cut(limit int) string {
 	b := t.b
 	if len(b) > limit {
@@ -107,7 +106,7 @@ func (t *visibleText) cut(limit int) string {
 	return string(bytes.TrimSuffix(b, []byte(" ")))
 }
 
-// since returns the text from a byte on, at most limit runes of it.
+// since returns at most limit runes of the text, starting at the byte from.
 func (t *visibleText) since(from, limit int) string {
 	b := bytes.TrimPrefix(t.b[from:], []byte(" "))
 	for end := range string(b[:min(len(b), utf8.UTFMax*limit+1)]) {

@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Limits of one connection. The whole exchange has a limit of its own, Request.Timeout.
+// Limits of one connection. Request.Timeout limits the whole exchange.
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second
 	headerTimeout    = 30 * time.Second
-	pingAfter        = 10 * time.Second // of silence on an HTTP/2 connection; one that does not answer the ping is closed
+	pingAfter        = 10 * time.Second // of silence on an HTTP/2 connection, which is closed without a response to the ping
 	pingTimeout      = 5 * time.Second
-	headerLimit      = 128 << 10 // bytes; the standard library's 1 MiB is far beyond what honest servers send
-	slurp            = 2 << 10   // bytes of a redirect's body worth reading to keep the connection
+	headerLimit      = 128 << 10 // bytes; the default of 1 MiB is more than any server needs
+	slurp            = 2 << 10   // bytes of a redirect's body that are read to reuse the connection
 )
 
-// transport is the RoundTripper below Colly: it does what Colly and http.Client would do differently than we want
-// (redirects, cookies, decompression, caps), tells the exchange about it, and hands up a plain 200-like answer.
+// transport is the RoundTripper below Colly. It handles redirects, cookies, decompression and limits itself, records the
+// result in the exchange, and returns a response without headers, so that Colly and http.Client do not handle them again.
 type transport struct {
 	base   *http.Transport
 	dialer *net.Dialer
-	safe   func(netip.Addr) error // refuses what the guard of dialer refuses
+	safe   func(netip.Addr) error // refuses the same addresses as the guard of dialer
 	tunnel *tunnels               // nil without proxies
-	// endpoint is the only host and port that is dialed; "" = any that the guard of dialer allows.
+	// endpoint is the only host and port that may be dialed; "" = all that the guard of dialer allows.
 	endpoint string
 	polite   *politeness
 }
@@ -44,17 +44,17 @@ func newTransport(o Options) *transport {
 		t.tunnel = &tunnels{proxies: o.Proxies}
 	}
 	t.base = &http.Transport{
-		Proxy:                  nil, // net/http would leave the target's address to the proxy, past the guard
+		Proxy:                  nil, // net/http would let the proxy resolve the name, without the guard
 		DialContext:            t.dial,
 		DialTLSContext:         t.dialTLS,
 		TLSClientConfig:        &tls.Config{NextProtos: []string{"h2", "http/1.1"}},
 		ForceAttemptHTTP2:      true,
 		DisableKeepAlives:      t.tunnel != nil, // so that each request takes the next proxy
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
-		DisableCompression:     true, // body.go unpacks, under its cap
+		DisableCompression:     true, // body.go decompresses, with its limit
 		ResponseHeaderTimeout:  headerTimeout,
 		MaxResponseHeaderBytes: headerLimit,
-		MaxIdleConns:           512, // the checks of some hundred hosts come again each few seconds
+		MaxIdleConns:           512, // checks of hundreds of hosts repeat every few seconds
 		MaxIdleConnsPerHost:    2,
 		IdleConnTimeout:        30 * time.Second,
 	}
@@ -72,7 +72,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if x.jar != nil {
-		req = req.Clone(req.Context()) // a RoundTripper may not change the request it was given
+		req = req.Clone(req.Context()) // a RoundTripper must not modify its request
 		for _, c := range x.jar.Cookies(req.URL) {
 			req.AddCookie(c)
 		}
@@ -82,10 +82,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		resp.Body.Close() // it is the connection itself, and net/http no longer closes it
+		resp.Body.Close() // the body is the connection, which net/http no longer closes
 		return nil, &Error{Kind: KindProtocol, text: "unexpected protocol switch"}
 	}
-	x.began = time.Now()
+	x.responded = time.Now()
 	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))
 	x.status, x.header, x.tls = resp.StatusCode, resp.Header, resp.TLS
 
@@ -96,7 +96,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	from := resp.Body
 	if x.next != nil {
 		if resp.ContentLength >= 0 && resp.ContentLength <= slurp {
-			// Best effort: without the rest the connection is closed, and nothing else is lost.
+			// Best effort: an error only means that the connection is not reused.
 			_, _ = io.CopyN(io.Discard, from, resp.ContentLength)
 		}
 		from.Close()
@@ -110,14 +110,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x.Discard && x.reader.stream == nil && resp.ContentLength > min(x.MaxBytes, PageLimit) && req.Method != http.MethodHead {
 		x.reader.done, x.reader.truncated = true, true
 	}
-	// No header goes up: Location, Content-Type and Content-Encoding would make http.Client and Colly redirect,
-	// convert and unpack a second time.
+	// With Location, Content-Type and Content-Encoding, http.Client and Colly would redirect, convert and decompress again.
 	out := *resp
 	out.Header, out.Body, out.Uncompressed, out.Request = http.Header{}, x.reader, true, req
 	return &out, nil
 }
 
-// redirect returns where resp sends the exchange: nil when it is the answer, an error when it may not go there.
+// redirect returns the URL of a redirect to follow, nil if resp is final, or an error if the redirect is not allowed.
 func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
 	if !isRedirect(resp.StatusCode) {
 		return nil, nil
@@ -135,14 +134,14 @@ func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
 	}
 	if cookies := resp.Cookies(); len(cookies) > 0 {
 		if x.jar == nil {
-			x.jar, _ = cookiejar.New(nil) // its error is always nil
+			x.jar, _ = cookiejar.New(nil) // the error is always nil
 		}
 		x.jar.SetCookies(x.url, cookies)
 	}
 	return to, nil
 }
 
-// location is where an answer that was not followed leads, or "".
+// location returns the destination of a redirect that was not followed, or "".
 func (x *exchange) location() string {
 	location := x.header.Get("Location")
 	if location == "" || x.MaxRedirects > 0 {

@@ -15,9 +15,9 @@ import (
 
 const urlLimit = 2048 // bytes
 
-// browserURLs reads URLs as a browser does, by the WHATWG URL standard: hosts are unescaped, mapped by IDNA, and IPv4
-// addresses may be written in short, octal or hexadecimal parts; paths and queries are escaped. Beyond the standard, a %
-// in a path that begins no escape becomes %25. The standard added ^ to the path's set after the library's last release.
+// browserURLs parses URLs as a browser does, by the WHATWG URL standard. Hosts are unescaped and mapped by IDNA, and IPv4
+// addresses may be short, octal or hexadecimal. Paths and queries are escaped. Unlike in the standard, a % in a path that
+// starts no escape becomes %25. The standard added ^ to the path set after the library's last release.
 var browserURLs = whatwg.NewParser(
 	whatwg.WithPercentEncodeSinglePercentSign(),
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
@@ -25,7 +25,7 @@ var browserURLs = whatwg.NewParser(
 
 var errBadURL = errors.New("outbound: bad URL")
 
-// parseURL reads a URL that may be requested: http or https, a host, no user:password, at most 2048 bytes.
+// parseURL parses a URL that may be requested: http or https, with a host, no user:password, at most 2048 bytes.
 func parseURL(raw string) (*url.URL, bool) {
 	if len(raw) > urlLimit {
 		return nil, false
@@ -34,8 +34,8 @@ func parseURL(raw string) (*url.URL, bool) {
 	return u, err == nil
 }
 
-// resolveURL reads a URL that may be requested as a browser does: ref relative to base, if there is one, without its
-// fragment.
+// resolveURL parses ref as a browser does, relative to base unless base is nil. The result has no fragment and may be
+// requested.
 func resolveURL(base *url.URL, ref string) (*url.URL, error) {
 	if base == nil {
 		return requestable(browserURLs.Parse(escapeInvalid(ref)))
@@ -47,7 +47,7 @@ func resolveURL(base *url.URL, ref string) (*url.URL, error) {
 	return requestable(from.Parse(escapeInvalid(ref)))
 }
 
-// requestable returns what a parser read, if it may be requested.
+// requestable converts the result of a parser, and returns an error if the URL may not be requested.
 func requestable(read *whatwg.Url, err error) (*url.URL, error) {
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func validURL(u *url.URL) bool {
 		(u.Port() == "" || err == nil && port > 0)
 }
 
-// href is u as a browser writes it: u.String alone escapes the | in a path.
+// href returns u as a browser writes it. u.String would escape the | in a path.
 func href(u *url.URL) string {
 	if u.RawPath == "" {
 		return u.String()
@@ -97,23 +97,22 @@ func href(u *url.URL) string {
 	return to.String()
 }
 
-// asBrowser returns req, which is for the URL u, with the path of u as a browser sends it. On its way through Colly and
-// net/http the | in it was escaped.
+// asBrowser returns req with the path of u as a browser sends it. Colly and net/http have escaped the | in the path of req.
 func asBrowser(req *http.Request, u *url.URL) *http.Request {
 	if u.RawPath == "" || u.RawPath == req.URL.EscapedPath() {
 		return req
 	}
 	to := *req.URL
 	to.Opaque = u.RawPath
-	if strings.HasPrefix(u.RawPath, "//") { // which net/http would take for a host
+	if strings.HasPrefix(u.RawPath, "//") { // net/http would parse it as a host
 		to.Opaque = "//" + to.Host + u.RawPath
 	}
-	out := *req // a RoundTripper may not change the request it was given
+	out := *req // a RoundTripper must not modify its request
 	out.URL = &to
 	return &out
 }
 
-// hostKey names the host of u for politeness: lower case, with the port only if it is not the scheme's own.
+// hostKey returns the host of u in lower case, with the port only if it is not the default of the scheme.
 func hostKey(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	if port == "" || u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {

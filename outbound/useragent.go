@@ -2,7 +2,7 @@ package outbound
 
 import "math/rand/v2"
 
-// desktopUserAgents are those of browsers that most visitors of web pages have.
+// desktopUserAgents are those of common desktop browsers.
 var desktopUserAgents = [...]string{
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
 	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",

@@ -67,7 +67,7 @@ func TestSaveRefused(t *testing.T) {
 	s := apptest.New(t)
 	s.Web.Set("https://gone.test", links.Page{Status: 404})
 	s.Web.Set("https://private.test", &links.FetchError{Reason: "address not allowed", Blocked: true})
-	s.Web.Set("https://busy.test", &links.FetchError{Reason: "host asked to wait", RetryAfter: 90 * time.Second})
+	s.Web.Set("https://busy.test", &links.FetchError{Reason: "rate limited by the host", RetryAfter: 90 * time.Second})
 	s.Web.Set("https://full.test", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
 	s.Web.Set("https://broken.test", errors.New("the disk is on fire in /var/secret"))
 	post := func(url string) apptest.Answer { return s.Do("POST", "/v1/links", `{"url":"`+url+`"}`) }
@@ -112,7 +112,7 @@ func TestRefresh(t *testing.T) {
 	if l := s.Do("PUT", "/v1/link/"+id, "").Want(200); l["title"] != "New" || l["expired"] != false {
 		t.Errorf("a failure changed the link: %v", l)
 	}
-	s.Web.Set("https://example.com", &links.FetchError{Reason: "host asked to wait", RetryAfter: 90 * time.Second})
+	s.Web.Set("https://example.com", &links.FetchError{Reason: "rate limited by the host", RetryAfter: 90 * time.Second})
 	paused := s.Do("PUT", "/v1/link/"+id, "")
 	paused.Problem(422, "link-unresolvable", "")
 	if got := paused.Header.Get("Retry-After"); got != "90" {

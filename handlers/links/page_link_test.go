@@ -47,7 +47,7 @@ func TestLinkPage(t *testing.T) {
 	a = s.Submit(s.Get(path), `form[action$="/refresh"]`)
 	apptest.WantText(t, a, ".flash", "Link refreshed")
 	apptest.WantText(t, a, "nav a[aria-current=page]", "Links")
-	s.Web.Set("https://example.com/a", &links.FetchError{Reason: "host asked to wait", RetryAfter: time.Minute})
+	s.Web.Set("https://example.com/a", &links.FetchError{Reason: "rate limited by the host", RetryAfter: time.Minute})
 	apptest.WantText(t, s.Submit(a, `form[action$="/refresh"]`), ".flash.bad", "The site limits requests.")
 	a = s.Submit(a, `form[action$="/expired"]`)
 	apptest.WantText(t, a, ".flash", "1 link expired.")

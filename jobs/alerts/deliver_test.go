@@ -187,7 +187,7 @@ func TestMessagesAreDatedWithTheirOwnTime(t *testing.T) {
 			_, _ = fmt.Fprint(res, "{}")
 		})
 		stop := w.workerWith(sender)
-		modelstest.Happen(w, w.db, event.Event{
+		modelstest.AddEvents(w, w.db, event.Event{
 			Kind: "target.down", Phase: event.Began, Severity: event.Critical, SubjectKind: "target", SubjectID: "a", Name: "a", Host: "a.test",
 			At: w.Now(), SinceAt: w.Now().Add(-3 * time.Hour), Failures: 1,
 		})

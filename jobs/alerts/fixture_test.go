@@ -201,7 +201,7 @@ func (w *world) happens(phase event.Phase, names ...string) {
 			URL: "https://" + name + ".test", At: w.Now(), Detail: "timed out", Failures: 1,
 		}
 	}
-	modelstest.Happen(w, w.db, events...)
+	modelstest.AddEvents(w, w.db, events...)
 }
 
 // passes advances the clock until a condition holds.

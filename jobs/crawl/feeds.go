@@ -38,7 +38,7 @@ func (c *Crawler) Feeds() jobs.Job {
 		defer cancel()
 		q := &feedQueue{queue: c.queue, inBudget: inBudget, polled: map[crawl.PollOutcome]int{}}
 		err := dispatch.New(q, dispatch.Options{
-			Name: "feeds", Lease: c.opts.Lease, Workers: min(feedWorkers, c.opts.Workers), Log: c.opts.Log, Metrics: dispatch.NewMetrics(), MaxPutOff: hostRequeue, Drain: true,
+			Name: "feeds", Lease: c.opts.Lease, Workers: min(feedWorkers, c.opts.Workers), Log: c.opts.Log, Metrics: dispatch.NewMetrics(), MaxDelay: hostRequeue, Drain: true,
 		}).Run(inBudget, working)
 		return q.String(), err
 	}}

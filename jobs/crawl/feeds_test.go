@@ -190,7 +190,7 @@ func TestHostileFeedsFail(t *testing.T) {
 	job, _ := w.poller()
 	for path, want := range map[string]string{
 		"/bomb": "the feed is longer than 2 MiB", "/broken": "not an RSS, Atom or JSON feed", "/html": "not an RSS, Atom or JSON feed",
-		"/nested": "the feed has too many parts, or is nested too deeply", "/error": "status 500", "/missing": "status 404", "/gone": "status 410", "/entries": "",
+		"/nested": "the feed has too many elements, or is nested too deeply", "/error": "status 500", "/missing": "status 404", "/gone": "status 410", "/entries": "",
 	} {
 		f := w.feed(s.URL + path)
 		w.run(job)

@@ -20,9 +20,9 @@ type Options struct {
 	Log     *slog.Logger
 	Metrics Metrics
 
-	// MaxPutOff is the longest time for which an item is released because its host, or slow hosts in total, have
+	// MaxDelay is the longest time for which an item is released because its host, or slow hosts in total, have
 	// too many items in memory.
-	MaxPutOff time.Duration
+	MaxDelay time.Duration
 	// Wanted receives a value when an item becomes due ahead of schedule. May be nil.
 	Wanted <-chan struct{}
 	// Drain makes Run return when nothing is due, or at the first error of the queue.
@@ -75,7 +75,7 @@ func New[T any](q Queue[T], o Options) *Dispatcher[T] {
 	room := min(max(1024, 16*o.Workers), 8192) // enough that no worker waits for the store
 	return &Dispatcher[T]{
 		Options: o, queue: q, quickNext: true, other: unsure,
-		hosts: hosts[T]{queue: q, room: room, maxPutOff: o.MaxPutOff, byName: map[string]*host[T]{}},
+		hosts: hosts[T]{queue: q, room: room, maxDelay: o.MaxDelay, byName: map[string]*host[T]{}},
 		tasks: make(chan func() func(), o.Workers+1), done: make(chan func(), o.Workers+1),
 	}
 }

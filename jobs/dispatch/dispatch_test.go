@@ -175,8 +175,8 @@ func start(t *testing.T, m *memory, o dispatch.Options) *run {
 	r.beat()
 	o.Name, o.Lease, o.Metrics, o.Wanted = "tests", r.lease, dispatch.NewMetrics(), m.wanted
 	o.Log = slog.New(slog.NewTextHandler(r.log, nil))
-	if o.MaxPutOff == 0 {
-		o.MaxPutOff = time.Minute
+	if o.MaxDelay == 0 {
+		o.MaxDelay = time.Minute
 	}
 	working, kill := context.WithCancel(context.Background())
 	taking, stop := context.WithCancel(working)

@@ -57,7 +57,7 @@ type host[T any] struct {
 type hosts[T any] struct {
 	queue     Queue[T]
 	room      int           // the largest number of waiting items; slow hosts may use half of it
-	maxPutOff time.Duration // see Options
+	maxDelay time.Duration // see Options
 	byName    map[string]*host[T]
 	ready     [classes]list.List // of *host: hosts with an item that is ready, in turn
 	waiting   int                // waiting items
@@ -81,7 +81,7 @@ func (q *hosts[T]) add(e *entry[T], now time.Time) (out *entry[T], after time.Du
 	e.host = h
 	if h.class == slow && q.slow >= q.room/2 {
 		q.forget(h)
-		return e, q.maxPutOff
+		return e, q.maxDelay
 	}
 	due := q.queue.Due(e.item)
 	at, _ := slices.BinarySearchFunc(h.line, due, func(a *entry[T], due time.Time) int {
@@ -112,7 +112,7 @@ func (q *hosts[T]) book(h *host[T], now time.Time) time.Duration {
 		h.booked = turn
 	}
 	h.booked = h.booked.Add(h.pace)
-	if limit := now.Add(q.maxPutOff); h.booked.After(limit) {
+	if limit := now.Add(q.maxDelay); h.booked.After(limit) {
 		h.booked = limit
 	}
 	return max(h.booked.Sub(now), storeGap)

@@ -52,7 +52,7 @@ type hostsTest struct {
 }
 
 func newHosts(t *testing.T, room int) hostsTest {
-	return hostsTest{t, &hosts[*item]{queue: names{}, room: room, maxPutOff: time.Minute, byName: map[string]*host[*item]{}}}
+	return hostsTest{t, &hosts[*item]{queue: names{}, room: room, maxDelay: time.Minute, byName: map[string]*host[*item]{}}}
 }
 
 func (q hostsTest) put(i *item) {
@@ -146,7 +146,7 @@ func TestHostsKeepWhatHasBeenDueTheLongest(t *testing.T) {
 	// Released items come back as fast as the host has become.
 	q.end(q.take(quick, "a/early"), time.Minute)
 	q.put(due("a/x", 200))
-	if _, after = add(due("a/y", 200)); after != q.maxPutOff {
+	if _, after = add(due("a/y", 200)); after != q.maxDelay {
 		t.Errorf("on a host that takes a minute for each: %v", after)
 	}
 	for e := q.next(quick); e != nil; e = q.next(quick) {
@@ -162,7 +162,7 @@ func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
 	q.put(hanging(due("b/1", 1)))
 	q.put(due("c/1", 9))
 	out, after := q.add(&entry[*item]{item: hanging(due("d/1", 3))}, noon)
-	if out == nil || out.item.url != "d/1" || after != q.maxPutOff {
+	if out == nil || out.item.url != "d/1" || after != q.maxDelay {
 		t.Fatalf("%v leaves for %v", out, after)
 	}
 	a := q.take(slow, "a/1")

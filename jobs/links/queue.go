@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxPutOff is the longest time for which a link is released because its host has too many links in memory.
-	maxPutOff = 10 * time.Minute
+	// maxDelay is the longest time for which a link is released because its host has too many links in memory.
+	maxDelay = 10 * time.Minute
 	// faultDelay is the delay before a retry after an internal error.
 	faultDelay = time.Minute
 	timedOut   = "timed out" // text of outbound.KindTimeout
@@ -44,7 +44,7 @@ type item[C, D any] struct {
 }
 
 func (q *queue[C, D]) run(taking, working context.Context, o dispatch.Options) error {
-	o.Log, o.Metrics, o.MaxPutOff = q.log, dispatch.NewMetrics(), maxPutOff
+	o.Log, o.Metrics, o.MaxDelay = q.log, dispatch.NewMetrics(), maxDelay
 	return dispatch.New(q, o).Run(taking, working)
 }
 

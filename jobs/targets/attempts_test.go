@@ -82,7 +82,7 @@ func TestErrorHandling(t *testing.T) {
 			"led elsewhere":        {redirect("ftp://example.com"), 0, 1, "redirect not allowed"},
 			"unknown certificate":  {secure(w, nil), 0, 3, "TLS: certificate is from an unknown authority"},
 			"old TLS":              {secure(w, &tls.Config{MaxVersion: tls.VersionTLS10}), 0, 3, "TLS: handshake failed"},
-			"no TLS":               {"https" + strings.TrimPrefix(w.site(http.NotFound), "http"), 0, 3, "TLS: the server does not speak it"},
+			"no TLS":               {"https" + strings.TrimPrefix(w.site(http.NotFound), "http"), 0, 3, "TLS: the server does not support TLS"},
 			"body breaks off":      {w.site(func(rw http.ResponseWriter, _ *http.Request) { promise(rw, 100) }), 0, 3, "connection closed early"},
 			"body of great length": {w.site(func(rw http.ResponseWriter, r *http.Request) { promise(rw, 1<<40); pour(rw, r) }), 200, 1, ""},
 			"body without end":     {w.site(pour), 200, 1, "the body is too long"},

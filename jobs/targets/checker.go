@@ -30,7 +30,7 @@ func NewChecker(store *targets.Store, l *lease.Lease, client *outbound.Client, w
 		q := &queue{store: store, client: client, log: log, metrics: m}
 		d := dispatch.New(q, dispatch.Options{
 			Name: "checks", Lease: l, Workers: workers, Log: log, Metrics: m.Metrics,
-			MaxPutOff: maxDelay, Wanted: store.Wanted(),
+			MaxDelay: maxDelay, Wanted: store.Wanted(),
 		})
 		_ = d.Run(taking, working) // Run returns an error only when it drains
 	}), nil

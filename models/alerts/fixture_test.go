@@ -143,7 +143,7 @@ func (w *world) event(kind event.Kind, phase event.Phase, name string, failures 
 // happen stores and processes events, and sends the due messages one second later.
 func (w *world) happen(events ...event.Event) {
 	w.Helper()
-	modelstest.Happen(w, w.db, events...)
+	modelstest.AddEvents(w, w.db, events...)
 	w.pass(time.Second)
 }
 

@@ -305,7 +305,7 @@ func TestStatementsOfManyEvents(t *testing.T) {
 		for i := range n {
 			down = append(down, w.down(fmt.Sprintf("%s%d@%s", host, i, host), 1))
 		}
-		modelstest.Happen(w, w.db, down...)
+		modelstest.AddEvents(w, w.db, down...)
 		took = len(modelstest.Sent(t, w.db, func() error { _, err := w.Take(w.Context(), n); return err }))
 		w.clock.Advance(time.Second)
 		sent = len(modelstest.Sent(t, w.db, func() error { _, err := w.Send(w.Context(), n); return err }))

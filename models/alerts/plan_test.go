@@ -38,7 +38,7 @@ func TestQueryPlans(t *testing.T) {
 	}
 	take := func(events ...event.Event) func() error {
 		return func() error {
-			modelstest.Happen(w, w.db, events...)
+			modelstest.AddEvents(w, w.db, events...)
 			_, err := w.Take(ctx, 100)
 			return err
 		}

@@ -8,14 +8,13 @@ import (
 	"linkwatch/models"
 )
 
-// Claim has an instance claim what is due in a queue at a time: take claims it, in a
-// transaction throughout which the lease holds. first returns when the first free item
-// is due; zero: none is. next is what it returns at last. If nothing is due, nothing
-// is written. Errors include ErrLost.
+// Claim claims the due items of a queue for an instance. take claims them in a transaction during which the lease exists.
+// first returns the due time of the first unclaimed item; zero = none. next is its last result. If nothing is due, Claim
+// writes nothing. Errors include ErrLost.
 func Claim(ctx context.Context, db *models.DB, holder ID, now models.Time,
 	first func(tx *gorm.DB) (models.Time, error), take func(tx *gorm.DB) error,
 ) (next models.Time, err error) {
-	// A look that changes nothing first: most of the time nothing is due.
+	// Most of the time nothing is due, so no transaction is needed.
 	if next, err = first(db.Read(ctx)); err != nil || next.IsZero() || next.After(now.Time) {
 		return next, err
 	}

@@ -1,7 +1,7 @@
-// Package lease keeps one row per running instance, with a heartbeat. All that an
-// instance claims, in any queue and any scheduled job, carries the id of its
-// lease in a column claimed_by. That column is a foreign key with ON DELETE SET
-// NULL: to delete the row of a dead instance frees everything that it held (ADR 13).
+// Package lease keeps one row per running instance, with a heartbeat. Every item of a
+// queue and every scheduled job that an instance claims has the id of its lease in the
+// column claimed_by. That column is a foreign key with ON DELETE SET NULL: deleting the
+// row of a dead instance releases all its claims (ADR 13).
 package lease
 
 import (
@@ -18,28 +18,28 @@ import (
 )
 
 const (
-	// Heartbeat is how often an instance renews its lease and looks for dead ones.
+	// Heartbeat is how often an instance renews its lease and checks for dead instances.
 	Heartbeat = 800 * time.Millisecond
-	// Duration is for how long after a renewal an instance may begin new work. No
-	// other instance takes its claims before.
+	// Duration is how long after a renewal an instance may start new work. Its claims
+	// are not released earlier.
 	Duration = 3 * Heartbeat
-	// Takeover is how long after the last renewal of a killed instance its claims
-	// are free, at most.
+	// Takeover is the longest time from the last renewal of a killed instance until its
+	// claims are released.
 	Takeover = deadAfter * Heartbeat
 )
 
-// ErrLost is the error of a claim under a lease that does not exist, or no longer.
+// ErrLost is the error of a claim under a lease that does not exist.
 var ErrLost = errors.New("the lease of this instance has ended")
 
-// ID names a lease. An instance that lost its lease gets a new id, so what was
-// claimed under the old one is never taken for its own. The empty ID is NULL in
-// the database: free.
+// ID is the id of a lease. An instance that lost its lease gets a new id, so that it
+// does not continue work that it claimed under the old one. The empty ID is NULL in
+// the database: not claimed.
 type ID string
 
 // Value implements driver.Valuer.
 func (id ID) Value() (driver.Value, error) {
 	if id == "" {
-		return nil, nil //nolint:nilnil // NULL is the value of "free"
+		return nil, nil //nolint:nilnil // NULL means "not claimed"
 	}
 	return string(id), nil
 }
@@ -54,7 +54,7 @@ func (id *ID) Scan(src any) error {
 	case []byte:
 		*id = ID(v)
 	default:
-		return fmt.Errorf("a lease's id is a %T, want text", src)
+		return fmt.Errorf("lease id has a %T, want text", src)
 	}
 	return nil
 }
@@ -63,30 +63,30 @@ func (id *ID) Scan(src any) error {
 type Lease struct {
 	db    *models.DB
 	clock models.Clock
-	peers peers // of the goroutine that calls Beat
+	peers peers // used only by the goroutine that calls Beat
 
 	mu    sync.Mutex
-	id    ID              // "" = there is none
-	until time.Time       // by the monotonic clock: until when new work may begin
-	held  context.Context // ends when id is no longer ours
+	id    ID              // "" = no lease
+	until time.Time       // when new work may no longer start; monotonic
+	held  context.Context // ends when the lease is lost
 	lose  context.CancelFunc
 }
 
-// New is a lease that begins with the first Beat.
+// New returns a lease that starts with the first Beat.
 func New(db *models.DB, clock models.Clock) *Lease { return &Lease{db: db.Leases(), clock: clock} }
 
-// Current returns the lease under which new work may begin; ok is false if there
-// is none, or if it was not renewed in time. held ends when the lease is lost and
-// others may have what was claimed under it; it is nil if there is none. A lease that was only not renewed in time
-// is not lost: its claims stay until another instance frees them.
+// Current returns the lease. ok reports whether new work may start under it: it is false
+// without a lease, or if the lease was not renewed in time. held ends when the lease is
+// lost, because other instances may then claim its items; it is nil without a lease. A
+// lease that was not renewed in time is not lost until another instance releases its claims.
 func (l *Lease) Current() (id ID, held context.Context, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.id, l.held, l.id != "" && time.Now().Before(l.until)
 }
 
-// Beat renews the lease, or begins a new one if there is none or another instance
-// has ended it; then it frees what dead instances held. One goroutine calls it
+// Beat renews the lease, or starts a new one if there is none or another instance has
+// ended it. Then it releases the claims of dead instances. Only one goroutine may call it,
 // once per Heartbeat.
 func (l *Lease) Beat(ctx context.Context) error {
 	until := time.Now().Add(Duration)
@@ -95,8 +95,8 @@ func (l *Lease) Beat(ctx context.Context) error {
 	l.mu.Unlock()
 	renewed, err := l.renew(ctx, id)
 	if err != nil {
-		l.peers = nil // the others may have been unable to renew theirs too
-		return fmt.Errorf("renewing the lease of this instance: %w", err)
+		l.peers = nil // other instances may have failed to renew too
+		return fmt.Errorf("renew lease: %w", err)
 	}
 	l.mu.Lock()
 	if renewed != l.id {
@@ -108,15 +108,15 @@ func (l *Lease) Beat(ctx context.Context) error {
 	}
 	l.until = until
 	l.mu.Unlock()
-	return l.freeDead(ctx, renewed)
+	return l.releaseDead(ctx, renewed)
 }
 
-// renew extends the lease of an id, and returns that id or the one of a new lease.
+// renew renews a lease and returns its id, or the id of a new lease.
 func (l *Lease) renew(ctx context.Context, id ID) (renewed ID, err error) {
 	err = l.db.Write(ctx, func(tx *gorm.DB) error {
 		now := l.clock.Now()
 		if renewed = id; id != "" {
-			// It must change, also by a clock that stands still or was set back.
+			// The value must change even if the clock was set back.
 			res := tx.Exec("UPDATE instances SET heartbeat_at = CASE WHEN heartbeat_at < ? THEN ? ELSE heartbeat_at + 1 END WHERE id = ?", now, now, id)
 			if res.Error != nil || res.RowsAffected > 0 {
 				return res.Error
@@ -128,8 +128,7 @@ func (l *Lease) renew(ctx context.Context, id ID) (renewed ID, err error) {
 	return renewed, err
 }
 
-// End ends the lease and frees all that is claimed under it. Nothing may be under way
-// any more.
+// End ends the lease and releases its claims. No work may run under it anymore.
 func (l *Lease) End(ctx context.Context) error {
 	l.mu.Lock()
 	id := l.id
@@ -143,13 +142,13 @@ func (l *Lease) End(ctx context.Context) error {
 	}
 	err := l.db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("DELETE FROM instances WHERE id = ?", id).Error })
 	if err != nil {
-		return fmt.Errorf("ending the lease of this instance: %w", err)
+		return fmt.Errorf("end lease: %w", err)
 	}
 	return nil
 }
 
-// Hold returns ErrLost unless a lease exists, and keeps it until the end of the
-// transaction. A transaction that claims calls it first.
+// Hold returns ErrLost unless the lease exists, and locks it until the end of the
+// transaction. A transaction that claims items calls it first.
 func Hold(tx *gorm.DB, id ID) error {
 	sql := "SELECT 1 FROM instances WHERE id = ?"
 	if tx.Name() == models.Postgres {
@@ -157,7 +156,7 @@ func Hold(tx *gorm.DB, id ID) error {
 	}
 	var found int
 	if err := tx.Raw(sql, id).Scan(&found).Error; err != nil {
-		return fmt.Errorf("looking up the lease of this instance: %w", err)
+		return fmt.Errorf("read lease: %w", err)
 	}
 	if found == 0 {
 		return ErrLost
@@ -165,11 +164,11 @@ func Hold(tx *gorm.DB, id ID) error {
 	return nil
 }
 
-// Others reports whether another instance was running at a time.
+// Others reports whether another instance has had a heartbeat after since.
 func Others(tx *gorm.DB, id ID, since models.Time) (found bool, err error) {
 	err = tx.Raw("SELECT EXISTS (SELECT 1 FROM instances WHERE id <> ? AND heartbeat_at > ?)", id, since).Scan(&found).Error
 	if err != nil {
-		return false, fmt.Errorf("looking for other instances: %w", err)
+		return false, fmt.Errorf("look for other instances: %w", err)
 	}
 	return found, nil
 }

@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// instance is a lease by a clock that stands still.
+// instance is a lease with a stopped clock.
 type instance struct {
 	*testing.T
 	*lease.Lease
@@ -25,7 +25,7 @@ func newInstance(t *testing.T, db *models.DB) instance {
 	return instance{t, lease.New(db, modelstest.NewClock().Now), db}
 }
 
-// beat beats n times and returns the lease.
+// beat calls Beat n times and returns the lease.
 func (i instance) beat(n int) lease.ID {
 	i.Helper()
 	for range n {
@@ -40,7 +40,7 @@ func (i instance) beat(n int) lease.ID {
 	return id
 }
 
-// claim claims a scheduled job, as an example of a row with a claimed_by.
+// claim claims a scheduled job, as an example of a row with claimed_by.
 func (i instance) claim(id lease.ID) error {
 	i.Helper()
 	return i.db.Write(i.Context(), func(tx *gorm.DB) error {
@@ -51,7 +51,7 @@ func (i instance) claim(id lease.ID) error {
 	})
 }
 
-// holder is who has claimed the job.
+// holder returns the lease that has claimed the job.
 func (i instance) holder() (id lease.ID) {
 	i.Helper()
 	if err := i.db.Read(i.Context()).Raw("SELECT claimed_by FROM scheduled_jobs WHERE id = 'job'").Scan(&id).Error; err != nil {
@@ -69,8 +69,8 @@ func each(t *testing.T, test func(one, two instance)) {
 	})
 }
 
-// What a killed instance had claimed is free after a few heartbeats of another one.
-func TestClaimsOfADeadInstanceAreFreed(t *testing.T) {
+// The claims of a killed instance are released after a few heartbeats of another one.
+func TestClaimsOfDeadInstanceAreReleased(t *testing.T) {
 	each(t, func(one, two instance) {
 		id := one.beat(1)
 		_, held, _ := one.Current()
@@ -79,28 +79,28 @@ func TestClaimsOfADeadInstanceAreFreed(t *testing.T) {
 		}
 		two.beat(4)
 		if got := one.holder(); got != id {
-			one.Fatalf("freed from a live instance: %q", got)
+			one.Fatalf("claimed by %q while the instance is alive, want %q", got, id)
 		}
 		two.beat(1)
 		if got := one.holder(); got != "" {
-			one.Fatalf("claimed by %q, want it free", got)
+			one.Fatalf("claimed by %q, want no claim", got)
 		}
-		// The first one was only stopped. It cannot claim, learns of it, and begins a new lease.
+		// The first instance was only stopped. It cannot claim, and gets a new lease.
 		if err := one.claim(id); !errors.Is(err, lease.ErrLost) {
-			one.Errorf("claimed under a lost lease: %v", err)
+			one.Errorf("claim under a lost lease: got %v, want ErrLost", err)
 		}
 		if held.Err() != nil {
-			one.Error("lost before it is known")
+			one.Error("held ended before the heartbeat")
 		}
 		if again := one.beat(1); again == id || held.Err() == nil {
-			one.Errorf("the lost lease goes on: %q", again)
+			one.Errorf("the lost lease is still used: %q", again)
 		}
 	})
 }
 
-// An instance that renews its lease keeps its claims, however rarely it does and
-// whatever its clock says: it stands still here.
-func TestClaimsOfALiveInstanceStay(t *testing.T) {
+// An instance that renews its lease keeps its claims, even if it renews rarely and its clock
+// is stopped.
+func TestClaimsOfLiveInstanceStay(t *testing.T) {
 	each(t, func(one, two instance) {
 		id := one.beat(1)
 		if err := one.claim(id); err != nil {
@@ -109,17 +109,17 @@ func TestClaimsOfALiveInstanceStay(t *testing.T) {
 		for range 4 {
 			two.beat(4)
 			if again := one.beat(1); again != id {
-				one.Fatalf("a new lease %q", again)
+				one.Fatalf("got new lease %q, want %q", again, id)
 			}
 		}
 		if got := one.holder(); got != id {
-			one.Errorf("claimed by %q", got)
+			one.Errorf("claimed by %q, want %q", got, id)
 		}
 	})
 }
 
-// Looks that failed do not count: they say nothing about the others.
-func TestLooksStartOverAfterAnError(t *testing.T) {
+// A failed poll resets the counts, because it says nothing about other instances.
+func TestPollsRestartAfterError(t *testing.T) {
 	each(t, func(one, two instance) {
 		id := one.beat(1)
 		two.beat(4)
@@ -135,7 +135,7 @@ func TestLooksStartOverAfterAnError(t *testing.T) {
 	})
 }
 
-// Ending a lease frees its claims at once.
+// Ending a lease releases its claims immediately.
 func TestEnd(t *testing.T) {
 	each(t, func(one, _ instance) {
 		if err := one.claim(one.beat(1)); err != nil {
@@ -146,19 +146,19 @@ func TestEnd(t *testing.T) {
 			one.Fatal(err)
 		}
 		if id, _, ok := one.Current(); ok || id != "" || held.Err() == nil {
-			one.Errorf("the lease %q goes on", id)
+			one.Errorf("the lease %q has not ended", id)
 		}
 		if got := one.holder(); got != "" {
-			one.Errorf("claimed by %q", got)
+			one.Errorf("claimed by %q, want no claim", got)
 		}
-		if err := one.End(one.Context()); err != nil { // there is nothing left to end
+		if err := one.End(one.Context()); err != nil { // a second End does nothing
 			one.Error(err)
 		}
 	})
 }
 
-// No new work begins under a lease that was not renewed in time, but it is not lost.
-func TestLeaseThatIsNotRenewedInTime(t *testing.T) {
+// No new work starts under a lease that was not renewed in time, but it is not lost.
+func TestLeaseNotRenewedInTime(t *testing.T) {
 	db := modelstest.New(t)
 	one := newInstance(t, db)
 	one.beat(1)
@@ -168,11 +168,10 @@ func TestLeaseThatIsNotRenewedInTime(t *testing.T) {
 		t.Errorf("%q %v %v", id, held.Err(), ok)
 	}
 	if again := one.beat(1); again != id {
-		t.Errorf("a new lease %q, want %q", again, id)
+		t.Errorf("got new lease %q, want %q", again, id)
 	}
 }
 
-// Others tells of instances whose heartbeat is recent.
 func TestOthers(t *testing.T) {
 	each(t, func(one, two instance) {
 		id := one.beat(1)
@@ -191,8 +190,8 @@ func TestOthers(t *testing.T) {
 	})
 }
 
-// A lease is renewed although the rest of the program has no connection left.
-func TestLeaseHasConnectionsOfItsOwn(t *testing.T) {
+// A lease is renewed while the rest of the program uses all connections.
+func TestLeaseHasSeparateConnections(t *testing.T) {
 	each(t, func(one, _ instance) {
 		id := one.beat(1)
 		release := modelstest.UseUp(one, one.db)
@@ -201,17 +200,17 @@ func TestLeaseHasConnectionsOfItsOwn(t *testing.T) {
 		err := one.Beat(short)
 		release()
 		if again, _, ok := one.Current(); err != nil || !ok || again != id {
-			one.Errorf("lease %q %v, before %q: %v", again, ok, id, err)
+			one.Errorf("lease %q, ok %v, want %q: %v", again, ok, id, err)
 		}
 	})
 }
 
-// What a dead instance's transaction still locks does not hold up the heartbeat of a
-// live one. It is freed once that transaction has ended.
-func TestDeadInstanceThatHoldsALock(t *testing.T) {
+// A lock of a dead instance's transaction does not delay the heartbeat of a live one. Its claims
+// are released after that transaction has ended.
+func TestDeadInstanceWithLock(t *testing.T) {
 	each(t, func(one, two instance) {
 		if one.db.Engine != models.Postgres {
-			return // where the lock of a process ends with it
+			return // on SQLite the lock of a process ends with the process
 		}
 		dead := one.beat(1)
 		locked, release, ended := make(chan struct{}), make(chan struct{}), make(chan error)
@@ -224,9 +223,9 @@ func TestDeadInstanceThatHoldsALock(t *testing.T) {
 			})
 		}()
 		<-locked
-		begun := time.Now()
+		start := time.Now()
 		id := two.beat(7)
-		if took := time.Since(begun); took > lease.Heartbeat || two.beat(1) != id {
+		if took := time.Since(start); took > lease.Heartbeat || two.beat(1) != id {
 			two.Errorf("seven heartbeats took %v", took)
 		}
 		close(release)
@@ -235,7 +234,7 @@ func TestDeadInstanceThatHoldsALock(t *testing.T) {
 		}
 		two.beat(1)
 		if again := one.beat(1); again == dead {
-			one.Error("the dead instance's lease was not ended")
+			one.Error("the lease of the dead instance has not ended")
 		}
 	})
 }

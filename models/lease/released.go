@@ -2,7 +2,7 @@ package lease
 
 import "time"
 
-// Released is a claimed item that is released, to be claimed again after a delay.
+// Released is a claimed item that is released and may be claimed again after a delay.
 type Released[T any] struct {
 	Item  T
 	After time.Duration

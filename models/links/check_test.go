@@ -133,7 +133,7 @@ func TestFailuresOfOneDayCountOnce(t *testing.T) {
 func TestRateLimitDoesNotChangeHealth(t *testing.T) {
 	each(t, func(t fixture) {
 		l := t.add("https://a.test/")
-		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
+		t.web.fail(l.URL, &links.FetchError{Reason: "rate limited by the host", RetryAfter: 10 * time.Minute})
 		t.recheck(l.ID)
 		if got := t.get(l.ID); got.Health != links.OK || got.NextCheckAt.Sub(t.clock.Now()) != 10*time.Minute {
 			t.Errorf("got %+v", got)

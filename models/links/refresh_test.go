@@ -110,7 +110,7 @@ func TestRefreshClaims(t *testing.T) {
 		t.endLease(killed)
 		items = claim(1)
 
-		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 20 * time.Minute})
+		t.web.fail(l.URL, &links.FetchError{Reason: "rate limited by the host", RetryAfter: 20 * time.Minute})
 		wait := t.refetch(items...)[0].Wait
 		if wait != 20*time.Minute {
 			t.Errorf("wait %v", wait)

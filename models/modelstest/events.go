@@ -10,16 +10,16 @@ import (
 	"linkwatch/models/event"
 )
 
-// Happen stores events.
-func Happen(t testing.TB, db *models.DB, events ...event.Event) {
+// AddEvents stores events.
+func AddEvents(t testing.TB, db *models.DB, events ...event.Event) {
 	t.Helper()
 	if err := db.Write(t.Context(), func(tx *gorm.DB) error { return event.Add(tx, events...) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Events removes and returns all stored events as texts: "target.down began Shop: unexpected status 500 (3)". The number is that of
-// failures, if they are counted.
+// Events removes and returns all stored events as texts: "target.down began Shop: unexpected status 500 (3)". The number
+// counts failures and is missing if it is 0.
 func Events(t testing.TB, db *models.DB) (texts []string) {
 	t.Helper()
 	err := db.Write(t.Context(), func(tx *gorm.DB) error {

@@ -5,30 +5,29 @@ import (
 	"time"
 )
 
-// Eventually waits until is returns true. After a minute it fails the test, with
-// what it waited for ("the link is deleted"). When all is well nothing takes that
-// long, even on a busy machine.
-func Eventually(t testing.TB, what string, is func() bool) {
+// Eventually waits until condition returns true. After a minute it fails the test with
+// what, a description of the condition ("the link is deleted").
+func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	if !Within(time.Minute, is) {
+	if !Within(time.Minute, condition) {
 		t.Fatalf("timed out waiting until %s", what)
 	}
 }
 
-// Within reports whether is returned true within a time. It asks once more when
-// the time is over, so that a machine that stood still fails no test. It is for
-// any goroutine, and for callers that have more to say than Eventually.
-func Within(limit time.Duration, is func() bool) bool {
-	const longest = 20 * time.Millisecond
+// Within reports whether condition returned true before the limit. It calls condition once
+// more after the limit, in case the machine was suspended. Unlike Eventually, it may be
+// called from any goroutine.
+func Within(limit time.Duration, condition func() bool) bool {
+	const maxPause = 20 * time.Millisecond
 	end := time.Now().Add(limit)
-	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
+	for pause := time.Millisecond; ; pause = min(2*pause, maxPause) {
 		late := time.Now().After(end)
-		if is() {
+		if condition() {
 			return true
 		}
 		if late {
 			return false
 		}
-		time.Sleep(pause) // only spares the processor: the condition decides
+		time.Sleep(pause)
 	}
 }

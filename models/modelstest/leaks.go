@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// NoLeaks fails the test if a goroutine that it has started from now on, or that
-// was started by such a one, is still running ten seconds after its end. Unlike
-// goleak it tells apart the goroutines of tests that run at the same time: each
-// inherits the label of the test.
+// NoLeaks fails the test if a goroutine that the test starts after the call, directly or
+// indirectly, still runs ten seconds after the test. Unlike goleak it works with parallel
+// tests, because goroutines inherit the label of their test.
 func NoLeaks(t testing.TB) {
 	t.Helper()
 	name := t.Name()
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("test", name)))
 	t.Cleanup(func() {
-		pprof.SetGoroutineLabels(context.Background()) // the test's own goroutine is not counted
+		pprof.SetGoroutineLabels(context.Background()) // do not count the goroutine of the test
 		var left []string
 		if !Within(10*time.Second, func() bool { left = labeled(t, name); return len(left) == 0 }) {
-			t.Errorf("goroutines are left:\n\n%s", strings.Join(left, "\n\n"))
+			t.Errorf("leaked goroutines:\n\n%s", strings.Join(left, "\n\n"))
 		}
 	})
 }
@@ -35,7 +34,7 @@ func labeled(t testing.TB, name string) (stacks []string) {
 	}
 	for stack := range strings.SplitSeq(all.String(), "\n\n") {
 		if strings.Contains(stack, fmt.Sprintf(`"test":%q`, name)) &&
-			!strings.Contains(stack, "database/sql.(*DB).connectionCleaner") { // ends when the store is closed, after this
+			!strings.Contains(stack, "database/sql.(*DB).connectionCleaner") { // ends when the store is closed, later
 			stacks = append(stacks, stack)
 		}
 	}

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// Log keeps what is written to it, as by a logger. It is safe for concurrent use.
+// Log is a buffer for the output of a logger. It is safe for concurrent use.
 type Log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-// NewLog returns a Log that a test shows if it fails.
+// NewLog returns a Log that is shown if the test fails.
 func NewLog(t testing.TB) *Log {
 	t.Helper()
 	l := &Log{}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log("the log:\n" + l.String())
+			t.Log("log:\n" + l.String())
 		}
 	})
 	return l
@@ -32,12 +32,12 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// String returns what was written so far.
+// String returns everything written so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
-// Count returns how often a text was written so far.
+// Count returns how often text occurs in the log.
 func (l *Log) Count(text string) int { return strings.Count(l.String(), text) }

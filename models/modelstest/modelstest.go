@@ -1,5 +1,5 @@
-// Package modelstest gives tests a store: a fresh, migrated database of each
-// engine, a clock that stands still, and a count of the queries made.
+// Package modelstest has helpers for tests with a database: a new, migrated database of
+// each engine, a clock that the test moves, and counts of queries.
 package modelstest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"linkwatch/models/lease"
 )
 
-// New returns a fresh SQLite store in a folder of the test's own.
+// New returns a new SQLite database in a temporary folder of the test.
 func New(t testing.TB) *models.DB {
 	t.Helper()
 	migrated, err := sqliteTemplate()
@@ -32,10 +32,9 @@ func New(t testing.TB) *models.DB {
 	return open(t, models.SQLite, file)
 }
 
-// Each runs a test on every engine, with a database that has the current schema.
-// It runs on PostgreSQL where TEST_POSTGRES_URL names a server, as NewPostgres says.
-// The two run at the same time and beside other tests (t.Parallel), so a test may
-// change nothing that it shares with others.
+// Each runs a test on every engine, with a new database that has the current schema.
+// For PostgreSQL it needs TEST_POSTGRES_URL, see NewPostgres. Both runs are parallel with
+// each other and with other tests, so a test must not change shared state.
 func Each(t *testing.T, test func(t *testing.T, db *models.DB)) {
 	t.Helper()
 	t.Parallel()
@@ -49,7 +48,7 @@ func Each(t *testing.T, test func(t *testing.T, db *models.DB)) {
 	})
 }
 
-// EachEmpty is Each with databases that have no schema yet.
+// EachEmpty is like Each, with databases that have no schema.
 func EachEmpty(t *testing.T, test func(t *testing.T, db *models.DB)) {
 	t.Helper()
 	t.Parallel()
@@ -71,14 +70,14 @@ func open(t testing.TB, engine, url string) *models.DB {
 	}
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
-			t.Error("closing the store:", err)
+			t.Error("close database:", err)
 		}
 	})
 	return db
 }
 
-// sqliteTemplate returns the file of a new SQLite database with the current
-// schema. Tests copy it, which is faster than to migrate a database for each.
+// sqliteTemplate returns the content of a new SQLite file with the current schema. Copying
+// it is faster than migrating a database for each test.
 var sqliteTemplate = sync.OnceValues(func() (database []byte, err error) {
 	dir, err := os.MkdirTemp("", "linkwatch-template-")
 	if err != nil {
@@ -92,7 +91,7 @@ var sqliteTemplate = sync.OnceValues(func() (database []byte, err error) {
 	return os.ReadFile(file)
 })
 
-// migrate gives a database the current schema.
+// migrate upgrades a database to the current schema.
 func migrate(engine, url string) error {
 	db, err := models.Open(context.Background(), engine, url, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -101,7 +100,7 @@ func migrate(engine, url string) error {
 	return errors.Join(db.Migrate(), db.Close())
 }
 
-// Exec changes the database past the stores, as to break what they rely on.
+// Exec changes the database directly, without the stores.
 func Exec(t testing.TB, db *models.DB, sql string, args ...any) {
 	t.Helper()
 	err := db.Write(context.Background(), func(tx *gorm.DB) error { return tx.Exec(sql, args...).Error })
@@ -110,31 +109,31 @@ func Exec(t testing.TB, db *models.DB, sql string, args ...any) {
 	}
 }
 
-// Lease is the lease of an instance of that name, which begins with the first
-// call. Nothing renews it.
+// Lease returns the lease of the instance with this name, and creates it at the first call.
+// Nothing renews it.
 func Lease(t testing.TB, db *models.DB, name string) lease.ID {
 	t.Helper()
 	Exec(t, db, "INSERT INTO instances (id, started_at, heartbeat_at) VALUES (?, 1, 1) ON CONFLICT DO NOTHING", name)
 	return lease.ID(name)
 }
 
-// UseUp leaves no connection of PostgreSQL for others than those of Urgent and Leases, until
-// release is called or the test ends. On SQLite it does nothing.
+// UseUp uses all PostgreSQL connections except those of Urgent and Leases until release is
+// called or the test ends. On SQLite it does nothing.
 func UseUp(t testing.TB, db *models.DB) (release func()) {
 	t.Helper()
 	if db.Engine != models.Postgres {
 		return func() {}
 	}
-	let := make(chan struct{})
+	unblock := make(chan struct{})
 	var used sync.WaitGroup
 	for range 100 {
-		used.Go(func() { // those that get no connection wait for one
-			if err := db.Write(context.Background(), func(*gorm.DB) error { <-let; return nil }); err != nil {
+		used.Go(func() { // some wait for a connection
+			if err := db.Write(context.Background(), func(*gorm.DB) error { <-unblock; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	release = sync.OnceFunc(func() { close(let); used.Wait() })
+	release = sync.OnceFunc(func() { close(unblock); used.Wait() })
 	t.Cleanup(release)
 	Eventually(t, "all connections are used", func() bool {
 		short, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
@@ -144,12 +143,12 @@ func UseUp(t testing.TB, db *models.DB) (release func()) {
 	return release
 }
 
-// Hold locks a table until release is called. On SQLite that blocks writers only,
-// on PostgreSQL readers too.
+// Hold locks a table until release is called. On SQLite it blocks writers to all tables, on
+// PostgreSQL writers and readers of this table.
 func Hold(t testing.TB, db *models.DB, table string) (release func()) {
 	t.Helper()
-	held, let, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	undo := errors.New("nothing is to be kept")
+	locked, unblock, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	rollback := errors.New("rollback")
 	go func() {
 		done <- db.Write(context.Background(), func(tx *gorm.DB) error {
 			if db.Engine == models.Postgres {
@@ -157,19 +156,19 @@ func Hold(t testing.TB, db *models.DB, table string) (release func()) {
 					return err
 				}
 			}
-			close(held)
-			<-let
-			return undo
+			close(locked)
+			<-unblock
+			return rollback
 		})
 	}()
 	select {
-	case <-held:
+	case <-locked:
 	case err := <-done:
 		t.Fatal(err)
 	}
 	return func() {
-		close(let)
-		if err := <-done; !errors.Is(err, undo) {
+		close(unblock)
+		if err := <-done; !errors.Is(err, rollback) {
 			t.Error(err)
 		}
 	}

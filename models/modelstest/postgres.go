@@ -21,40 +21,39 @@ import (
 	"linkwatch/models"
 )
 
-// setting names the PostgreSQL server of the tests.
+// setting is the environment variable with the URL of the PostgreSQL server.
 const setting = "TEST_POSTGRES_URL"
 
-// NewPostgres creates an empty PostgreSQL database for a test and returns its
-// URL. When the test ends it drops the database, and fails the test if something
-// is still connected.
+// NewPostgres creates an empty PostgreSQL database for a test and returns its URL. When
+// the test ends, it drops the database and fails the test if connections are left open.
 //
-// TEST_POSTGRES_URL names the server (version 15 or newer) and a user who may
-// create databases. Without it the test is skipped, or fails if CI is true.
+// TEST_POSTGRES_URL is the URL of a server (version 15 or newer) with a user who may create
+// databases. Without it the test is skipped, or fails if CI is true.
 func NewPostgres(t testing.TB) (url string) {
 	t.Helper()
 	return create(t, server(t), "")
 }
 
-// copyPostgres is NewPostgres with the current schema.
+// copyPostgres is like NewPostgres, with the current schema.
 func copyPostgres(t testing.TB) (url string) {
 	t.Helper()
 	admin := server(t)
 	template, err := postgresTemplate()
 	if err != nil {
-		t.Fatal("making the template database: ", err)
+		t.Fatal("create template database: ", err)
 	}
-	// To copy files takes half the time of WAL_LOG, which also logs each page.
+	// FILE_COPY takes half the time of WAL_LOG, which also logs each page.
 	return create(t, admin, " TEMPLATE "+template+" STRATEGY FILE_COPY")
 }
 
-// server returns connections to the server of the tests.
+// server returns a pool of connections to the test server.
 func server(t testing.TB) *sql.DB {
 	t.Helper()
 	if os.Getenv(setting) == "" {
 		if os.Getenv("CI") == "true" {
-			t.Fatal(setting + " is not set: with CI=true the tests run on both engines")
+			t.Fatal(setting + " is not set: with CI=true, tests need both engines")
 		}
-		t.Skip(setting + " is not set, so PostgreSQL is not tested")
+		t.Skip(setting + " is not set: skipping PostgreSQL")
 	}
 	admin, err := openServer()
 	if err != nil {
@@ -63,17 +62,17 @@ func server(t testing.TB) *sql.DB {
 	return admin
 }
 
-// openServer opens them once for all tests of the process, which ends them.
+// openServer opens the pool once for all tests of the process.
 var openServer = sync.OnceValues(func() (*sql.DB, error) { return sql.Open("pgx", os.Getenv(setting)) })
 
 func create(t testing.TB, admin *sql.DB, options string) (url string) {
 	t.Helper()
 	name := "linkwatch_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	if _, err := admin.Exec("CREATE DATABASE " + name + options); err != nil {
-		t.Fatal(setting+" is set, but no database can be made there: ", err)
+		t.Fatal(setting+": cannot create a database: ", err)
 	}
 	t.Cleanup(func() {
-		// The server sees a moment after the client that a connection is closed. DROP DATABASE would wait 100 ms for that.
+		// The server notices closed connections with a delay. DROP DATABASE would wait 100 ms for that.
 		var left int
 		if !Within(5*time.Second, func() bool {
 			const query = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'"
@@ -83,7 +82,7 @@ func create(t testing.TB, admin *sql.DB, options string) (url string) {
 			}
 			return left == 0
 		}) {
-			t.Errorf("%d connections to the database of the test are left open", left)
+			t.Errorf("%d connections to the test database are left open", left)
 		}
 		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
 			t.Error(err)
@@ -105,9 +104,9 @@ func databaseURL(name string) (string, error) {
 	return u.String(), nil
 }
 
-// postgresTemplate returns the name of a database with the current schema, which
-// tests copy. All processes that test the same migrations share it, and it stays
-// on the server. Nothing may be connected to it while it is copied.
+// postgresTemplate returns the name of a database with the current schema, which tests
+// copy. It stays on the server, and all processes with the same migrations share it. It
+// must have no connections while it is copied.
 var postgresTemplate = sync.OnceValues(func() (name string, err error) {
 	sum, err := migrationsSum()
 	if err != nil {
@@ -124,7 +123,7 @@ var postgresTemplate = sync.OnceValues(func() (name string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	const lock = 7246091 // of this function, among the advisory locks of the server's own database
+	const lock = 7246091 // key of an advisory lock that only this function uses
 	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", lock); err != nil {
 		return "", err
 	}
@@ -138,7 +137,7 @@ var postgresTemplate = sync.OnceValues(func() (name string, err error) {
 		return name, err
 	}
 
-	unfinished := name + "_unfinished" // a process that was killed leaves no template without its schema
+	unfinished := name + "_unfinished" // renamed when complete, in case the process is killed
 	for _, statement := range []string{"DROP DATABASE IF EXISTS " + unfinished + " WITH (FORCE)", "CREATE DATABASE " + unfinished} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return "", err
@@ -155,7 +154,7 @@ var postgresTemplate = sync.OnceValues(func() (name string, err error) {
 	return name, err
 })
 
-// migrationsSum returns a checksum of PostgreSQL's migrations.
+// migrationsSum returns a checksum of the PostgreSQL migrations.
 func migrationsSum() (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(migrations.FS, models.Postgres, func(path string, d fs.DirEntry, err error) error {

@@ -16,7 +16,7 @@ import (
 	"linkwatch/models"
 )
 
-// Queries counts the statements that are sent through db from now on.
+// Queries counts the statements that db runs after the call.
 func Queries(t testing.TB, db *models.DB) *atomic.Int64 {
 	t.Helper()
 	var n atomic.Int64
@@ -24,14 +24,13 @@ func Queries(t testing.TB, db *models.DB) *atomic.Int64 {
 	return &n
 }
 
-// Statement is one statement as it was sent.
+// Statement is one statement with its arguments.
 type Statement struct {
 	SQL  string
 	Vars []any
 }
 
-// Statements gathers what is sent through db until stop is called, which
-// answers it.
+// Statements records the statements that db runs until stop is called. stop returns them.
 func Statements(t testing.TB, db *models.DB) (stop func() []Statement) {
 	t.Helper()
 	var mu sync.Mutex
@@ -52,7 +51,7 @@ func Statements(t testing.TB, db *models.DB) (stop func() []Statement) {
 	}
 }
 
-// Sent is what do sends through db. It fails the test if do fails or sends nothing.
+// Sent returns the statements that do runs. It fails the test if do fails or runs none.
 func Sent(t testing.TB, db *models.DB, do func() error) []Statement {
 	t.Helper()
 	stop := Statements(t, db)
@@ -61,19 +60,19 @@ func Sent(t testing.TB, db *models.DB, do func() error) []Statement {
 	}
 	sent := stop()
 	if len(sent) == 0 {
-		t.Error("no statement was seen")
+		t.Error("no statements were run")
 	}
 	return sent
 }
 
-// Plan is how SQLite would run a statement, step by step. A plain INSERT has none.
+// Plan returns the steps of the SQLite query plan of a statement, or none for an INSERT.
 func Plan(t testing.TB, db *models.DB, s Statement) (steps []string) {
 	t.Helper()
 	if strings.HasPrefix(s.SQL, "INSERT") {
 		return nil
 	}
 	var rows []struct{ Detail string }
-	// On the writer: the readers do not even explain a statement that changes something.
+	// Readers cannot explain a statement that writes.
 	err := db.Write(context.Background(), func(tx *gorm.DB) error {
 		return tx.Raw("EXPLAIN QUERY PLAN "+s.SQL, s.Vars...).Scan(&rows).Error
 	})
@@ -86,8 +85,8 @@ func Plan(t testing.TB, db *models.DB, s Statement) (steps []string) {
 	return steps
 }
 
-// WholeTable fails the test if a statement among what do sends reads all of a table that
-// is full, on either engine. It lets the database count the rows first.
+// WholeTable fails the test if a statement that do runs scans a whole table, on either engine.
+// It updates the statistics of the table first; the table must have many rows.
 func WholeTable(t testing.TB, db *models.DB, table string, do func() error) {
 	t.Helper()
 	Exec(t, db, "ANALYZE "+table)
@@ -106,18 +105,17 @@ func WholeTable(t testing.TB, db *models.DB, table string, do func() error) {
 	}
 }
 
-// ReadsAll says whether a step of a plan reads a whole table.
+// ReadsAll reports whether a step of a plan scans a whole table.
 func ReadsAll(step string) bool {
 	return strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "INDEX") &&
 		!strings.Contains(step, "CONSTANT ROW") && !strings.Contains(step, "VIRTUAL TABLE")
 }
 
-// Sorts says whether a step of a plan sorts rows.
+// Sorts reports whether a step of a plan sorts rows.
 func Sorts(step string) bool { return strings.Contains(step, "TEMP B-TREE") }
 
-// AfterRead calls do after each statement outside of a transaction from now on.
-// do may write to the store. It is for SQLite: on PostgreSQL transactions use
-// the same handle.
+// AfterRead calls do after each later statement outside of a transaction. do may write to
+// the database. It is only for SQLite: on PostgreSQL transactions use the same handle.
 func AfterRead(t testing.TB, db *models.DB, do func()) {
 	t.Helper()
 	if err := register(db.Read(context.Background()), func(*gorm.DB) { do() }); err != nil {
@@ -125,12 +123,12 @@ func AfterRead(t testing.TB, db *models.DB, do func()) {
 	}
 }
 
-// observe calls see after each statement from now on.
+// observe calls see after each later statement.
 func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
 	t.Helper()
 	register := func(g *gorm.DB) error { return register(g, see) }
 	err := register(db.Read(context.Background()))
-	if db.Engine == models.SQLite { // elsewhere Write has the handle of Read
+	if db.Engine == models.SQLite { // on PostgreSQL, Write uses the same handle as Read
 		err = errors.Join(err, db.Write(context.Background(), register))
 	} else {
 		err = errors.Join(err, register(db.Urgent().Read(context.Background())), register(db.Leases().Read(context.Background())))

@@ -42,7 +42,7 @@ func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err 
 			return err
 		}
 		created = true
-		return s.keys.Keep(tx, n.IdempotencyKey, strconv.FormatInt(l.Seq, 10))
+		return s.keys.Save(tx, n.IdempotencyKey, strconv.FormatInt(l.Seq, 10))
 	})
 	if err != nil {
 		return ShortLink{}, false, err

@@ -190,7 +190,7 @@ func TestAddIdempotency(t *testing.T) {
 		if err != nil || !again || another.Key == l.Key {
 			t.Errorf("%v %v %+v", err, again, another)
 		}
-		f.clock.Advance(models.KeepKeys)
+		f.clock.Advance(models.KeyRetention)
 		if _, created, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"}); err != nil || !created {
 			t.Errorf("a key is forgotten after a day: %v %v", created, err)
 		}

@@ -36,7 +36,7 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 		if id, created, err = s.add(tx, n); err != nil {
 			return err
 		}
-		return s.keys.Keep(tx, n.IdempotencyKey, id)
+		return s.keys.Save(tx, n.IdempotencyKey, id)
 	})
 	if err != nil {
 		return Target{}, false, err

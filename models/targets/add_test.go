@@ -102,7 +102,7 @@ func TestAddIdempotencyByKey(t *testing.T) {
 		if other, created := add("https://c.test", "key-2"); !created || other == first {
 			t.Error("the key of a deleted target does not add a target")
 		}
-		f.clock.Advance(models.KeepKeys)
+		f.clock.Advance(models.KeyRetention)
 		if _, created := add("https://d.test", "key-2"); !created {
 			t.Error("a key works for more than a day")
 		}

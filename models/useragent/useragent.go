@@ -1,4 +1,4 @@
-// Package useragent tells what kind of device a User-Agent header names.
+// Package useragent classifies devices by their User-Agent header.
 package useragent
 
 import (
@@ -10,8 +10,8 @@ import (
 // Family is a kind of device.
 type Family uint8
 
-// The families. Bot is every client that says it is one. Other is everything
-// unknown, and tools that people and programs use alike, such as curl.
+// The families. Bot is every client that identifies itself as one. Other is unknown
+// clients and tools such as curl.
 const (
 	Other Family = iota
 	Desktop
@@ -20,18 +20,16 @@ const (
 	Bot
 )
 
-// bots are parts of the names of bots, in lower case, for bots whose User-Agent
-// has no URL. Programs that fetch a preview for a chat are bots too: no person
-// has seen the page yet.
+// bots are parts of the names of bots, in lower case, for bots whose User-Agent has no URL.
+// Programs that fetch a preview for a chat are bots too, because no person sees the page.
 var bots = []string{
 	"bot", "crawl", "spider", "slurp", "preview", "externalhit", "facebookcatalog", "meta-external", "whatsapp/",
 	"embedly", "quora link", "lighthouse", "headless", "uptime", "monitoring", "feedfetcher", "google-read-aloud",
 	"mastodon", "chatgpt-user", "perplexity-user", "claude-user", "linkwatch/",
 }
 
-// Parse returns the family of the device that sends a User-Agent header. It
-// takes any text; a text of unbounded length takes unbounded time, so the
-// caller limits it.
+// Parse returns the family of a User-Agent header. It accepts any text. The time depends
+// on the length, which the caller must limit.
 func Parse(userAgent string) Family {
 	ua := useragent.Parse(userAgent)
 	folded := strings.ReplaceAll(strings.ToLower(userAgent), "cubot", "") // a brand of phones
@@ -54,8 +52,8 @@ func Parse(userAgent string) Family {
 	return Other
 }
 
-// androidTablet reports whether a lower-case User-Agent is that of a browser on
-// an Android tablet: browsers on phones say that they are mobile.
+// androidTablet reports whether a lower-case User-Agent is that of a browser on an Android
+// tablet. Browsers on phones have "mobile" in it.
 func androidTablet(folded string) bool {
 	return strings.Contains(folded, "android") && strings.HasPrefix(folded, "mozilla/") && !strings.Contains(folded, "mobile")
 }

@@ -2,11 +2,11 @@ package useragent
 
 import "testing"
 
-// User-Agents as they are sent in the wild.
+// TestParse uses User-Agent headers of real clients.
 func TestParse(t *testing.T) {
 	const chrome = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0"
 	for userAgent, want := range map[string]Family{
-		// Search engines, chats that fetch a preview, and the crawlers of language models.
+		// Search engines, chat previews, and crawlers for language models.
 		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)":                                                                                   Bot,
 		"Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) " + chrome + " Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)": Bot,
 		"Googlebot-Image/1.0": Bot,
@@ -56,12 +56,12 @@ func TestParse(t *testing.T) {
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) " + chrome + " Safari/537.36 Edg/140.0.0.0":                                                                                     Desktop,
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) " + chrome + " Safari/537.36 OPR/120.0.0.0":                                                                                     Desktop,
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0":                                                                                         Desktop,
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15":                                                    Desktop, // newer iPads too: they do not say what they are
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15":                                                    Desktop, // also newer iPads, which send the same header
 		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) " + chrome + " Safari/537.36":                                                                                             Desktop,
 		"Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0":                                                                                                   Desktop,
 		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) " + chrome + " Safari/537.36":                                                                                                    Desktop,
 
-		// The use of these is unknown.
+		// Unknown clients.
 		"":                       Other,
 		"curl/8.5.0":             Other,
 		"Wget/1.21.4":            Other,
@@ -75,7 +75,7 @@ func TestParse(t *testing.T) {
 		"-":                      Other,
 	} {
 		if got := Parse(userAgent); got != want {
-			t.Errorf("%s is of family %d, want %d", userAgent, got, want)
+			t.Errorf("%s: got family %d, want %d", userAgent, got, want)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("(;:/[")
 	f.Fuzz(func(t *testing.T, userAgent string) {
 		if family := Parse(userAgent); family > Bot {
-			t.Errorf("%q is of the unknown family %d", userAgent, family)
+			t.Errorf("%q: got unknown family %d", userAgent, family)
 		}
 	})
 }
