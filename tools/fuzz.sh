@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# fuzz.sh DURATION: runs every fuzz target of the module for that long, its seed corpus first. As many run at a time as there
-# are CPUs, with one worker each: half of a short run is the start of the program and of its corpus.
+# fuzz.sh DURATION: runs every fuzz target of the module for DURATION, after its seed corpus. It runs one target per CPU, with
+# one worker each, because half of a short run is startup.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export duration=$1 work
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-inputs=$(go env GOCACHE)/fuzz/linkwatch # that found new paths, as go test keeps them
+inputs=$(go env GOCACHE)/fuzz/linkwatch # inputs that reached new code, where go test stores them
 export inputs
 
 targets=$(grep -rHo --include='*_test.go' -E '^func Fuzz[A-Za-z0-9_]*' . | sed -E 's|/[^/]*:func | |' | sort -u)
@@ -15,7 +15,7 @@ if [ -z "$targets" ]; then
   echo "there are no fuzz targets"
   exit 1
 fi
-# go test would link the same program for each target. Linking uses one CPU.
+# go test would link the same program for each target.
 cut -d' ' -f1 <<<"$targets" | sort -u | xargs -P "$(nproc)" -I{} go test -c -fuzz . -o "$work/{}/fuzz" {}
 
 # fuzz PACKAGE TARGET
@@ -25,7 +25,7 @@ fuzz() {
     -test.fuzzcachedir "$inputs/$1") >"$log" 2>&1; then
     printf '%s %s\n%s\n' "$1" "$2" "$(tail -n 2 "$log")"
   elif grep -qx '    context deadline exceeded' "$log" && ! grep -q 'Failing input written' "$log"; then
-    # Go before 1.27 now and then fails a target because its time is up: go.dev/issue/75804.
+    # Go before 1.27 sometimes fails a target when its time is up: go.dev/issue/75804.
     printf '%s %s\nnothing found when time was up\n' "$1" "$2"
   else
     printf '%s %s\n%s\n' "$1" "$2" "$(cat "$log")"

@@ -8,11 +8,11 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// sessionCookieName is that of the cookie that holds a session, where browsers come by HTTP.
+// sessionCookieName is the name of the session cookie over HTTP.
 const sessionCookieName = "linkwatch_session"
 
-// AddUser adds an account without a password, a minute before the next. From the first one
-// on, everybody has to sign in.
+// AddUser adds an account without a password and advances the clock by a minute. With the
+// first account, sign-in becomes mandatory.
 func (a *App) AddUser(name string, role accounts.Role) accounts.User {
 	a.Helper()
 	u, err := a.Systems.Accounts.Store.Add(a.TB.Context(), accounts.New{Username: name, Role: role, Issuer: "https://id.test", Subject: name})
@@ -21,8 +21,8 @@ func (a *App) AddUser(name string, role accounts.Role) accounts.User {
 	return u
 }
 
-// SignIn begins a session of an account and returns the program whose requests, of pages and
-// of the API, come from its browser.
+// SignIn starts a session of an account and returns an App whose page and API requests use
+// the session.
 func (a *App) SignIn(u accounts.User) *App {
 	a.Helper()
 	ctx := models.WithActor(a.TB.Context(), models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: "password", SeesAll: u.SeesAll()})
@@ -33,10 +33,10 @@ func (a *App) SignIn(u accounts.User) *App {
 	return &as
 }
 
-// Session is the secret of the session of SignIn; "" = there is none.
+// Session returns the secret of the session of SignIn; "" = none.
 func (a *App) Session() string { return a.session }
 
-// signIn adds the cookie of the session to a request.
+// signIn adds the session cookie to a request.
 func (a *App) signIn(r *http.Request) {
 	if a.session != "" {
 		r.Header.Add("Cookie", sessionCookieName+"="+a.session)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Answer is a response that was read to its end.
+// Answer is a response with its whole body.
 type Answer struct {
 	testing.TB
 	Call   string // "GET /v1/links"
@@ -22,13 +22,13 @@ type Answer struct {
 	Body   string
 }
 
-// Do sends body ("" = none) as JSON.
+// Do sends a request with a JSON body ("" = none).
 func (a *App) Do(method, path, body string) Answer {
 	a.Helper()
 	return a.Send(method, path, "application/json", body)
 }
 
-// Send sends body ("" = none) with headers, given as name and value in turn.
+// Send sends a request with a body ("" = none). headers alternate names and values.
 func (a *App) Send(method, path, contentType, body string, headers ...string) Answer {
 	a.Helper()
 	if body != "" {
@@ -42,13 +42,13 @@ func (a *App) Send(method, path, contentType, body string, headers ...string) An
 		a.Errorf("%s: no X-Request-Id", answer.Call)
 	}
 	if strings.Contains(answer.Body, "$schema") {
-		a.Errorf("%s: the answer holds $schema", answer.Call)
+		a.Errorf("%s: the response contains $schema", answer.Call)
 	}
 	return answer
 }
 
-// Ask sends a request without a body and does not follow redirects. headers are
-// name and value in turn; Host among them is the host that is asked for.
+// Ask sends a request without a body and does not follow redirects. headers alternate names
+// and values; Host sets the requested host.
 func (a *App) Ask(method, path string, headers ...string) Answer {
 	a.Helper()
 	answer, err := a.TryAsk(method, path, headers...)
@@ -58,7 +58,7 @@ func (a *App) Ask(method, path string, headers ...string) Answer {
 	return answer
 }
 
-// TryAsk is Ask for any goroutine.
+// TryAsk is like Ask, but may be called from any goroutine.
 func (a *App) TryAsk(method, path string, headers ...string) (Answer, error) {
 	return a.exchange(context.Background(), noFollow, method, path, "", headers)
 }
@@ -92,7 +92,7 @@ var noFollow = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// Want fails unless the answer has the status, and reads its JSON.
+// Want fails the test unless the response has the status. It returns the decoded JSON.
 func (a Answer) Want(status int) map[string]any {
 	a.Helper()
 	if a.Status != status {
@@ -108,8 +108,8 @@ func (a Answer) Want(status int) map[string]any {
 	return v
 }
 
-// Problem fails unless the answer is a whole problem of that status and slug,
-// with an entry for location in its errors unless location is "".
+// Problem fails the test unless the response is a complete problem with the status and slug.
+// Unless location is "", the problem must have an error for it.
 func (a Answer) Problem(status int, slug, location string) map[string]any {
 	a.Helper()
 	p := a.Want(status)
@@ -120,7 +120,7 @@ func (a Answer) Problem(status int, slug, location string) map[string]any {
 		a.Errorf("%s: type %q, want %q", a.Call, got, want)
 	}
 	if p["status"] != float64(status) || p["title"] == "" || p["detail"] == "" {
-		a.Errorf("%s: not a whole problem: %s", a.Call, a.Body)
+		a.Errorf("%s: incomplete problem: %s", a.Call, a.Body)
 	}
 	if location == "" {
 		return p
@@ -135,8 +135,8 @@ func (a Answer) Problem(status int, slug, location string) map[string]any {
 	return p
 }
 
-// WantToken fails unless a page token is base64 of a JSON object that names the
-// last item of its page.
+// WantToken fails the test unless a page token is base64 of a JSON object with the last item
+// of its page.
 func (a *App) WantToken(token string, createdAt time.Time, id string) {
 	a.Helper()
 	var cursor struct {
@@ -152,13 +152,13 @@ func (a *App) WantToken(token string, createdAt time.Time, id string) {
 	}
 }
 
-// Results are the entries of a list of links or tags.
+// Results returns the entries of a list of links or tags.
 func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
 
-// Items are the entries of any other list.
+// Items returns the entries of any other list.
 func Items(list map[string]any) []map[string]any { return Objects(list["items"]) }
 
-// Objects are the objects of a JSON array, none if it is something else.
+// Objects returns the objects of a JSON array, or none if array has another type.
 func Objects(array any) []map[string]any {
 	var out []map[string]any
 	all, _ := array.([]any)
@@ -169,7 +169,7 @@ func Objects(array any) []map[string]any {
 	return out
 }
 
-// Column is one member of each result or item.
+// Column returns one member of each result or item, separated by spaces.
 func Column(list map[string]any, member string) string {
 	var out []string
 	for _, r := range append(Results(list), Items(list)...) {
@@ -178,8 +178,8 @@ func Column(list map[string]any, member string) string {
 	return strings.Join(out, " ")
 }
 
-// Has fails unless an object has these members, with any others. want is compared as JSON, so 1
-// equals 1.0.
+// Has fails the test unless an object has these members. Others are allowed. Values are
+// compared as JSON, so 1 equals 1.0.
 func Has(t testing.TB, object, want map[string]any) {
 	t.Helper()
 	b, err := json.Marshal(want)

@@ -1,7 +1,6 @@
-// Package apptest runs the whole program, without its background work, for the
-// tests of handlers: over a real database, a web that the test makes up and a
-// clock of the test's own. A test sends requests as programs do (api.go) and as a
-// browser does (pages.go).
+// Package apptest runs the whole program without background work, for tests of handlers.
+// It uses a real database, fake websites and a clock that the test moves. Tests send
+// requests as API clients (api.go) and as browsers (pages.go).
 package apptest
 
 import (
@@ -29,29 +28,29 @@ import (
 	"linkwatch/models/targets"
 )
 
-// Setup is what a test may change of a program before it is made.
+// Setup is the configuration that a test may change before the program is created.
 type Setup struct {
 	app.Options
 	Env map[string]string // settings, by name
 }
 
-// Set makes a setting.
+// Set sets a setting.
 func Set(name, value string) func(*Setup) {
 	return func(s *Setup) { s.Env[name] = value }
 }
 
-// On runs the program over a database.
+// On uses an existing database.
 func On(db *models.DB) func(*Setup) {
 	return func(s *Setup) { s.DB = db }
 }
 
-// App is the program with its parts.
+// App is the program with its stores.
 type App struct {
 	testing.TB
 	*app.App
-	Handler    http.Handler  // the router, which checks each answer of the API against the OpenAPI document
-	URL        string        // where Handler listens
-	Queries    *atomic.Int64 // to the database so far
+	Handler    http.Handler  // the router; it checks each API response against the OpenAPI document
+	URL        string        // address of Handler
+	Queries    *atomic.Int64 // number of database queries so far
 	DB         *models.DB
 	Web        *Web
 	Clock      *modelstest.Clock
@@ -72,18 +71,18 @@ func (a *App) Must(err error) {
 	}
 }
 
-// Holder is the lease of an instance that claims for a test.
+// Holder returns the lease of an instance that claims items for a test.
 func (a *App) Holder() lease.ID {
 	a.Helper()
 	return modelstest.Lease(a.TB, a.DB, "k_test")
 }
 
-// New makes a program. It is closed at the end of the test.
+// New returns a program, which is closed at the end of the test.
 func New(t testing.TB, change ...func(*Setup)) *App {
 	t.Helper()
 	a := &App{TB: t, Web: &Web{pages: map[string]any{}}, Clock: modelstest.NewClock()}
 	s := Setup{
-		Options: app.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Clock: a.Clock.Now, Fetcher: a.Web, Version: "v1.2.3", Disks: roomy},
+		Options: app.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Clock: a.Clock.Now, Fetcher: a.Web, Version: "v1.2.3", Disks: freeDisk},
 		Env:     map[string]string{},
 	}
 	for _, c := range change {
@@ -114,33 +113,33 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	return a
 }
 
-// roomy is a disk with space, whatever the one of the test has.
-func roomy() []disk.Space { return []disk.Space{{Of: disk.Database, Free: 60e9, Size: 100e9}} }
+// freeDisk is a disk with free space.
+func freeDisk() []disk.Space { return []disk.Space{{Of: disk.Database, Free: 60e9, Size: 100e9}} }
 
-// EachEngine runs a test of a program on each database engine, as modelstest.Each does.
+// EachEngine runs a test on each database engine, as modelstest.Each does.
 func EachEngine(t *testing.T, test func(a *App)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(New(t, On(db))) })
 }
 
-// document is the file of the OpenAPI document.
+// document returns the path of the OpenAPI document.
 func document() string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "../../handlers/api/openapi.json")
 }
 
-// actorHeader names the account that a test acts as.
+// actorHeader is the header with the account name of As.
 const actorHeader = "Test-Actor"
 
-// As returns the program whose requests come from the account of a name, which is no admin:
-// it sees what is shared, and its own. The routes of the program must be open.
+// As returns an App whose requests come from an account that is not an admin: it sees shared
+// items and its own. Sign-in must be off.
 func (a *App) As(name string) *App {
 	as := *a
 	as.as = name
 	return &as
 }
 
-// Context returns a context whose actor is that of As, if there is one.
+// Context returns a context with the actor of As, if any.
 func (a *App) Context() context.Context {
 	if a.as == "" {
 		return a.TB.Context()
@@ -150,7 +149,7 @@ func (a *App) Context() context.Context {
 
 func actor(name string) models.Actor { return models.Actor{Name: name, Via: "session"} }
 
-// actAs lets requests act as the account in actorHeader.
+// actAs sets the actor of requests to the account in actorHeader.
 func actAs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name := r.Header.Get(actorHeader); name != "" {

@@ -7,7 +7,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// AddJob adds a crawl job of a URL that runs once, or as change says.
+// AddJob adds a crawl job for a URL. It runs once unless change sets a schedule.
 func (a *App) AddJob(url string, change ...func(*crawl.NewJob)) crawl.Job {
 	a.Helper()
 	n := crawl.NewJob{URL: url, Source: crawl.NewSource{RateLimitMS: new(0)}}
@@ -19,7 +19,7 @@ func (a *App) AddJob(url string, change ...func(*crawl.NewJob)) crawl.Job {
 	return j
 }
 
-// BeginCrawl begins an execution of a job that is due.
+// BeginCrawl starts an execution of a job that is due.
 func (a *App) BeginCrawl(j crawl.Job) crawl.Execution {
 	a.Helper()
 	e, began, err := a.Systems.Crawl.Store.Begin(a.Context(), a.Holder(), j.Seq)
@@ -30,8 +30,8 @@ func (a *App) BeginCrawl(j crawl.Job) crawl.Execution {
 	return e
 }
 
-// Fetch records what find returns for each URL of the frontier, a second apart, until
-// there is none left to fetch. find need not set Result.Entry and Page.FetchedAt.
+// Fetch records the result of find for each URL of the frontier, a second apart, until the
+// frontier is empty. It sets Result.Entry and Page.FetchedAt.
 func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
 	a.Helper()
 	s := a.Systems.Crawl.Store
@@ -57,7 +57,7 @@ func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
 			a.Must(s.Record(a.Context(), t))
 		}
 	}
-	a.Fatal("the crawl does not end")
+	a.Fatal("the crawl did not end")
 }
 
 // EndCrawl ends an execution.
@@ -67,7 +67,7 @@ func (a *App) EndCrawl(e crawl.Execution, end crawl.End) {
 	a.Must(err)
 }
 
-// Crawled is a page that was fetched, which links to some URLs, for Fetch.
+// Crawled returns a result for Fetch: a page with links to some URLs.
 func Crawled(e crawl.Entry, links ...string) crawl.Result {
 	r := crawl.Result{
 		Status: crawl.EntryDone, Hash: "h",

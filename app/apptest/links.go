@@ -7,7 +7,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// Save saves a link, a minute before the next.
+// Save saves a link and advances the clock by a minute.
 func (a *App) Save(u string, tags ...string) links.Link {
 	a.Helper()
 	l, _, err := a.Links.Add(a.Context(), links.New{URL: u, Tags: tags})
@@ -18,7 +18,7 @@ func (a *App) Save(u string, tags ...string) links.Link {
 	return l
 }
 
-// TagID is the id of a tag, "" if there is none.
+// TagID returns the id of a tag, or "" if there is none.
 func (a *App) TagID(name string) string {
 	a.Helper()
 	tags, err := a.Links.Tags(a.Context(), name, links.TagsByName, models.Page{Number: 1, Size: 100})

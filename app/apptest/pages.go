@@ -11,7 +11,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// Page is a response and what a browser makes of it.
+// Page is a response with its parsed HTML.
 type Page struct {
 	*http.Response
 	*goquery.Document
@@ -50,7 +50,7 @@ func (a *App) Get(path string) Page {
 	return a.Browse(httptest.NewRequestWithContext(a.Context(), http.MethodGet, path, nil))
 }
 
-// Count is how many queries a page takes.
+// Count returns the number of database queries of a page.
 func (a *App) Count(path string) int64 {
 	a.Helper()
 	before := a.Queries.Load()
@@ -60,7 +60,7 @@ func (a *App) Count(path string) int64 {
 	return a.Queries.Load() - before
 }
 
-// Part asks as htmx does.
+// Part sends a GET request as htmx does.
 func (a *App) Part(path string) Page {
 	a.Helper()
 	r := httptest.NewRequestWithContext(a.Context(), http.MethodGet, path, nil)
@@ -71,13 +71,13 @@ func (a *App) Part(path string) Page {
 // Post posts a form.
 func (a *App) Post(path string, form url.Values) Page {
 	a.Helper()
-	path, _, _ = strings.Cut(path, "#") // browsers keep it to themselves
+	path, _, _ = strings.Cut(path, "#") // browsers do not send the fragment
 	r := httptest.NewRequestWithContext(a.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return a.Browse(r)
 }
 
-// Follow posts a form and opens the page that it leads to.
+// Follow posts a form and follows the redirect.
 func (a *App) Follow(path string, form url.Values) Page {
 	a.Helper()
 	p := a.Post(path, form)
@@ -87,7 +87,7 @@ func (a *App) Follow(path string, form url.Values) Page {
 	return a.Get(p.Header.Get("Location"))
 }
 
-// Submit posts a form of the page as a browser without JavaScript would.
+// Submit submits a form of the page, as a browser without JavaScript does.
 func (a *App) Submit(p Page, form string) Page {
 	a.Helper()
 	f := p.Find(form)
@@ -101,7 +101,7 @@ func (a *App) Submit(p Page, form string) Page {
 	return a.Follow(f.AttrOr("action", ""), values)
 }
 
-// Text is the text of what sel matches, with single blanks between elements.
+// Text returns the text of the elements that match sel, with single spaces between words.
 func Text(a Page, sel string) string {
 	var words []string
 	a.Find(sel).Find("*").AddBack().Contents().Each(func(_ int, n *goquery.Selection) {
@@ -112,15 +112,15 @@ func Text(a Page, sel string) string {
 	return strings.Join(words, " ")
 }
 
-// WantText fails unless the text of what sel matches holds want.
+// WantText fails the test unless the text of the elements that match sel contains want.
 func WantText(t *testing.T, a Page, sel, want string) {
 	t.Helper()
 	if got := Text(a, sel); !strings.Contains(got, want) {
-		t.Errorf("%s says %q, want it to hold %q", sel, got, want)
+		t.Errorf("%s: got text %q, want it to contain %q", sel, got, want)
 	}
 }
 
-// WantStatus fails unless a page has a status.
+// WantStatus fails the test unless a page has the status.
 func WantStatus(t *testing.T, a Page, want int) {
 	t.Helper()
 	if a.StatusCode != want {
@@ -128,7 +128,7 @@ func WantStatus(t *testing.T, a Page, want int) {
 	}
 }
 
-// WantCount fails unless so many elements match sel.
+// WantCount fails the test unless exactly want elements match sel.
 func WantCount(t *testing.T, a Page, sel string, want int) {
 	t.Helper()
 	if got := a.Find(sel).Length(); got != want {

@@ -6,7 +6,7 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// Shorten adds a short link, a minute before the next. change may set its options.
+// Shorten adds a short link and advances the clock by a minute. change may set options.
 func (a *App) Shorten(longURL, key string, change ...func(*shortlinks.New)) shortlinks.ShortLink {
 	a.Helper()
 	n := shortlinks.New{LongURL: longURL, Key: key}

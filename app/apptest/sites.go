@@ -10,8 +10,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// NewFetcher returns a fetcher that may fetch from this machine, as
-// OUTBOUND_ALLOW_CIDRS would allow it to.
+// NewFetcher returns a fetcher with 127.0.0.0/8 in OUTBOUND_ALLOW_CIDRS.
 func NewFetcher(t testing.TB) app.Fetcher {
 	t.Helper()
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
@@ -19,8 +18,8 @@ func NewFetcher(t testing.TB) app.Fetcher {
 	return app.NewFetcher(client)
 }
 
-// NewSite serves a web site on this machine until the end of the test and returns
-// its URL. Each has a host of its own: its port.
+// NewSite serves a website on this machine until the end of the test and returns its URL.
+// Each website has a different port and so counts as a different host.
 func NewSite(t testing.TB, h http.HandlerFunc) (url string) {
 	t.Helper()
 	s := httptest.NewServer(h)

@@ -7,7 +7,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// Watch adds a target and records results of it, a minute apart. name may be empty.
+// Watch adds a target and records check results, a minute apart. name may be empty.
 func (a *App) Watch(address, name string, found ...targets.Result) targets.Target {
 	a.Helper()
 	t, created, err := a.Targets.Add(a.Context(), targets.New{URL: address, Name: name})
@@ -20,8 +20,7 @@ func (a *App) Watch(address, name string, found ...targets.Result) targets.Targe
 	return t
 }
 
-// Record requests a check of a target and records its result, a minute after what
-// was before.
+// Record advances the clock by a minute, requests a check of a target and records its result.
 func (a *App) Record(t targets.Target, r targets.Result) {
 	a.Helper()
 	a.Clock.Advance(time.Minute)
@@ -29,7 +28,7 @@ func (a *App) Record(t targets.Target, r targets.Result) {
 	a.Finish(t.ID, targets.Checked{Result: r})
 }
 
-// Finish records a check of a target that is due.
+// Finish records the check of a target that is due.
 func (a *App) Finish(id string, c targets.Checked) {
 	a.Helper()
 	holder := a.Holder()
@@ -44,8 +43,8 @@ func (a *App) Finish(id string, c targets.Checked) {
 	a.Must(a.Targets.ReleaseOthers(a.Context(), holder))
 }
 
-// CheckDue records what find returns for each target that is due, and moves the clock
-// on until all with the shortest interval are due again.
+// CheckDue records the result of find for each due target. Then it advances the clock until
+// targets with the shortest interval are due again.
 func (a *App) CheckDue(find func(targets.Target) targets.Checked) {
 	a.Helper()
 	ts, _, err := a.Targets.Claim(a.Context(), a.Holder(), 500)

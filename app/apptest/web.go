@@ -7,15 +7,14 @@ import (
 	"linkwatch/models/links"
 )
 
-// Web is a links.Fetcher that knows every page: those that were not changed
-// answer 200 with a title.
+// Web is a links.Fetcher with a fake web. By default a URL responds with 200 and a title.
 type Web struct {
 	mu    sync.Mutex
-	pages map[string]any // links.Page, error, or what to do until the caller gives up
+	pages map[string]any // links.Page, error or func(context.Context)
 }
 
-// Set makes a URL answer with a links.Page or an error, or do something until the
-// caller gives up (a func(context.Context)).
+// Set sets the response of a URL: a links.Page, an error, or a func(context.Context) that
+// runs until the context ends.
 func (w *Web) Set(url string, answer any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -59,7 +59,7 @@ func TestBackup(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if summary, err := job.Run(t.Context(), t.Context()); err == nil || !strings.Contains(err.Error(), "BACKUP_DIR is not there") || summary != "" {
+	if summary, err := job.Run(t.Context(), t.Context()); err == nil || !strings.Contains(err.Error(), "BACKUP_DIR does not exist") || summary != "" {
 		t.Errorf("without the folder: %q %v", summary, err)
 	}
 	if _, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, slog.New(slog.DiscardHandler), reg); err == nil {

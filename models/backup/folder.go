@@ -18,21 +18,21 @@ import (
 // Job is the id of the scheduled job that makes the backups.
 const Job = "backup"
 
-// nameTime is the time in a name of a backup: linkwatch-20261124T031500Z.db.
+// nameTime is the time layout of the names of backups: linkwatch-20261124T031500Z.db.
 const nameTime = "linkwatch-20060102T150405Z.db"
 
-// clockSlack is how far in the future the time in a name may be: clocks are set back a little now and then.
+// clockSlack is how far in the future the time in a name may be, because clocks are sometimes set back a little.
 const clockSlack = time.Minute
 
-// leftover are the names that a backup has until it is complete (models.DB.Backup).
+// leftover matches the names of incomplete backups (models.DB.Backup).
 var leftover = regexp.MustCompile(`^linkwatch-\d{8}T\d{6}Z\.db\.\d+\.tmp(-journal)?$`)
 
-// Folder is where backups are kept. One server uses it.
+// Folder is a folder of backups, which only one server uses.
 type Folder struct {
-	Dir      string        // it must be there
+	Dir      string        // must exist
 	Database string        // file of the server's own database, which is never a backup; "" = none
 	Interval time.Duration // between two backups
-	Keep     int           // how many are kept, the newest ones
+	Keep     int           // number of newest backups to keep
 }
 
 // File is one complete backup.
@@ -42,15 +42,15 @@ type File struct {
 	Size int64 // bytes
 }
 
-// Files returns the backups, the newest first. A file is a backup if it has a name as Add
-// gives it, is not the database, and is not of the future.
+// Files returns the backups, newest first. A file is a backup if it has a name of the form
+// that Add uses, is not the database, and is not from the future.
 func (f Folder) Files(now time.Time) ([]File, error) {
 	backups, _, err := f.list(now)
 	return backups, err
 }
 
 // Future returns the files with names of backups that are later than now, the latest
-// first. They are not backups: the clock was wrong when they were made, or is wrong now.
+// first. They do not count as backups: the clock was wrong then, or is wrong now.
 func (f Folder) Future(now time.Time) ([]File, error) {
 	_, future, err := f.list(now)
 	return future, err
@@ -67,7 +67,7 @@ func (f Folder) list(now time.Time) (backups, future []File, err error) {
 			continue
 		}
 		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) { // it was deleted meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // deleted in the meantime
 			continue
 		}
 		if err != nil {
@@ -87,7 +87,7 @@ func (f Folder) list(now time.Time) (backups, future []File, err error) {
 	return backups, future, nil
 }
 
-// isDatabase reports whether a file is the server's own database, whatever it is called.
+// isDatabase reports whether a file is the server's own database, under any name.
 func (f Folder) isDatabase(info fs.FileInfo) bool {
 	own, err := os.Stat(f.Database)
 	return err == nil && os.SameFile(own, info)
@@ -103,11 +103,11 @@ func (f Folder) CheckDatabase() error {
 	if _, err := time.Parse(nameTime, filepath.Base(file)); err != nil {
 		return nil //nolint:nilerr // it is not the name of a backup
 	}
-	its, err := os.Stat(filepath.Dir(file))
+	parent, err := os.Stat(filepath.Dir(file))
 	if err != nil {
-		return nil //nolint:nilerr // opening the database says it better
+		return nil //nolint:nilerr // opening the database reports a better error
 	}
-	if own, err := os.Stat(f.Dir); err == nil && os.SameFile(own, its) {
+	if own, err := os.Stat(f.Dir); err == nil && os.SameFile(own, parent) {
 		return errors.New("DATABASE_URL names a file in BACKUP_DIR that has the name of a backup: rename the database, or set BACKUP_DIR to another folder")
 	}
 	return nil
@@ -122,16 +122,16 @@ func (f Folder) Newest(now time.Time) (newest File, ok bool, err error) {
 	return all[0], true, nil
 }
 
-// Overdue reports whether there is no backup of the last interval, or the folder cannot be read.
+// Overdue reports whether there is no backup within the last interval, or the folder cannot be read.
 func (f Folder) Overdue(now time.Time) bool {
 	newest, ok, err := f.Newest(now)
 	return err != nil || !ok || now.Sub(newest.At) >= f.Interval
 }
 
-// Late says whether a backup is older than two intervals, so that at least one is missing.
+// Late reports whether a backup is older than two intervals, which means that at least one is missing.
 func (f Folder) Late(newest File, now time.Time) bool { return now.Sub(newest.At) > 2*f.Interval }
 
-// Add makes a backup and deletes what was left by backups that a kill ended.
+// Add creates a backup. It first deletes incomplete backups of a process that was killed.
 func (f Folder) Add(ctx context.Context, db *models.DB, now time.Time) (File, error) {
 	if err := f.clear(); err != nil {
 		return File{}, err
@@ -144,8 +144,8 @@ func (f Folder) Add(ctx context.Context, db *models.DB, now time.Time) (File, er
 	return File{name, now, size}, nil
 }
 
-// Rotate deletes all backups but the newest Keep, and returns how many it deleted. The
-// one that was just made is always one of these Keep, also if the clock was set back.
+// Rotate deletes all backups except the newest Keep and returns the number of deleted ones.
+// made, the backup that was just created, always stays, even if the clock was set back.
 func (f Folder) Rotate(made File, now time.Time) (deleted int, err error) {
 	all, err := f.Files(now)
 	if err != nil {
@@ -179,14 +179,13 @@ func (f Folder) clear() error {
 	return nil
 }
 
-// readable says what is wrong with the folder without its path: users of the pages
-// and those who get alerts read it.
+// readable converts an error of the folder into a text without paths, for pages and alerts.
 func readable(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("the folder BACKUP_DIR is not there: create it, or mount its disk")
+		return errors.New("the folder BACKUP_DIR does not exist: create it, or mount its disk")
 	case errors.Is(err, fs.ErrPermission):
-		return errors.New("the folder BACKUP_DIR cannot be written: give it to the user of the server")
+		return errors.New("the folder BACKUP_DIR is not writable: change its owner to the user of the server")
 	case errors.Is(err, models.ErrNoSpace):
 		return errors.New("the folder BACKUP_DIR has no space for a backup: free disk space, or set BACKUP_KEEP to fewer backups")
 	}

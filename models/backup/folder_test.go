@@ -50,7 +50,7 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// The newest backups stay, and so does all that is none.
+// The newest backups and all other files stay.
 func TestRotate(t *testing.T) {
 	dir := t.TempDir()
 	kept := []string{
@@ -74,11 +74,11 @@ func TestRotate(t *testing.T) {
 		t.Errorf("left: %s", got)
 	}
 	if deleted, err := (backup.Folder{Dir: dir, Keep: 9}).Rotate(made, noon); err != nil || deleted != 0 {
-		t.Errorf("of fewer than are kept %d were deleted: %v", deleted, err)
+		t.Errorf("fewer backups than Keep: %d deleted, %v", deleted, err)
 	}
 }
 
-// A file with a name in the future, and a clock that is set back, cost no backup.
+// A file with a future time in its name, or a clock that is set back, does not delete the new backup.
 func TestRotateWithWrongClocks(t *testing.T) {
 	const first, second, future = "linkwatch-20261123T120000Z.db", "linkwatch-20261124T120000Z.db", "linkwatch-20990101T000000Z.db"
 	for name, c := range map[string]struct {
@@ -86,7 +86,7 @@ func TestRotateWithWrongClocks(t *testing.T) {
 		now  time.Time
 		want []string
 	}{
-		"a file of the future":            {second, noon, []string{second, future}},
+		"a file from the future":          {second, noon, []string{second, future}},
 		"the clock is set back":           {first, noon.Add(-24 * time.Hour), []string{first, second, future}},
 		"by less than the tolerance":      {"linkwatch-20261124T115930Z.db", noon.Add(-30 * time.Second), []string{"linkwatch-20261124T115930Z.db", future}},
 		"the clock is right in 2099":      {future, noon.AddDate(80, 0, 0), []string{future}},
@@ -109,7 +109,7 @@ func TestRotateWithWrongClocks(t *testing.T) {
 	}
 }
 
-// A file with a name in the future is not a backup, so one is overdue.
+// A file with a future time in its name is not a backup, so a backup is overdue.
 func TestFuture(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "linkwatch-20990101T000000Z.db", "linkwatch-20261124T120200Z.db")
@@ -127,7 +127,7 @@ func TestFuture(t *testing.T) {
 	}
 }
 
-// The server's own database is neither a backup nor deleted, also behind a link.
+// The server's own database does not count as a backup and is not deleted, even through a link.
 func TestDatabaseInTheFolder(t *testing.T) {
 	for _, name := range []string{"linkwatch-20200101T000000Z.db", "linkwatch-20200101T000000Z.db.7.tmp"} {
 		for _, link := range []func(string, string) error{nil, os.Symlink, os.Link} {
@@ -161,7 +161,7 @@ func TestDatabaseInTheFolder(t *testing.T) {
 	}
 }
 
-// A database with the name of a backup in the folder of backups is refused, also before it exists.
+// A database in BACKUP_DIR with the name of a backup is refused, even before it exists.
 func TestCheckDatabase(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	write(t, dir, "linkwatch-20200101T000000Z.db", "linkwatch.db")
@@ -176,7 +176,7 @@ func TestCheckDatabase(t *testing.T) {
 	}
 	for file, refused := range map[string]bool{
 		filepath.Join(dir, "linkwatch-20200101T000000Z.db"):         true,
-		filepath.Join(dir, "linkwatch-20210101T000000Z.db"):         true, // which does not exist
+		filepath.Join(dir, "linkwatch-20210101T000000Z.db"):         true, // does not exist
 		filepath.Join(sameDir, "linkwatch-20210101T000000Z.db"):     true,
 		filepath.Join(elsewhere, "to-backup.db"):                    true,
 		filepath.Join(elsewhere, "to-other.db"):                     false,
@@ -193,7 +193,7 @@ func TestCheckDatabase(t *testing.T) {
 	}
 }
 
-// A backup is added, and what a kill left of others is deleted.
+// Add deletes incomplete backups.
 func TestAdd(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "linkwatch-20261101T120000Z.db.123.tmp", "linkwatch-20261101T120000Z.db.123.tmp-journal", "linkwatch-20261101T120000Z.db.mine.tmp")
@@ -215,26 +215,26 @@ func TestAdd(t *testing.T) {
 		t.Errorf("%+v, want %+v: %v", newest, made, err)
 	}
 	if f.Overdue(noon.Add(f.Interval-1)) || !f.Overdue(noon.Add(f.Interval)) {
-		t.Error("a backup is overdue after the interval")
+		t.Error("want a backup to be overdue after the interval")
 	}
 	if f.Late(newest, noon.Add(2*time.Hour)) || !f.Late(newest, noon.Add(2*time.Hour+1)) {
-		t.Error("it is late after two intervals")
+		t.Error("want the backup to be late after two intervals")
 	}
 }
 
-// What is wrong with the folder is said without its path.
-func TestFolderThatFails(t *testing.T) {
+// Errors of the folder do not contain its path.
+func TestFolderErrors(t *testing.T) {
 	dir := t.TempDir()
 	db := openFile(t, filepath.Join(t.TempDir(), "test.db"))
 	file := filepath.Join(dir, "file")
 	write(t, dir, "file")
-	for of, want := range map[string]string{filepath.Join(dir, "none"): "is not there", file: "not a directory"} {
-		f := backup.Folder{Dir: of, Keep: 1}
+	for folder, want := range map[string]string{filepath.Join(dir, "none"): "does not exist", file: "not a directory"} {
+		f := backup.Folder{Dir: folder, Keep: 1}
 		_, err := f.Add(context.Background(), db, noon)
 		_, rotate := f.Rotate(backup.File{}, noon)
 		for _, err := range []error{err, rotate} {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), dir) {
-				t.Errorf("%s: %v", of, err)
+				t.Errorf("%s: got %v, want %q", folder, err, want)
 			}
 		}
 	}

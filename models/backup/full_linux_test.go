@@ -10,11 +10,11 @@ import (
 	"linkwatch/models/backup"
 )
 
-// A full disk keeps the backups that are there, and nothing half made.
+// On a full disk, existing backups stay and incomplete ones are removed.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skip("only a user who may mount a small disk can fill one: ", err)
+		t.Skip("cannot mount a small disk: ", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, 0); err != nil {
@@ -22,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 	write(t, dir, "linkwatch-20261123T120000Z.db")
-	db := openFile(t, filepath.Join(t.TempDir(), "test.db")) // which is larger
+	db := openFile(t, filepath.Join(t.TempDir(), "test.db")) // larger than the disk
 	_, err := backup.Folder{Dir: dir, Keep: 1}.Add(t.Context(), db, noon)
 	if err == nil || !strings.Contains(err.Error(), "no space") || strings.Contains(err.Error(), dir) {
 		t.Error(err)

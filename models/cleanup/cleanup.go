@@ -1,5 +1,5 @@
-// Package cleanup is the record of what the reaper deletes: totals that survive
-// restarts, and the last runs. Each kind of rows has figures of its own.
+// Package cleanup stores the statistics of the reaper: totals that survive restarts, and
+// the last runs, for each kind of rows.
 package cleanup
 
 import (
@@ -12,23 +12,23 @@ import (
 	"linkwatch/models"
 )
 
-// Job is the id of the scheduled job that does the work.
+// Job is the id of the scheduled job that deletes the rows.
 const Job = "reaper"
 
-// ActionRun is what the audit log calls a run that an admin asked for.
+// ActionRun is the action in the audit log for a run that an admin requested.
 const ActionRun = "cleanup.run"
 
-// KeptRuns is how many runs are remembered.
+// KeptRuns is the number of newest runs that are stored.
 const KeptRuns = 100
 
-// MaxWaiting is up to how many rows are counted that wait for the reaper: beyond
-// it there are "more than".
+// MaxWaiting is the largest exact count of rows that wait for the reaper. Above it, pages
+// show "more than".
 const MaxWaiting = 10_000
 
 const maxError = 500 // runes
 
-// Remove deletes up to limit rows within a transaction and tells how many it
-// was; 0 means that nothing is left to delete.
+// Remove deletes up to limit rows in a transaction and returns their number. 0 means that
+// nothing is left to delete.
 type Remove func(tx *gorm.DB, limit int) (int64, error)
 
 // Kind is one kind of rows that the reaper deletes, as a system registers it.
@@ -39,12 +39,12 @@ type Kind struct {
 	Note        string // a sentence about it for the head of the page; only of the main kind
 	Remove      Remove
 	Kept        string // why they are not deleted; "" = they are
-	// Waiting counts the rows that are due for deletion, up to limit. Only one kind
-	// has it, the main one: the figures at the top of the statistics are of it.
+	// Waiting counts the rows that are due for deletion, up to limit. Only the main kind has
+	// it: the one at the top of the statistics.
 	Waiting func(ctx context.Context, limit int) (int, error)
 }
 
-// Noun is the name of n rows: "old note", "old notes".
+// Noun returns the name of n rows: "old note", "old notes".
 func (k Kind) Noun(n int64) string {
 	words := strings.ReplaceAll(k.Kind, "_", " ")
 	if n == 1 {
@@ -53,18 +53,18 @@ func (k Kind) Noun(n int64) string {
 	return words
 }
 
-// Totals are what the reaper did about one kind since the database was made.
+// Totals are the totals of one kind since the database was created.
 type Totals struct {
 	Kind           string
 	Cleaned        int64 // rows
 	LastBatchSize  int64 // rows of the last batch that deleted any
 	SuccessfulRuns int64
 	FailedRuns     int64
-	Duration       time.Duration `gorm:"column:duration_ns"` // of the batches of the successful runs together
-	LastRunAt      models.Time   // when the last successful run ended; zero: never
+	Duration       time.Duration `gorm:"column:duration_ns"` // of all batches of successful runs
+	LastRunAt      models.Time   // end of the last successful run; zero = never
 }
 
-// Average is how long a successful run took.
+// Average returns the average duration of a successful run.
 func (t Totals) Average() time.Duration {
 	if t.SuccessfulRuns == 0 {
 		return 0
@@ -72,11 +72,11 @@ func (t Totals) Average() time.Duration {
 	return t.Duration / time.Duration(t.SuccessfulRuns)
 }
 
-// Run is what one run did about a kind.
+// Run is the result of one run for one kind.
 type Run struct {
 	StartedAt models.Time // of the whole run
 	Kind      string
-	Duration  time.Duration `gorm:"column:duration_ns"` // of its batches together
+	Duration  time.Duration `gorm:"column:duration_ns"` // of all its batches
 	Cleaned   int64         // rows
 	Error     string        // "" = it succeeded; at most 500 runes
 }

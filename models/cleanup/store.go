@@ -9,24 +9,23 @@ import (
 	"linkwatch/models"
 )
 
-// Store keeps the record. It is safe for concurrent use.
+// Store stores the statistics. It is safe for concurrent use.
 type Store struct {
 	db    *models.DB
 	clock models.Clock
 	kinds []Kind
 }
 
-// NewStore makes the store over an open, migrated database. kinds are all that
-// the reaper deletes, in the order in which a run takes them.
+// NewStore returns a Store. kinds are all kinds of rows that the reaper deletes, in the order
+// of a run.
 func NewStore(db *models.DB, clock models.Clock, kinds ...Kind) *Store {
 	return &Store{db, clock, kinds}
 }
 
-// Kinds are all that the reaper deletes, in the order in which a run takes them.
+// Kinds returns the kinds of rows that the reaper deletes, in the order of a run.
 func (s *Store) Kinds() []Kind { return s.kinds }
 
-// Main is the kind that the figures at the top of the statistics are of; the
-// zero Kind if there is none.
+// Main returns the kind at the top of the statistics, or the zero Kind if there is none.
 func (s *Store) Main() Kind {
 	for _, k := range s.kinds {
 		if k.Waiting != nil {
@@ -36,7 +35,7 @@ func (s *Store) Main() Kind {
 	return Kind{}
 }
 
-// Waiting is how many rows of the main kind are due for deletion, up to
+// Waiting returns the number of rows of the main kind that are due for deletion, up to
 // MaxWaiting + 1.
 func (s *Store) Waiting(ctx context.Context) (int, error) {
 	if count := s.Main().Waiting; count != nil {
@@ -45,13 +44,11 @@ func (s *Store) Waiting(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// Now is the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Batch runs remove for up to limit rows in a transaction of its own, which
-// also counts them in the totals, and tells how many it was. So the totals are
-// what was deleted, whenever the program is killed and however many instances
-// do this at once.
+// Batch runs remove for up to limit rows and returns their number. The same transaction adds
+// the number to the totals, so they are exact after crashes and with several instances.
 func (s *Store) Batch(ctx context.Context, kind string, limit int, remove Remove) (int64, error) {
 	var n int64
 	err := s.db.Write(ctx, func(tx *gorm.DB) (err error) {
@@ -61,15 +58,15 @@ func (s *Store) Batch(ctx context.Context, kind string, limit int, remove Remove
 		return add(tx, Totals{Kind: kind, Cleaned: n, LastBatchSize: n})
 	})
 	if err != nil {
-		return 0, fmt.Errorf("deleting a batch of %s: %w", kind, err)
+		return 0, fmt.Errorf("delete batch of %s: %w", kind, err)
 	}
 	return n, nil
 }
 
-// Finish records what a run did about a kind and drops the oldest runs. The
-// rows are in the totals since their batches.
+// Finish records the result of a run for a kind and deletes the oldest runs. Batch has already
+// counted the rows.
 func (s *Store) Finish(ctx context.Context, r Run) error {
-	r.Error = models.Truncate(models.CleanLine(r.Error), maxError) // a driver's text may be of any length, and of many lines
+	r.Error = models.Truncate(models.CleanLine(r.Error), maxError) // an error of a driver may be long and have many lines
 	t := Totals{Kind: r.Kind, FailedRuns: 1}
 	if r.Error == "" {
 		t = Totals{Kind: r.Kind, SuccessfulRuns: 1, Duration: r.Duration, LastRunAt: s.Now()}
@@ -78,7 +75,7 @@ func (s *Store) Finish(ctx context.Context, r Run) error {
 		if err := add(tx, t); err != nil {
 			return err
 		}
-		// Two instances can begin in the same microsecond only if a lease was lost: they are one run then.
+		// Two runs can start in the same microsecond only after a lease was lost. They count as one.
 		err := tx.Exec(`INSERT INTO cleanup_runs (started_at, kind, duration_ns, cleaned, error) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (started_at, kind) DO UPDATE SET duration_ns = cleanup_runs.duration_ns + excluded.duration_ns,
 				cleaned = cleanup_runs.cleaned + excluded.cleaned, error = excluded.error`,
@@ -90,13 +87,12 @@ func (s *Store) Finish(ctx context.Context, r Run) error {
 			SELECT DISTINCT started_at FROM cleanup_runs ORDER BY started_at DESC LIMIT 1 OFFSET ?)`, KeptRuns-1).Error
 	})
 	if err != nil {
-		return fmt.Errorf("recording a run of the reaper over %s: %w", r.Kind, err)
+		return fmt.Errorf("record reaper run for %s: %w", r.Kind, err)
 	}
 	return nil
 }
 
-// add adds to the totals of a kind. LastBatchSize and LastRunAt are kept
-// where they are zero.
+// add adds t to the totals of its kind. Zero LastBatchSize and LastRunAt change nothing.
 func add(tx *gorm.DB, t Totals) error {
 	return tx.Exec(`INSERT INTO cleanup_totals (kind, cleaned, last_batch_size, successful_runs, failed_runs, duration_ns, last_run_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -110,31 +106,30 @@ func add(tx *gorm.DB, t Totals) error {
 		t.Kind, t.Cleaned, t.LastBatchSize, t.SuccessfulRuns, t.FailedRuns, int64(t.Duration), t.LastRunAt).Error
 }
 
-// Totals are those of every kind, in their order; zero for one that never ran.
+// Totals returns the totals of all kinds in the order of Kinds, with zeros for kinds that never ran.
 func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	var rows []Totals
 	if err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_totals").Scan(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading the totals of the reaper: %w", err)
+		return nil, fmt.Errorf("read reaper totals: %w", err)
 	}
-	of := make(map[string]Totals, len(rows))
+	byKind := make(map[string]Totals, len(rows))
 	for _, t := range rows {
-		of[t.Kind] = t
+		byKind[t.Kind] = t
 	}
 	all := make([]Totals, len(s.kinds))
 	for i, kind := range s.kinds {
-		all[i] = of[kind.Kind]
+		all[i] = byKind[kind.Kind]
 		all[i].Kind = kind.Kind
 	}
 	return all, nil
 }
 
-// Runs are the last runs, the newest first, and within a run by kind: at
-// most KeptRuns of all kinds.
+// Runs returns the last KeptRuns runs of all kinds, newest first, ordered by kind within a run.
 func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 	var runs []Run
 	err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_runs ORDER BY started_at DESC, kind").Scan(&runs).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the runs of the reaper: %w", err)
+		return nil, fmt.Errorf("read reaper runs: %w", err)
 	}
 	return runs, nil
 }

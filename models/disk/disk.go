@@ -1,30 +1,30 @@
-// Package disk tells how much space the disks have that the program writes to.
+// Package disk measures the free space of the disks that the program writes to.
 package disk
 
 import (
 	"github.com/shirou/gopsutil/v4/disk"
 )
 
-// What is on a disk.
+// The uses of a disk.
 const (
 	Database = "database"
 	Backup   = "backup"
 )
 
-// Space is the room on a disk at one moment, in bytes.
+// Space is the size and free space of a disk in bytes.
 type Space struct {
-	Of   string // what the program has on it: Database or Backup
+	Of   string // use of the disk: Database or Backup
 	Free uint64 // for a user without privileges
 	Size uint64
 }
 
-// enough is the free space with which no disk is filling, however large it is.
+// enough is the free space in bytes that is enough for a disk of any size.
 const enough = 10 << 30
 
-// Filling says whether less than a tenth of the disk is free, and less than 10 GiB.
+// Filling reports whether less than a tenth of the disk and less than 10 GiB are free.
 func (s Space) Filling() bool { return s.Free < enough && s.Free < s.Size/10 }
 
-// Used is how full the disk is, in percent.
+// Used returns the used space in percent.
 func (s Space) Used() int {
 	if s.Size == 0 {
 		return 100
@@ -35,8 +35,7 @@ func (s Space) Used() int {
 // Look returns the space of each disk that can be read, in a fixed order.
 type Look func() []Space
 
-// On looks at the disks of folders, by what the program has in them. A folder of ""
-// is left out.
+// On returns a Look for the disks of two folders. "" = no folder.
 func On(database, backup string) Look {
 	return func() (all []Space) {
 		for _, on := range []struct{ of, folder string }{{Database, database}, {Backup, backup}} {

@@ -7,7 +7,6 @@ import (
 	"linkwatch/models/disk"
 )
 
-// A disk is filling by its share that is free, and a large one only with little left.
 func TestFilling(t *testing.T) {
 	const gib = 1 << 30
 	for _, c := range []struct {
@@ -31,7 +30,7 @@ func TestFilling(t *testing.T) {
 	}
 }
 
-// What cannot be read and what is not set are left out.
+// Folders that cannot be read or are not set are left out.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {

@@ -5,10 +5,10 @@ import (
 	"linkwatch/models/event"
 )
 
-// EventFailed is the event of a run of a scheduled job that failed. It ends when one succeeds.
+// EventFailed is the event of a scheduled job whose run failed. It ends when a run succeeds.
 const EventFailed event.Kind = "system.failed"
 
-// Events are the kinds of events of scheduled jobs.
+// Events returns the types of events of scheduled jobs.
 func Events() []event.Type {
 	return []event.Type{{
 		Kind: EventFailed, Severity: event.Critical, Label: "Scheduled job failed", Help: "A scheduled job failed: cleanup, backup or the disk space check.",
@@ -16,9 +16,9 @@ func Events() []event.Type {
 	}}
 }
 
-// failed is the event of a run that failed, or that succeeded after one that failed.
+// failed returns the event of a run that failed, or that succeeded after a failure.
 func failed(run Run) event.Event {
-	e := of(run.JobID, event.Began, event.Critical, run.StartedAt.Add(run.Duration))
+	e := newEvent(run.JobID, event.Began, event.Critical, run.StartedAt.Add(run.Duration))
 	e.SinceAt, e.Detail = run.StartedAt, run.Error
 	if run.Error == "" {
 		e.Phase = event.Ended
@@ -26,11 +26,11 @@ func failed(run Run) event.Event {
 	return e
 }
 
-// closed is the event of a job that is no longer scheduled.
+// closed returns the event of a failed job that is no longer scheduled.
 func closed(jobID string, now models.Time) event.Event {
-	return of(jobID, event.Closed, event.Info, now)
+	return newEvent(jobID, event.Closed, event.Info, now)
 }
 
-func of(jobID string, p event.Phase, severity event.Severity, at models.Time) event.Event {
+func newEvent(jobID string, p event.Phase, severity event.Severity, at models.Time) event.Event {
 	return event.Event{Kind: EventFailed, Phase: p, Severity: severity, SubjectKind: "system", SubjectID: jobID, Name: "Job " + jobID, At: at}
 }

@@ -31,7 +31,7 @@ func TestRunsThatFailMakeEvents(t *testing.T) {
 	})
 }
 
-// A job that is no longer scheduled closes the alert of its failure, once.
+// The alert of a failed job that is no longer scheduled is closed once.
 func TestRetiredJobsThatFailedAreClosed(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		clock := modelstest.NewClock()
@@ -55,12 +55,12 @@ func TestRetiredJobsThatFailedAreClosed(t *testing.T) {
 		clock.Advance(time.Hour)
 		finish(t, s, mustBegin(t, s, "backup"))
 		if got := modelstest.Events(t, db); len(got) > 0 || job(t, s, "backup").Runs != 2 {
-			t.Errorf("when it is back: %q, %+v", got, job(t, s, "backup"))
+			t.Errorf("declared again: %q, %+v", got, job(t, s, "backup"))
 		}
 	})
 }
 
-// A job that is retired while it runs stores no failure, which nothing would ever close.
+// A job that is removed while it runs stores no failure, because nothing would close it.
 func TestJobThatIsRetiredDuringItsRun(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		clock := modelstest.NewClock()

@@ -1,9 +1,9 @@
-// Package schedule is the record of the scheduled jobs: what each is doing, how
-// it did, and the history of its runs (GET /v1/admin/jobs).
+// Package schedule stores the state, statistics and runs of scheduled jobs (GET
+// /v1/admin/jobs).
 //
-// It is also what keeps a job from running twice at once, in one process or in
-// several (ADR 7): a run claims its job under the lease of its instance, which
-// ends by itself if the process dies.
+// It also prevents that a job runs twice at the same time, in one process or in several
+// (ADR 7): a run claims its job under the lease of its instance, which ends if the
+// process dies.
 package schedule
 
 import (
@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// KeptRuns is how many runs of each job are remembered, the newest ones.
+	// KeptRuns is the number of newest runs of each job that are stored.
 	KeptRuns = 200
 
 	maxText = 500 // runes of a summary or an error
 )
 
-// What made a run begin.
+// The triggers of a run.
 const (
 	BySchedule = "schedule"
 	Manual     = "manual"
@@ -32,20 +32,20 @@ const (
 // Job is one scheduled job with its statistics, which survive restarts.
 type Job struct {
 	ID            string   // "revalidation": lower-case letters and "-"
-	Schedule      string   // as robfig/cron reads it: "@every 1m"
-	ClaimedBy     lease.ID // the instance on which it runs; "" = it does not run
-	Runs          int64    // those that ended
+	Schedule      string   // in the syntax of robfig/cron: "@every 1m"
+	ClaimedBy     lease.ID // the instance that runs it; "" = not running
+	Runs          int64    // ended runs
 	Successes     int64
 	Failures      int64
-	OverlapSkips  int64       // times it was due while it was still running
-	LastStartedAt models.Time // of the run under way, if there is one
+	OverlapSkips  int64       // number of times it was due while still running
+	LastStartedAt models.Time // of the current run, or else of the last one
 	LastDuration  time.Duration
-	LastError     string // of the last run that ended; "" = it succeeded
+	LastError     string // of the last ended run; "" = it succeeded
 	NextRunAt     models.Time
-	RequestedAt   models.Time // since when somebody's wish for a run is unfulfilled; zero: there is none
+	RequestedAt   models.Time // when the pending run was requested; zero = none
 }
 
-// Running says whether the job runs, on any instance.
+// Running reports whether the job runs on any instance.
 func (j Job) Running() bool { return j.ClaimedBy != "" }
 
 // Run is one run of a job.
@@ -55,17 +55,17 @@ type Run struct {
 	StartedAt models.Time
 	Duration  time.Duration `gorm:"column:duration_ns"`
 	Trigger   string        // BySchedule, Manual or AtStart
-	Summary   string        // what it did: "120 checked: 3 dead"; at most 500 runes
+	Summary   string        // such as "120 checked: 3 dead"; at most 500 runes
 	Error     string        // "" = it succeeded; at most 500 runes
 }
 
-// validID says whether a job could have this id. Ids come from strangers too,
-// so anything else is answered "not found" without a look-up.
+// validID reports whether id has the form of a job id. Other ids in requests are not found
+// without a query.
 func validID(id string) bool {
 	return id != "" && len(id) <= 40 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-// clean makes a text fit for storing: a panic's message may be anything.
+// clean makes a text valid and short enough to store. The message of a panic may be any text.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 	if utf8.RuneCountInString(s) <= maxText {

@@ -13,18 +13,17 @@ import (
 	"linkwatch/models/lease"
 )
 
-// ErrLost is the error of a run that no longer holds its job, because its instance
-// lost its lease: another run of the job may have begun.
-var ErrLost = errors.New("the run no longer holds its job")
+// ErrLost is the error of a run whose instance lost its lease. Another run of the job may have
+// started.
+var ErrLost = errors.New("the run has lost its claim of the job")
 
-// abandoned is the error of a run that lost its job without Finish: its process died,
-// or the end could not be stored.
+// abandoned is the error of a run without Finish: its process died, or its end could not be
+// stored.
 const abandoned = "its end was not recorded: the program ended or the database failed during the run"
 
-// Begin starts a run of a job that is due or was requested, unless it is
-// running on any instance: then, and if another instance was quicker, began is
-// false. The run holds the job until Finish, or until the lease of holder ends.
-// next returns when the job is due after a time. A former run without an end is
+// Begin starts a run of a job that is due or requested. began is false if the job is not due,
+// or already runs on any instance. The run claims the job until Finish, or until the lease of
+// holder ends. next returns the due time after a time. A previous run without an end is
 // recorded as failed. Errors include lease.ErrLost.
 func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next func(time.Time) time.Time) (run Run, began bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -34,13 +33,13 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next f
 		}
 		now := s.Now()
 		run = Run{ID: models.NewID(models.KindRun), JobID: jobID, StartedAt: now, Trigger: BySchedule}
-		var was struct {
+		var previous struct {
 			RunID         string
 			LastStartedAt models.Time
 			RequestedAt   models.Time
 			RequestedBy   string
 		}
-		err := tx.Raw(`SELECT run_id, last_started_at, requested_at, requested_by FROM scheduled_jobs WHERE id = ?`, jobID).Scan(&was).Error
+		err := tx.Raw(`SELECT run_id, last_started_at, requested_at, requested_by FROM scheduled_jobs WHERE id = ?`, jobID).Scan(&previous).Error
 		if err != nil {
 			return err
 		}
@@ -48,44 +47,44 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next f
 				next_run_at = CASE WHEN next_run_at <= ? THEN ? ELSE next_run_at END
 			WHERE id = ? AND schedule <> '' AND run_id = ? AND claimed_by IS NULL
 				AND (next_run_at <= ? OR requested_at IS NOT NULL)`,
-			holder, run.ID, now, now, models.At(next(now.Time)), jobID, was.RunID, now)
+			holder, run.ID, now, now, models.At(next(now.Time)), jobID, previous.RunID, now)
 		if res.Error != nil || res.RowsAffected == 0 {
 			return res.Error
 		}
 		began = true
-		if !was.RequestedAt.IsZero() {
-			run.Trigger = was.RequestedBy
+		if !previous.RequestedAt.IsZero() {
+			run.Trigger = previous.RequestedBy
 		}
-		if was.RunID == "" {
+		if previous.RunID == "" {
 			return nil
 		}
-		dead := Run{ID: was.RunID, JobID: jobID, StartedAt: was.LastStartedAt, Trigger: BySchedule, Error: abandoned}
-		if !was.RequestedAt.IsZero() && !was.RequestedAt.After(was.LastStartedAt.Time) {
-			dead.Trigger = was.RequestedBy
+		dead := Run{ID: previous.RunID, JobID: jobID, StartedAt: previous.LastStartedAt, Trigger: BySchedule, Error: abandoned}
+		if !previous.RequestedAt.IsZero() && !previous.RequestedAt.After(previous.LastStartedAt.Time) {
+			dead.Trigger = previous.RequestedBy
 		}
 		return record(tx, dead)
 	})
 	if err != nil {
-		return Run{}, false, fmt.Errorf("beginning a run of the job %s: %w", jobID, err)
+		return Run{}, false, fmt.Errorf("start job %s: %w", jobID, err)
 	}
 	return run, began, nil
 }
 
-// Release frees a job that an instance holds but does not run, because beginning or
-// finishing the run failed. It does nothing if the job is free.
+// Release releases a job that an instance has claimed but does not run, because Begin or Finish
+// failed. It does nothing if the job is not claimed.
 func (s *Store) Release(ctx context.Context, holder lease.ID, jobID string) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE scheduled_jobs SET claimed_by = NULL WHERE id = ? AND claimed_by = ?", jobID, holder).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing the job %s: %w", jobID, err)
+		return fmt.Errorf("release job %s: %w", jobID, err)
 	}
 	return nil
 }
 
-// Skip passes over a due time of a job that is still running, and counts it.
-// It is false if the run has ended meanwhile, or if another instance did it.
-// due is the NextRunAt that has come.
+// Skip skips a due time of a job that is still running, and counts the skip. due is the
+// NextRunAt that has passed. skipped is false if the run has ended, or another instance has
+// skipped it.
 func (s *Store) Skip(ctx context.Context, jobID string, due models.Time, next func(time.Time) time.Time) (skipped bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		res := tx.Exec(`UPDATE scheduled_jobs SET overlap_skips = overlap_skips + 1, next_run_at = ?
@@ -94,14 +93,13 @@ func (s *Store) Skip(ctx context.Context, jobID string, due models.Time, next fu
 		return res.Error
 	})
 	if err != nil {
-		return false, fmt.Errorf("skipping a run of the job %s: %w", jobID, err)
+		return false, fmt.Errorf("skip run of job %s: %w", jobID, err)
 	}
 	return skipped, nil
 }
 
-// Finish ends a run: its job is free, and the run with its Duration, Summary
-// and Error is in the history and the statistics. It is ErrLost, and records
-// nothing, if the run no longer holds the job.
+// Finish ends a run. It releases the job and records the run with its Duration, Summary and
+// Error. It returns ErrLost, and records nothing, if the run has lost its claim of the job.
 func (s *Store) Finish(ctx context.Context, run Run) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		res := tx.Exec(`UPDATE scheduled_jobs SET claimed_by = NULL, run_id = '',
@@ -116,14 +114,14 @@ func (s *Store) Finish(ctx context.Context, run Run) error {
 		return record(tx, run)
 	})
 	if err != nil {
-		return fmt.Errorf("recording a run of the job %s: %w", run.JobID, err)
+		return fmt.Errorf("record run of job %s: %w", run.JobID, err)
 	}
 	return nil
 }
 
-// Interrupt ends a run that was given up because the program stops. It is no failure and leaves no
-// record. The job is free, and due or still requested, so that it runs again after the restart or on
-// another instance. It is ErrLost if the run no longer holds the job.
+// Interrupt ends a run that was canceled because the program stops. It records nothing. The job
+// is released and due or requested again, so it runs after the restart or on another instance.
+// Interrupt returns ErrLost if the run has lost its claim of the job.
 func (s *Store) Interrupt(ctx context.Context, run Run) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		res := tx.Exec(`UPDATE scheduled_jobs SET claimed_by = NULL, run_id = '',
@@ -136,13 +134,12 @@ func (s *Store) Interrupt(ctx context.Context, run Run) error {
 		return res.Error
 	})
 	if err != nil {
-		return fmt.Errorf("interrupting a run of the job %s: %w", run.JobID, err)
+		return fmt.Errorf("interrupt run of job %s: %w", run.JobID, err)
 	}
 	return nil
 }
 
-// record adds a run that ended to the statistics and to the history, which it
-// keeps at KeptRuns.
+// record adds an ended run to the statistics and stores it. It deletes all but KeptRuns runs.
 func record(tx *gorm.DB, run Run) error {
 	run.Summary, run.Error = clean(run.Summary), clean(run.Error)
 	success, failure := 1, 0

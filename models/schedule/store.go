@@ -12,31 +12,31 @@ import (
 	"linkwatch/models/event"
 )
 
-// Store keeps the scheduled jobs and their runs.
+// Store stores the scheduled jobs and their runs.
 type Store struct {
 	db        *models.DB
 	clock     models.Clock
 	requested chan struct{}
 }
 
-// NewStore is the record in db. Schedules go by clock; instances that share a
-// database need clocks that differ by a few seconds at most.
+// NewStore returns a Store. Schedules use clock. The clocks of instances with the same
+// database may differ by a few seconds at most.
 func NewStore(db *models.DB, clock models.Clock) *Store {
 	return &Store{db: db, clock: clock, requested: make(chan struct{}, 1)}
 }
 
-// Now is the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Declare makes jobs the ones there are, by their ID, Schedule and NextRunAt.
-// A known job keeps its statistics and, unless its schedule changed, its next
-// run, so that a restart does not delay a rare job. A job that is not named
-// is no longer listed, but keeps its history for the day it comes back; the alert of its failure is closed.
+// Declare replaces the list of jobs. It uses their ID, Schedule and NextRunAt. A known job
+// keeps its statistics and, unless its schedule changed, its next run, so that restarts do
+// not delay rare jobs. Jobs that are missing are no longer listed. They keep their runs, and
+// the alerts of their failures are closed.
 func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
 	ids := make([]string, 0, len(jobs))
 	for _, j := range jobs {
 		if !validID(j.ID) || j.Schedule == "" {
-			return fmt.Errorf("declaring the scheduled job %q: it needs an id of lower-case letters and a schedule", j.ID)
+			return fmt.Errorf("declare scheduled job %q: it needs an id of lower-case letters and a schedule", j.ID)
 		}
 		ids = append(ids, j.ID)
 	}
@@ -53,12 +53,12 @@ func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
 		return retire(tx, ids, s.Now())
 	})
 	if err != nil {
-		return fmt.Errorf("declaring the scheduled jobs: %w", err)
+		return fmt.Errorf("declare scheduled jobs: %w", err)
 	}
 	return nil
 }
 
-// retire takes all jobs but these from the list. Nothing more is known of those that failed last.
+// retire removes all other jobs from the list and closes the alerts of failed ones.
 func retire(tx *gorm.DB, kept []string, now models.Time) error {
 	var failing []string
 	if err := tx.Raw("SELECT id FROM scheduled_jobs WHERE id NOT IN ? AND last_error <> '' ORDER BY id", kept).Scan(&failing).Error; err != nil {
@@ -76,21 +76,21 @@ func retire(tx *gorm.DB, kept []string, now models.Time) error {
 	return tx.Exec(`UPDATE scheduled_jobs SET schedule = '', next_run_at = NULL, requested_at = NULL, last_error = '' WHERE id NOT IN ?`, kept).Error
 }
 
-// Jobs are the declared jobs, by id.
+// Jobs returns the declared jobs, ordered by id.
 func (s *Store) Jobs(ctx context.Context) ([]Job, error) {
 	var jobs []Job
 	err := s.db.Read(ctx).Raw(`SELECT id, schedule, claimed_by, runs, successes, failures, overlap_skips,
 			last_started_at, last_duration_ns AS last_duration, last_error, next_run_at, requested_at
 		FROM scheduled_jobs WHERE schedule <> '' ORDER BY id`).Scan(&jobs).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the scheduled jobs: %w", err)
+		return nil, fmt.Errorf("read scheduled jobs: %w", err)
 	}
 	return jobs, nil
 }
 
-// Job is one declared job; any other is CodeNotFound.
+// Job returns a declared job, or CodeNotFound.
 func (s *Store) Job(ctx context.Context, jobID string) (Job, error) {
-	jobs, err := s.Jobs(ctx) // of which there are few
+	jobs, err := s.Jobs(ctx) // few
 	if err != nil {
 		return Job{}, err
 	}
@@ -101,8 +101,8 @@ func (s *Store) Job(ctx context.Context, jobID string) (Job, error) {
 	return jobs[i], nil
 }
 
-// Runs is a page of the runs of a job that ended, newest first, after the place
-// of a cursor. limit is as models.NewLimit made it. An unknown job is CodeNotFound.
+// Runs returns a page of the ended runs of a job, newest first, after a cursor. limit comes
+// from models.NewLimit. An unknown job is CodeNotFound.
 func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, limit int) (models.Slice[Run], error) {
 	var page models.Slice[Run]
 	if after != (models.Cursor{}) && models.CheckID(models.KindRun, after.ID) != nil {
@@ -116,24 +116,24 @@ func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, lim
 		q = q.Where("(started_at, id) < (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("started_at DESC, id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("reading the runs of the job %s: %w", jobID, err)
+		return page, fmt.Errorf("read runs of job %s: %w", jobID, err)
 	}
 	return models.NewSlice(page.Items, limit, func(r Run) models.Cursor { return models.Cursor{CreatedAt: r.StartedAt, ID: r.ID} }), nil
 }
 
-// Request asks for a run as soon as possible. The wish is kept in the store
-// until a run that began after it has ended, whatever crashes meanwhile. An
-// unknown job is CodeNotFound, a running one CodeConflict.
+// Request requests a run as soon as possible. The request is stored until a run that started
+// after it has ended, so it survives crashes. An unknown job is CodeNotFound, a running one
+// CodeConflict.
 func (s *Store) Request(ctx context.Context, jobID string) error {
 	return s.RequestAs(ctx, jobID, "job.run")
 }
 
-// RequestAs is Request with the name of the action for the audit log.
+// RequestAs is like Request, with another action in the audit log.
 func (s *Store) RequestAs(ctx context.Context, jobID, action string) error {
 	return s.request(ctx, jobID, Manual, action)
 }
 
-// RequestAtStart is Request for a job that is overdue when the program starts.
+// RequestAtStart is like Request, for a job that is overdue when the program starts.
 func (s *Store) RequestAtStart(ctx context.Context, jobID string) error {
 	return s.request(ctx, jobID, AtStart, "job.run")
 }
@@ -153,23 +153,23 @@ func (s *Store) request(ctx context.Context, jobID, by, action string) error {
 		return audit.Add(tx, s.Now(), audit.Change{Action: action, Subject: audit.Subject{Kind: "job", ID: jobID, Name: jobID}})
 	})
 	if err != nil {
-		return fmt.Errorf("asking for a run of the job %s: %w", jobID, err)
+		return fmt.Errorf("request run of job %s: %w", jobID, err)
 	}
 	if !free {
 		return models.Conflict("The job is running already. Wait until it has ended.")
 	}
 	select {
 	case s.requested <- struct{}{}:
-	default: // a wake-up is waiting already
+	default: // a wake-up is already pending
 	}
 	return nil
 }
 
-// Requested gets a value after Request was called in this process. Wishes made
-// through other instances do not ring: look at Job.RequestedAt now and then.
+// Requested receives a value after Request was called in this process. For requests of other
+// instances, poll Job.RequestedAt.
 func (s *Store) Requested() <-chan struct{} { return s.requested }
 
-// known is nil for a declared job.
+// known returns CodeNotFound unless the job is declared.
 func (s *Store) known(ctx context.Context, jobID string) error {
 	if !validID(jobID) {
 		return models.NotFound("job")
@@ -177,7 +177,7 @@ func (s *Store) known(ctx context.Context, jobID string) error {
 	var n int
 	err := s.db.Read(ctx).Raw(`SELECT COUNT(*) FROM scheduled_jobs WHERE id = ? AND schedule <> ''`, jobID).Scan(&n).Error
 	if err != nil {
-		return fmt.Errorf("looking up the job %s: %w", jobID, err)
+		return fmt.Errorf("read job %s: %w", jobID, err)
 	}
 	if n == 0 {
 		return models.NotFound("job")

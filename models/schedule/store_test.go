@@ -19,7 +19,7 @@ const holder lease.ID = "k_test"
 
 func inAnHour(t time.Time) time.Time { return t.Add(time.Hour) }
 
-// each runs a test on every engine with a store that has one hourly job, first due in an hour.
+// each runs a test on every engine, with one hourly job that is due in an hour.
 func each(t *testing.T, test func(t *testing.T, s *schedule.Store, clock *modelstest.Clock)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
@@ -55,7 +55,7 @@ func mustBegin(t *testing.T, s *schedule.Store, id string) schedule.Run {
 	t.Helper()
 	run, began := begin(t, s, id)
 	if !began {
-		t.Fatalf("no run of %s began", id)
+		t.Fatalf("%s did not start", id)
 	}
 	return run
 }
@@ -78,14 +78,14 @@ func job(t *testing.T, s *schedule.Store, id string) schedule.Job {
 			return j
 		}
 	}
-	t.Fatalf("the job %s is not listed", id)
+	t.Fatalf("job %s is not listed", id)
 	return schedule.Job{}
 }
 
 func TestRunIsRecorded(t *testing.T) {
 	each(t, func(t *testing.T, s *schedule.Store, clock *modelstest.Clock) {
 		if _, began := begin(t, s, "hourly"); began {
-			t.Error("a run began before the job was due")
+			t.Error("a run started before the job was due")
 		}
 		clock.Advance(time.Hour)
 		run := mustBegin(t, s, "hourly")
@@ -93,7 +93,7 @@ func TestRunIsRecorded(t *testing.T) {
 			t.Errorf("while running: %+v", j)
 		}
 		if _, began := begin(t, s, "hourly"); began {
-			t.Error("two runs at once")
+			t.Error("two runs at the same time")
 		}
 		run.Duration, run.Summary = 1500*time.Millisecond, "3 checked"
 		finish(t, s, run)
@@ -144,12 +144,12 @@ func TestOneOfManyInstancesBegins(t *testing.T) {
 		}
 		wg.Wait()
 		if started != 1 {
-			t.Errorf("%d runs began, want 1", started)
+			t.Errorf("%d runs started, want 1", started)
 		}
 	})
 }
 
-// A run ends with the lease of its instance: another instance may begin the next one.
+// A run ends with the lease of its instance. Another instance may start the next one.
 func TestRunOfAKilledProcessIsAbandoned(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		s := schedule.NewStore(db, modelstest.NewClock().Now)
@@ -161,14 +161,14 @@ func TestRunOfAKilledProcessIsAbandoned(t *testing.T) {
 		killed := mustBegin(t, s, "hourly")
 		other := modelstest.Lease(t, db, "k_other")
 		if _, began, err := s.Begin(t.Context(), other, "hourly", inAnHour); began || err != nil || !job(t, s, "hourly").Running() {
-			t.Errorf("a second run began: %v", err)
+			t.Errorf("a second run started: %v", err)
 		}
 		modelstest.Exec(t, db, "DELETE FROM instances WHERE id = ?", holder)
 		if job(t, s, "hourly").Running() {
 			t.Error("running after its lease ended")
 		}
 		if _, began, err := s.Begin(t.Context(), holder, "hourly", inAnHour); began || !errors.Is(err, lease.ErrLost) {
-			t.Errorf("a run began without a lease: %v", err)
+			t.Errorf("a run started without a lease: %v", err)
 		}
 		next, began, err := s.Begin(t.Context(), other, "hourly", inAnHour) // the request was not lost
 		if err != nil || !began || next.Trigger != schedule.Manual {
@@ -196,7 +196,7 @@ func TestSkipCountsOnce(t *testing.T) {
 		skip := func(want bool) {
 			t.Helper()
 			due := s.Now()
-			for i := range 2 { // the second one is another instance that saw the same
+			for i := range 2 { // the second call is that of another instance
 				skipped, err := s.Skip(t.Context(), "hourly", due, inAnHour)
 				if err != nil || skipped != (want && i == 0) {
 					t.Errorf("skip %d: %v, %v", i, skipped, err)
@@ -210,14 +210,14 @@ func TestSkipCountsOnce(t *testing.T) {
 		}
 		finish(t, s, run)
 		clock.Advance(time.Hour)
-		skip(false) // it is not running any more
+		skip(false) // it no longer runs
 		mustBegin(t, s, "hourly")
 	})
 }
 
 func TestRequest(t *testing.T) {
 	each(t, func(t *testing.T, s *schedule.Store, clock *modelstest.Clock) {
-		for range 2 { // asking twice is one wish
+		for range 2 { // two requests count as one
 			if err := s.Request(t.Context(), "hourly"); err != nil {
 				t.Fatal(err)
 			}
@@ -238,11 +238,11 @@ func TestRequest(t *testing.T) {
 			t.Error("a manual run moved the schedule")
 		}
 		if err := s.Request(t.Context(), "hourly"); models.CodeOf(err) != models.CodeConflict {
-			t.Errorf("asking while it runs: %v", err)
+			t.Errorf("request while running: %v", err)
 		}
 		finish(t, s, run)
 		if _, began := begin(t, s, "hourly"); began {
-			t.Error("one request made two runs")
+			t.Error("one request caused two runs")
 		}
 		for _, id := range []string{"", "other", "hourly\x00", "\xff", strings.Repeat("a", 1000)} {
 			if err := s.Request(t.Context(), id); models.CodeOf(err) != models.CodeNotFound {
@@ -294,7 +294,7 @@ func TestInterrupt(t *testing.T) {
 			finish(t, s, run)
 			first = run.StartedAt
 			if _, began := begin(t, s, "hourly"); began {
-				t.Errorf("%s: it runs twice", trigger)
+				t.Errorf("%s: job ran twice", trigger)
 			}
 		}
 	})
@@ -306,7 +306,7 @@ func TestDeclare(t *testing.T) {
 		finish(t, s, mustBegin(t, s, "hourly"))
 		before := job(t, s, "hourly")
 
-		clock.Advance(time.Minute) // a restart with one job more
+		clock.Advance(time.Minute) // a restart with an additional job
 		declare(t, s, "hourly", "new")
 		if j := job(t, s, "hourly"); j != before {
 			t.Errorf("a restart changed\n%+v to\n%+v", before, j)
@@ -317,21 +317,21 @@ func TestDeclare(t *testing.T) {
 			t.Errorf("jobs: %+v, %v", jobs, err)
 		}
 		if err := s.Request(t.Context(), "hourly"); models.CodeOf(err) != models.CodeNotFound {
-			t.Errorf("request for a job that is gone: %v", err)
+			t.Errorf("request for a removed job: %v", err)
 		}
 		clock.Advance(2 * time.Hour)
 		if _, began := begin(t, s, "hourly"); began {
-			t.Error("a job that is gone ran")
+			t.Error("a removed job ran")
 		}
 		err = s.Declare(t.Context(), schedule.Job{ID: "hourly", Schedule: "@every 2h", NextRunAt: s.Now().Add(2 * time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if j := job(t, s, "hourly"); j.Runs != 1 || j.NextRunAt != s.Now().Add(2*time.Hour) {
-			t.Errorf("back again: %+v", j)
+			t.Errorf("declared again: %+v", j)
 		}
 		if err := s.Declare(t.Context(), schedule.Job{ID: "No Id", Schedule: "@hourly"}); err == nil {
-			t.Error("a bad id was taken")
+			t.Error("an invalid id was accepted")
 		}
 	})
 }
@@ -364,7 +364,7 @@ func TestRunsKeepsTheNewestAndPages(t *testing.T) {
 			t.Errorf("%d runs: %v", len(seen), seen)
 		}
 		if others, err := s.Runs(t.Context(), "other", models.Cursor{}, 10); err != nil || len(others.Items) != 1 {
-			t.Errorf("the other job's history: %+v, %v", others, err)
+			t.Errorf("runs of the other job: %+v, %v", others, err)
 		}
 		_, err := s.Runs(context.Background(), "hourly", models.Cursor{CreatedAt: s.Now(), ID: "l_\x00"}, 10)
 		if models.CodeOf(err) != models.CodeInvalid {
