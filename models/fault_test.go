@@ -310,7 +310,7 @@ func TestExamine(t *testing.T) {
 		modelstest.Exec(t, db, "UPDATE schema_migrations SET version = 100")
 		wrong(t, db, "schema", "linkwatch migrate up")
 		modelstest.Exec(t, db, "UPDATE schema_migrations SET version = 9999")
-		wrong(t, db, "schema", "newer program")
+		wrong(t, db, "schema", "use a newer Linkwatch")
 	})
 	wrong(t, newDamaged(t).DB, "integrity", "page")
 	l := newLogged(t)
