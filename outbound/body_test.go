@@ -34,7 +34,7 @@ func gzipped(t testing.TB, parts ...string) []byte {
 	return b.Bytes()
 }
 
-// pour writes until the client hangs up or total bytes are gone, and tells how many got away.
+// pour writes until the client closes the connection or total bytes are sent, and reports the number of bytes.
 func pour(total int64, away *atomic.Int64, done chan<- struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer close(done)
@@ -104,7 +104,7 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// An endless body that stalls exactly at the cap is a page cut short, not a timeout.
+// An endless body that stalls exactly at the limit is truncated, not a timeout.
 func TestStallAtCap(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprint(w, strings.Repeat("x", 1000))

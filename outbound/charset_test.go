@@ -69,7 +69,7 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
-// Conversion may double a body; the cap holds for the result, and no character is cut in half.
+// Conversion may double a body. The limit applies to the result, and no character is cut in half.
 func TestCapAfterConversion(t *testing.T) {
 	body := encode(t, charmap.Windows1251, strings.Repeat("Ж", 100))
 	out, cut := toUTF8([]byte(body), "text/plain; charset=windows-1251", false, 101)

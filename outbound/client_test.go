@@ -24,7 +24,7 @@ func TestFetch(t *testing.T) {
 		_, _ = fmt.Fprint(w, "short and stout")
 	})
 	c := testClient(t, Options{})
-	for range 2 { // the same URL again is no problem, and brings no cookie along
+	for range 2 { // the same URL can be fetched twice, without cookies
 		res := get(t, c, Request{URL: srv.URL + "/p?q=1"})
 		if res.StatusCode != http.StatusTeapot || string(res.Body) != "short and stout" || res.Truncated || res.URL != srv.URL+"/p?q=1" ||
 			res.Permanent() || res.Latency <= 0 || res.Header.Get("X-Agent") != DefaultUserAgent || res.Header.Get("X-Cookie") != "" {
@@ -134,7 +134,7 @@ func TestRedirectLoop(t *testing.T) {
 	}
 }
 
-// Some sites set a cookie, redirect to themselves and loop for those who do not bring it back.
+// Some sites set a cookie and redirect to themselves until the client sends it.
 func TestCookieWithinRedirects(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if _, err := r.Cookie("seen"); err != nil {
@@ -168,7 +168,7 @@ func TestTimeouts(t *testing.T) {
 		_, err := c.Fetch(t.Context(), Request{URL: srv.URL + path})
 		fails(t, err, KindTimeout, "timed out")
 	}
-	// With Until satisfied by what came, the rest is not waited for.
+	// When Until is true, the client does not wait for the rest.
 	res := get(t, c, Request{URL: srv.URL + "/body", Timeout: time.Minute, Until: NewHeadEnd()})
 	if !res.Truncated || !bytes.Contains(res.Body, []byte("Slow")) {
 		t.Errorf("got %+v", res)

@@ -48,7 +48,7 @@ func TestNoMoreThanMaxConcurrent(t *testing.T) {
 	}
 }
 
-// noticed is a context that tells when somebody waits for its end.
+// noticed is a context that reports when someone waits for its end.
 type noticed struct {
 	context.Context
 	once    sync.Once
@@ -88,7 +88,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	slow.Wait()
 }
 
-// A budget takes no turn of another one, and gives up after its wait.
+// A budget uses no slots of another one, and fails after its wait.
 func TestBudgets(t *testing.T) {
 	under, release := make(chan struct{}), make(chan struct{})
 	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -107,7 +107,7 @@ func TestBudgets(t *testing.T) {
 	if e, _ := errors.AsType[*Error](err); e.RetryAfter != 10*time.Millisecond {
 		t.Errorf("RetryAfter %v", e.RetryAfter)
 	}
-	get(t, c, Request{URL: srv.URL + "/quick"}) // the client's own turn is free
+	get(t, c, Request{URL: srv.URL + "/quick"}) // the client has a free slot
 	release <- struct{}{}
 	slow.Wait()
 	get(t, budget, Request{URL: srv.URL + "/quick"})
@@ -129,7 +129,7 @@ func TestBudgets(t *testing.T) {
 	slow.Wait()
 }
 
-// However many want a page whose head never ends, memory holds as many as may be fetched at a time.
+// Memory is limited to the pages that are fetched at the same time, even if their heads never end.
 func TestMemoryOfManyFetches(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=windows-1252")

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A connection belongs to the exchange that uses it, and to no exchange before that.
+// A connection only belongs to the exchange that uses it, not to earlier ones.
 func TestConnEndsWithItsExchange(t *testing.T) {
 	write := func(c *conn) chan error { // the other end is not read
 		result := make(chan error, 1)
@@ -74,7 +74,7 @@ func TestConnEndsWithItsExchange(t *testing.T) {
 	}
 }
 
-// An exchange that ends takes no other one along that shares its HTTP/2 connection.
+// The end of an exchange does not end others on the same HTTP/2 connection.
 func TestSharedConnection(t *testing.T) {
 	here, answer := make(chan string, 2), make(chan struct{})
 	remotes := make(chan string, 2)
@@ -112,7 +112,7 @@ func TestSharedConnection(t *testing.T) {
 	}
 }
 
-// A dial ends with the exchange that it is for: here, one that gets no answer.
+// A dial ends with its exchange, here one without a response.
 func TestDialEndsWithItsExchange(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

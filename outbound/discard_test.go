@@ -48,14 +48,14 @@ func TestDiscard(t *testing.T) {
 	fails(t, err, KindReset, "connection closed early")
 	_, err = c.Fetch(t.Context(), Request{URL: srv.URL + "/stall", Discard: true, Timeout: 50 * time.Millisecond})
 	fails(t, err, KindTimeout, "timed out")
-	// One that stalls exactly at the cap goes on past it, as far as anybody can tell.
+	// A body that stalls exactly at the limit counts as longer.
 	res := get(t, c, Request{URL: srv.URL + "/stall", Discard: true, MaxBytes: 1000, Timeout: 50 * time.Millisecond})
 	if !res.Truncated {
 		t.Error("a body of 1000 bytes and more is said to have ended")
 	}
 }
 
-// What says that it is too long is not asked for: a film is not downloaded to learn that it is there.
+// A body with a too large Content-Length is not read, so a check does not download a video.
 func TestDiscardLeavesWhatIsTooLong(t *testing.T) {
 	var away atomic.Int64
 	done := make(chan struct{})
@@ -76,7 +76,7 @@ func TestDiscardLeavesWhatIsTooLong(t *testing.T) {
 	}
 }
 
-// A checker requests the same hosts repeatedly: a body that was read to its end leaves its connection for reuse.
+// A checker requests the same hosts repeatedly. A connection is reused after its body was read to the end.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	const n = 100 // hosts, more than net/http keeps connections to on its own
 	var opened atomic.Int64

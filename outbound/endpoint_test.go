@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A client for an endpoint connects to that host and port, also on a private
-// address, and to nothing else. Only such a client sends a token.
+// A client for an endpoint connects only to its host and port, even on a private
+// address. Only such a client sends a token.
 func TestEndpoint(t *testing.T) {
 	var authorization string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

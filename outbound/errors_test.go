@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// certificate is one for 127.0.0.1, or another host, signed by itself.
+// certificate returns a self-signed certificate for 127.0.0.1 or another host.
 func certificate(t *testing.T, ip string, from, to time.Time) (tls.Certificate, *x509.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// TestFixtures fetches the team's real pages, which live outside the repository, and compares what is found with what
-// is expected. The whole path is under test: HTTP, charset, the early stop, the parser.
+// TestFixtures fetches a collection of real pages, which is outside the repository, and compares the metadata with the
+// expected values. It tests HTTP, charset, NewHeadEnd and the parser together.
 func TestFixtures(t *testing.T) {
 	dir := os.Getenv("LINKWATCH_FIXTURES")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "fixtures", "pages") // beside the repository
+		dir = filepath.Join("..", "..", "shared", "fixtures", "pages") // next to the repository
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
 	if err != nil {

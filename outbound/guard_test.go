@@ -24,7 +24,7 @@ func TestGuard(t *testing.T) {
 		{"[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:443", true, true},
 		{"0.0.0.0:80", false, false}, {"0.1.2.3:80", false, false}, // unspecified, "this network"
 		{"10.0.0.1:80", false, false}, {"172.16.0.1:80", false, false}, {"172.31.255.255:80", false, false}, {"192.168.1.1:80", false, false}, // private
-		{"10.1.2.3:80", false, true}, {"10.2.0.0:80", false, false}, // exactly what is allowed
+		{"10.1.2.3:80", false, true}, {"10.2.0.0:80", false, false}, // only the allowed range
 		{"127.0.0.1:80", false, false}, {"127.255.255.254:80", false, false}, {"[::1]:80", false, false}, // loopback
 		{"169.254.169.254:80", false, false}, {"[fe80::1]:80", false, false}, {"[fe80::1%eth0]:80", false, false}, // link-local
 		{"100.64.0.1:80", false, false}, {"100.127.255.254:80", false, false}, {"100.128.0.1:80", true, true}, // CGNAT
@@ -64,7 +64,7 @@ func TestBlockedAddresses(t *testing.T) {
 	}
 }
 
-// A name that is harmless when first looked up and points inside afterwards: what counts is the address dialed.
+// A name that first resolves to a public address and then to a private one: only the dialed address counts.
 func TestRebinding(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close") })
 	dns, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -21,15 +21,15 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// peer is a server that treats every connection as badly as its test wants. It never closes one: the client has to.
+// peer is a malicious server. It never closes a connection, so the client has to.
 type peer struct {
 	url      string
-	attacked chan struct{} // gets a value when a connection has come to the point
+	attacked chan struct{} // receives a value when the attack starts
 	over     chan struct{} // closed when the client is done
 }
 
-// hostile starts a peer until the returned function is called, which fails the test if the client still holds a
-// connection. With protocols it speaks TLS.
+// hostile starts a peer until the returned function is called, which fails the test if the client still has a
+// connection. With protocols it uses TLS.
 func hostile(t *testing.T, attack func(p *peer, conn net.Conn), protocols ...string) (p *peer, stop func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -79,7 +79,7 @@ func testCertificate(t *testing.T) []tls.Certificate {
 	return srv.TLS.Certificates
 }
 
-// point tells the test that the attack is under way.
+// point reports to the test that the attack has started.
 func (p *peer) point() {
 	select {
 	case p.attacked <- struct{}{}:
@@ -87,7 +87,7 @@ func (p *peer) point() {
 	}
 }
 
-// ended says whether the client is done.
+// ended reports whether the client is done.
 func (p *peer) ended() bool {
 	select {
 	case <-p.over:
@@ -116,7 +116,7 @@ func answers(first, again string, slow bool) func(p *peer, conn net.Conn) {
 	}
 }
 
-// says sends bytes at once, of which the client expects more, and nothing after that.
+// says sends bytes and then nothing, although the client expects more.
 func says(text string) func(p *peer, conn net.Conn) {
 	return func(p *peer, conn net.Conn) {
 		_, _ = io.WriteString(conn, text)
@@ -153,7 +153,7 @@ func floods(p *peer, conn net.Conn) {
 	p.point()
 }
 
-// goAway sends every request to another connection and keeps this one open and alive.
+// goAway makes the client repeat every request on another connection, and keeps this one open.
 func goAway(begin func(conn net.Conn) *http2.Framer) func(p *peer, conn net.Conn) {
 	return func(p *peer, conn net.Conn) {
 		f := begin(conn)
@@ -303,7 +303,7 @@ const (
 	deflatedZeros = "\x00\x04\x00\xfb\xff\x00\x00\x00\x00" // a stored block of four bytes
 )
 
-// Whatever a server does, a fetch ends when its time is over or its context is cancelled, and leaves nothing behind.
+// For any server, a fetch ends at its timeout or when its context is canceled, and leaves no connections or goroutines behind.
 func TestHostilePeers(t *testing.T) {
 	const timeout, soon = 150 * time.Millisecond, time.Second
 	requests := map[string]Request{
@@ -362,7 +362,7 @@ func TestHostilePeers(t *testing.T) {
 	}
 }
 
-// A peer that sends each request to another connection gets few of them, and all are closed.
+// If a peer makes the client repeat requests on new connections, there are few of them, and all are closed.
 func TestRepeatedRequestsLeaveNoConnections(t *testing.T) {
 	for name, begin := range map[string]func(net.Conn) *http2.Framer{"at once": http2Hello, "for the request": http2Request} {
 		t.Run(name, func(t *testing.T) {

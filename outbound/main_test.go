@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// testClient is a Client that may also visit 127.0.0.1, where the test servers are.
+// testClient returns a Client that may also connect to 127.0.0.1, the address of the test servers.
 func testClient(t *testing.T, o Options) *Client {
 	t.Helper()
 	o.AllowCIDRs = append(o.AllowCIDRs, netip.MustParsePrefix("127.0.0.1/32"))
@@ -29,7 +29,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return srv
 }
 
-// fails checks that err is an *Error of this kind with exactly this text.
+// fails fails the test unless err is an *Error with this kind and text.
 func fails(t *testing.T, err error, kind Kind, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
@@ -41,7 +41,7 @@ func fails(t *testing.T, err error, kind Kind, text string) {
 	}
 }
 
-// get fetches and fails the test if there is no answer.
+// get fetches a URL and fails the test if there is no response.
 func get(t *testing.T, c *Client, r Request) *Response {
 	t.Helper()
 	res, err := c.Fetch(t.Context(), r)

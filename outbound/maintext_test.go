@@ -71,7 +71,7 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
-// Each of these pages takes well under a second. One that took time in the square of its size would take minutes.
+// Each of these pages takes well under a second. With quadratic time they would take minutes.
 func TestHostilePages(t *testing.T) {
 	const size = 5 << 20
 	for _, part := range []string{

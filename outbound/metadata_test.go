@@ -79,7 +79,7 @@ func TestMegabyteTitle(t *testing.T) {
 func TestHeadEnd(t *testing.T) {
 	const named = `<meta property=og:title content=x>`
 	filler := strings.Repeat("<p>text</p>\n", bodyAllowance/10)
-	for name, tc := range map[string]struct{ before, after string }{ // it is true after before, not sooner
+	for name, tc := range map[string]struct{ before, after string }{ // true after before, not earlier
 		"end tag":          {"<head>" + named + "</head>", "<body>"},
 		"upper case":       {"<HEAD>" + named + "</HEAD>", ""},
 		"body tag":         {named + "<body class=x>", ""},
@@ -92,7 +92,7 @@ func TestHeadEnd(t *testing.T) {
 		"never":            {"<p>no head at all" + filler, ""},
 	} {
 		for _, step := range []int{1, 7, 1000, 1 << 30} {
-			if step < 1000 && len(tc.before) > 10_000 { // takes long
+			if step < 1000 && len(tc.before) > 10_000 { // slow
 				continue
 			}
 			end, body := NewHeadEnd(), tc.before+tc.after
@@ -112,7 +112,7 @@ func TestHeadEnd(t *testing.T) {
 	}
 }
 
-// A page in one-byte pieces, with a script that never ends, costs no more than a few readings of it.
+// A page in pieces of one byte, with a script that never ends, takes no longer than parsing it a few times.
 func BenchmarkHeadEnd(b *testing.B) {
 	page := []byte("<head><script>" + strings.Repeat("var a = '<!--'; ", 16<<10))
 	b.SetBytes(int64(len(page)))

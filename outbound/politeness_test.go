@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fakeClock is set by hand.
+// fakeClock is a clock that only Add moves.
 type fakeClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -47,7 +47,7 @@ func TestParseRetryAfter(t *testing.T) {
 	}
 }
 
-// waitOf is what err says about waiting, 0 if it says nothing.
+// waitOf returns the RetryAfter of err, or 0.
 func waitOf(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter
@@ -88,7 +88,7 @@ func TestThrottling(t *testing.T) {
 
 	answered(503, false)
 	refused(2*time.Minute, false)
-	refused(2*time.Minute, true) // the host's own wish is kept in any case
+	refused(2*time.Minute, true) // Retry-After is always respected
 	_, err := c.Fetch(t.Context(), Request{URL: other.URL, MaxRedirects: 4})
 	fails(t, err, KindThrottled, "rate limited by the host") // also at the end of a redirect
 	clock.Add(time.Minute)
@@ -100,7 +100,7 @@ func TestThrottling(t *testing.T) {
 	for _, wait := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900} {
 		answered(429, false)
 		refused(time.Duration(wait)*time.Second, false)
-		answered(429, true) // a monitor's retry does not double it again
+		answered(429, true) // the retry of a monitor does not double the backoff
 		refused(time.Duration(wait)*time.Second, false)
 		clock.Add(time.Duration(wait) * time.Second)
 	}
@@ -110,7 +110,7 @@ func TestThrottling(t *testing.T) {
 	answered(429, false) // starts over
 	refused(time.Second, false)
 	status = 200
-	answered(200, true) // and an answer lifts it
+	answered(200, true) // a response ends the backoff
 	answered(200, false)
 }
 
@@ -118,8 +118,8 @@ func TestPauseIsNotLiftedByOlderAnswers(t *testing.T) {
 	clock := newClock()
 	p := newPoliteness(clock.Now)
 	p.note("h", 429, "60")
-	p.note("h", 200, "")   // was under way
-	p.note("h", 503, "30") // does not shorten it either
+	p.note("h", 200, "")   // of an earlier request
+	p.note("h", 503, "30") // does not shorten the backoff
 	if got := waitOf(p.allow("h", true)); got != time.Minute {
 		t.Errorf("told to wait %v", got)
 	}
@@ -151,7 +151,7 @@ func TestHostTable(t *testing.T) {
 	if gone != 1 {
 		t.Errorf("%d were dropped", gone)
 	}
-	clock.Add(2 * time.Hour) // all are over, and long forgotten
+	clock.Add(2 * time.Hour) // all backoffs have ended long ago
 	p.note("late", 429, "")
 	if len(p.hosts) != 1 {
 		t.Errorf("%d hosts after all pauses are over", len(p.hosts))

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// tunneled is a connection that a proxy was asked for.
+// tunneled is a connection that a client requested from a proxy.
 type tunneled struct{ by, user, target string }
 
 // proxyPeer listens for one test and gives every connection to serve, which may keep it until the test ends.
@@ -52,7 +52,7 @@ func proxyPeer(t *testing.T, scheme string, serve func(net.Conn)) *url.URL {
 	return &url.URL{Scheme: scheme, Host: l.Addr().String()}
 }
 
-// startProxy starts a proxy that connects to whatever it is asked for, and tells seen about it.
+// startProxy starts a proxy that connects to any address and reports the connections to seen.
 func startProxy(t *testing.T, scheme string, seen chan<- tunneled) *url.URL {
 	t.Helper()
 	return proxyPeer(t, scheme, func(conn net.Conn) {
@@ -62,7 +62,7 @@ func startProxy(t *testing.T, scheme string, seen chan<- tunneled) *url.URL {
 		}
 		user, target, reply, err := accept(conn, r)
 		if err != nil {
-			return // the client left
+			return // the client disconnected
 		}
 		seen <- tunneled{scheme, user, target}
 		to, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", target)
@@ -180,7 +180,7 @@ func TestProxyPassword(t *testing.T) {
 	}
 }
 
-// The guard is for the target, as if there were no proxy.
+// The guard applies to the target, as without a proxy.
 func TestProxyKeepsTheGuard(t *testing.T) {
 	proxy := proxyPeer(t, "http", func(net.Conn) { t.Error("the proxy was asked") })
 	c := New(Options{Proxies: []*url.URL{proxy}})
@@ -191,7 +191,7 @@ func TestProxyKeepsTheGuard(t *testing.T) {
 	}
 }
 
-// The name is resolved once, and the proxy gets the address that the guard has seen.
+// The name is resolved once, and the proxy gets the address that the guard has checked.
 func TestProxyGetsTheCheckedAddress(t *testing.T) {
 	srv := serve(t, func(http.ResponseWriter, *http.Request) {})
 	dns, err := net.ListenPacket("udp", "127.0.0.1:0")

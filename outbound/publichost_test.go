@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A page must not make its reader's browser ask the reader's own network.
+// A page must not make the user's browser send requests to the user's own network.
 func TestImagesOfPrivateHostsAreDropped(t *testing.T) {
 	image := func(src string) string {
 		page := `<meta property=og:image content="` + src + `">`

@@ -33,7 +33,7 @@ func getDefault(url string) (string, error) {
 	return string(body), err
 }
 
-// What a library sends with the default client belongs to its own Run, however many there are.
+// Requests that a library sends with the default client belong to its own Run, with any number of Runs.
 func TestRelayTellsRunsApart(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path+r.UserAgent()) })
 	relay := testRelay(t, RelayOptions{AllowCIDRs: loopback, UserAgent: "/agent"})
@@ -59,7 +59,7 @@ func TestRelayTellsRunsApart(t *testing.T) {
 	}
 }
 
-// A Run that hangs holds up no other, and ends with its context.
+// A Run that hangs does not block others, and ends with its context.
 func TestRelayHangs(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hangs" {
@@ -106,7 +106,7 @@ func TestRelayGuard(t *testing.T) {
 	}
 }
 
-// A redirect is not followed, a request that failed is not repeated, and a loop ends.
+// A redirect is not followed, a failed request is not repeated, and a loop ends.
 func TestRelayRequests(t *testing.T) {
 	requests := 0
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -138,7 +138,7 @@ func TestRelayRequests(t *testing.T) {
 	}
 }
 
-// Of a body without an end the library gets 64 KiB. A panic, and a Run in a Run, are errors.
+// The library gets 64 KiB of an endless body. A panic and a nested Run are errors.
 func TestRelayBounds(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for {
@@ -170,7 +170,7 @@ func TestRelayBounds(t *testing.T) {
 	}
 }
 
-// A program that puts its own default transport in place sends nothing unguarded.
+// A program that replaces the default transport cannot send requests without the guard.
 func TestRelayNeedsTheDefaultTransport(t *testing.T) {
 	relay := testRelay(t, RelayOptions{})
 	http.DefaultTransport = &http.Transport{}
@@ -180,7 +180,7 @@ func TestRelayNeedsTheDefaultTransport(t *testing.T) {
 	}
 }
 
-// GuardDefault is for the life of a program; the test puts back what was there.
+// GuardDefault has no undo, so the test restores the previous transport.
 func TestGuardDefault(t *testing.T) {
 	server := serve(t, func(http.ResponseWriter, *http.Request) {})
 	before := byGoroutine.fallback.Load()

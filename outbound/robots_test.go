@@ -99,7 +99,7 @@ func TestRobotsFailures(t *testing.T) {
 	}
 }
 
-// A Budget that is used up says nothing of the host, and is not remembered.
+// A fetch that fails with KindBusy is not cached.
 func TestRobotsWithoutBudget(t *testing.T) {
 	srv := serve(t, func(http.ResponseWriter, *http.Request) {})
 	c := testClient(t, Options{}).Budget(1, time.Millisecond)
@@ -185,7 +185,7 @@ func TestRobotsCacheIsBounded(t *testing.T) {
 	}
 }
 
-// One caller fetches for all, and takes none along when it leaves.
+// One caller fetches for all. If it is canceled, the others do not fail.
 func TestRobotsFetchIsShared(t *testing.T) {
 	here, answer := make(chan struct{}, 8), make(chan struct{})
 	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) {

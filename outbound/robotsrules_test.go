@@ -89,7 +89,7 @@ func FuzzRobots(f *testing.F) {
 	})
 }
 
-// The worst that a file of 500 KiB can do.
+// The worst case of a file of 500 KiB.
 func BenchmarkRobotsAllow(b *testing.B) {
 	for name, line := range map[string]string{"plain": "Disallow: /a/b/c\n", "wild": "Disallow: *a*a*a*b*c\n"} {
 		b.Run(name, func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A client for a service connects to its endpoint alone, follows no redirect and reads a bounded body.
+// A client for a service connects only to its endpoint, follows no redirects and limits the body.
 func TestNewService(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

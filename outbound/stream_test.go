@@ -94,13 +94,13 @@ func TestStream(t *testing.T) {
 	if called {
 		t.Error("the answer to HEAD was streamed")
 	}
-	// Read keeps the rules of io.Reader, also at the cap.
+	// Read follows the rules of io.Reader, also at the limit.
 	get(t, c, Request{URL: srv.URL + "/plain", MaxBytes: 1001, Stream: func(r io.Reader) error {
 		return iotest.TestReader(r, []byte(text[:1001]))
 	}})
 }
 
-// The time and the context of an exchange end its Stream, and the failure of the body counts, whatever Stream returns.
+// The timeout and the context of an exchange end its Stream. An error of the body has priority over that of Stream.
 func TestStreamFailures(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -148,7 +148,7 @@ func TestStreamFailures(t *testing.T) {
 		}})
 		fails(t, err, KindCanceled, "canceled")
 	}
-	// One that stalls exactly at the cap goes on past it, as far as anybody can tell.
+	// A body that stalls exactly at the limit counts as longer.
 	var got bytes.Buffer
 	res := get(t, c, Request{URL: srv.URL + "/stall", Stream: reader(&got), MaxBytes: 1000, Timeout: 50 * time.Millisecond})
 	if !res.Truncated || got.Len() != 1000 {
@@ -156,7 +156,7 @@ func TestStreamFailures(t *testing.T) {
 	}
 }
 
-// A Stream that has enough ends the exchange, whether it fails or not, and the server does not get rid of the rest.
+// A Stream that returns early ends the exchange, and the rest of the body is not read.
 func TestStreamStops(t *testing.T) {
 	enough := errors.New("enough")
 	for _, stop := range []error{enough, nil} {
@@ -210,7 +210,7 @@ func TestStreamKeepsNothing(t *testing.T) {
 	}
 }
 
-// A length that would be too long to discard is not too long to stream.
+// A body that is too long to discard may be streamed.
 func TestStreamOfALongBody(t *testing.T) {
 	const size = int(PageLimit) + 1
 	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {

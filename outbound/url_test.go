@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// requestLines answers every request with status and header, and tells the first line of each.
+// requestLines responds to every request with status and header, and reports the first line of each.
 func requestLines(t *testing.T, head string) (address string, lines <-chan string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +38,7 @@ func requestLines(t *testing.T, head string) (address string, lines <-chan strin
 	return l.Addr().String(), ch
 }
 
-// What is sent is what a browser sends for the same URL.
+// The client sends the same request line as a browser.
 func TestRequestLine(t *testing.T) {
 	host, lines := requestLines(t, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 	c := testClient(t, Options{})
@@ -77,7 +77,7 @@ func TestRequestLine(t *testing.T) {
 	}
 }
 
-// A redirect is read as a browser reads it.
+// A Location is parsed as in a browser.
 func TestLocations(t *testing.T) {
 	for location, want := range map[string]string{
 		"/foo%":           "/foo%25",
