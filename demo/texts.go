@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sentences are what made-up pages say.
+// sentences are the sentences of generated pages.
 var sentences = []string{
 	"Orders placed before noon are packed the same day.",
 	"Our kitchen knives are forged from one piece of steel and sharpened by hand.",
@@ -33,11 +33,11 @@ var sentences = []string{
 	"Gift cards do not expire.",
 }
 
-// textOf is what a made-up page says on a day: the same each time but for its price and
-// now and then a paragraph.
+// textOf returns the text of a generated page on a day. Only the price, and sometimes a
+// paragraph, changes from day to day.
 func textOf(title, path string, at time.Time) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(path)) // it never fails
+	_, _ = h.Write([]byte(path)) // never fails
 	seed := h.Sum64()
 	r := random(seed)
 	lines := []string{title}

@@ -35,7 +35,7 @@ func closeBrowser() {
 
 func openBrowser() {
 	var path string
-	// The first one is the same engine without windows: the tests take half of the processor time.
+	// The first one is the same engine without windows, which needs half of the CPU time.
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, chromium.err = exec.LookPath(name); chromium.err == nil {
 			break
@@ -69,9 +69,8 @@ var (
 	narrow = size{360, 740}
 )
 
-// tab is a page in a browser session of its own: no cookies, cache or history of another test. Anything that goes
-// wrong in it (exceptions, console errors, violations of the content policy, failed requests, JavaScript dialogs)
-// fails the test when it ends.
+// tab is a page in a separate browser session, without cookies, cache or history of other tests. Exceptions, console
+// errors, violations of the content policy, failed requests and JavaScript dialogs fail the test when it ends.
 type tab struct {
 	t   testing.TB
 	ctx context.Context
@@ -79,7 +78,7 @@ type tab struct {
 
 	mu      sync.Mutex
 	faults  []string
-	expects []string // parts of faults that are meant to happen
+	expects []string // parts of expected faults
 }
 
 // browse opens a tab of the given size on a path of s.
@@ -103,7 +102,7 @@ func browse(t testing.TB, s *Server, in size, path string) *tab {
 		}
 	})
 	if err := chromedp.Listen(ctx, b.hear); err != nil { // opens the tab, which lives as long as ctx
-		t.Fatal("opening a tab: ", err)
+		t.Fatal("open tab: ", err)
 	}
 	call(b, network.Enable, network.EnableParams{})
 	call(b, browser.SetPermission, browser.SetPermissionParams{ // a window has it when its user clicks
@@ -115,7 +114,7 @@ func browse(t testing.TB, s *Server, in size, path string) *tab {
 	return b
 }
 
-// hear records what goes wrong. The browser calls it, in order.
+// hear records faults. The browser calls it, in order.
 func (b *tab) hear(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
@@ -134,7 +133,7 @@ func (b *tab) hear(event any) {
 			b.fault(fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
 	case *network.EventLoadingFailed:
-		if !e.Canceled { // a newer request or page took its place
+		if !e.Canceled { // replaced by a newer request or page
 			b.fault(fmt.Sprintf("request failed: %s %s", e.ErrorText, e.BlockedReason))
 		}
 	case *page.EventJavascriptDialogOpening:

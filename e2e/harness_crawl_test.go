@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// crawlJob is what the tests read of a crawl job in the API.
+// crawlJob is a crawl job in the API.
 type crawlJob struct {
 	ID, URL, Status   string
 	SourceID          string    `json:"source_id"`
@@ -22,7 +22,7 @@ type crawlJob struct {
 	LastError         string    `json:"last_error"`
 }
 
-// execution is what they read of an execution.
+// execution is an execution in the API.
 type execution struct {
 	ID, Status      string
 	ExecutionNumber int    `json:"execution_number"`
@@ -41,10 +41,10 @@ func (s *Server) addJob(url string, settings map[string]any) (j crawlJob) {
 	}
 	var raw json.RawMessage
 	if status := s.Call("POST", "/v1/sources", source, &raw); status != http.StatusCreated {
-		s.t.Fatalf("adding a source: status %d: %s", status, raw)
+		s.t.Fatalf("add source: status %d: %s", status, raw)
 	}
 	if status := s.Call("POST", "/v1/jobs", map[string]any{"url": url}, &raw); status != http.StatusCreated {
-		s.t.Fatalf("adding a job: status %d: %s", status, raw)
+		s.t.Fatalf("add job: status %d: %s", status, raw)
 	}
 	if err := json.Unmarshal(raw, &j); err != nil {
 		s.t.Fatal(err)
@@ -55,12 +55,12 @@ func (s *Server) addJob(url string, settings map[string]any) (j crawlJob) {
 func (s *Server) job(id string) (j crawlJob) {
 	s.t.Helper()
 	if status := s.Call("GET", "/v1/jobs/"+id, nil, &j); status != http.StatusOK {
-		s.t.Fatalf("GET of job %s: status %d", id, status)
+		s.t.Fatalf("get job %s: status %d", id, status)
 	}
 	return j
 }
 
-// executions are those of a job, the newest first.
+// executions returns the executions of a job, newest first.
 func (s *Server) executions(id string) []execution {
 	s.t.Helper()
 	all, _ := listed[execution](s, "/v1/jobs/"+id+"/executions")
@@ -73,7 +73,7 @@ func (s *Server) jobBecomes(id, status string) {
 	modelstest.Eventually(s.t, "job "+id+" is "+status, func() bool { return s.job(id).Status == status })
 }
 
-// crawled waits until the newest execution of a job has crawled so many pages.
+// crawled waits until the newest execution of a job has crawled a number of pages.
 func (s *Server) crawled(id string, pages int) {
 	s.t.Helper()
 	modelstest.Eventually(s.t, fmt.Sprintf("%d pages are crawled", pages), func() bool {
@@ -82,8 +82,8 @@ func (s *Server) crawled(id string, pages int) {
 	})
 }
 
-// maze is a site of so many pages on some hosts. Each page links to the next ones of
-// its host, and the start page of the first host to those of the others.
+// maze is a site with pages on several hosts. Each page links to the next ones of its host.
+// The start page of the first host links to those of the others.
 type maze struct {
 	urls  []string // of the start pages
 	pages int      // of each host
@@ -93,11 +93,11 @@ type maze struct {
 	requests map[string]int // by host and path
 	busy     map[string]int // by host
 	last     map[string]time.Time
-	together int           // the most requests to a host at a time
+	together int           // maximum number of concurrent requests to a host
 	gap      time.Duration // the shortest pause between two pages of a host
 }
 
-// newMaze serves a maze whose pages take a while.
+// newMaze serves a maze with slow pages.
 func newMaze(t testing.TB, n, pages int, took time.Duration) *maze {
 	t.Helper()
 	m := &maze{pages: pages, took: took, requests: map[string]int{}, busy: map[string]int{}, last: map[string]time.Time{}, gap: time.Hour}
@@ -125,7 +125,7 @@ func (m *maze) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.mu.Unlock()
 	}()
 	if m.took > 0 {
-		time.Sleep(m.took) // what a page takes is what is tested
+		time.Sleep(m.took) // the response time is part of the test
 	}
 	n, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
 	w.Header().Set("Content-Type", "text/html")
@@ -142,7 +142,7 @@ func (m *maze) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// visited is how many pages were requested, and how many of them more than once.
+// visited returns the number of requested pages, and of those requested more than once.
 func (m *maze) visited() (pages, again int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

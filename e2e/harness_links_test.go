@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// link is what the tests read of a link in the API.
+// link is a link in the API.
 type link struct {
 	ID, URL, Title, Health, Notes string
 	Tags                          []string
@@ -21,7 +21,7 @@ func (s *Server) save(url string, tags ...string) link {
 	var l link
 	status := s.Call("POST", "/v1/links", map[string]any{"url": url, "tags": tags}, &raw)
 	if status != http.StatusCreated {
-		s.t.Fatalf("saving %s: status %d: %s", url, status, raw)
+		s.t.Fatalf("save %s: status %d: %s", url, status, raw)
 	}
 	if err := json.Unmarshal(raw, &l); err != nil {
 		s.t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 // routes is the list of all routes, which a test in app/ compares with the router.
 const routes = "../app/testdata/routes.txt"
 
-// pages returns the paths of all pages without a parameter: the GET routes that answer 200 with a whole HTML document.
-// Swagger UI is left out, because its page is not ours.
+// pages returns the paths of all pages without a parameter: the GET routes that return 200 and a complete HTML document.
+// It leaves out Swagger UI, which is third-party code.
 func (s *Server) pages() (paths []string) {
 	s.t.Helper()
 	list, err := os.ReadFile(routes)

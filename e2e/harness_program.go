@@ -1,6 +1,6 @@
-// Package e2e tests Linkwatch from outside: the real binary, over HTTP and in a real browser, against a web site that
-// the tests serve. What it shares with package bench is exported: building and starting the program, sending requests
-// to its API, and reading and filling its database.
+// Package e2e tests Linkwatch from outside: the real binary, over HTTP and in a real browser, against a website that
+// the tests serve. Package bench uses the exported functions: they build and start the program, send API requests, and
+// read and fill its database.
 package e2e
 
 import (
@@ -18,8 +18,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// patience is how long a test waits for anything before it fails. When all is well nothing takes that long, even on a
-// busy machine.
+// patience is how long a test waits for anything before it fails. It is long enough for a busy machine.
 const patience = 30 * time.Second
 
 // binary is the program under test. Run builds it.
@@ -32,7 +31,7 @@ func Run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "making a folder for the binary:", err)
 		return 1
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the temporary folder
+	defer os.RemoveAll(dir) //nolint:errcheck // a file may stay in the temporary folder
 	binary = filepath.Join(dir, "linkwatch")
 	build := exec.Command("go", "build", "-o", binary, "linkwatch")
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
@@ -43,8 +42,8 @@ func Run(m *testing.M) int {
 	return m.Run()
 }
 
-// environ returns the environment of the program: the settings of a test, and nothing of the surroundings that could
-// change its behavior.
+// environ returns the environment of the program: the settings of a test, without variables of the test process that
+// could change its behavior.
 func environ(env ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LOG_FORMAT=json"}, env...)
 }
@@ -107,7 +106,7 @@ func Start(t testing.TB, env ...string) *Server {
 	modelstest.Eventually(t, "the program listens", func() bool {
 		select {
 		case <-s.ended:
-			t.Fatalf("the program ended at its start: %v", s.err)
+			t.Fatalf("the program exited at its start: %v", s.err)
 		default:
 		}
 		return s.listens()
@@ -121,7 +120,7 @@ func Command(t testing.TB, args []string, env ...string) (output string, code in
 	return CommandWith(t, "", args, env...)
 }
 
-// CommandWith is Command with a text at its standard input.
+// CommandWith is like Command, with text as standard input.
 func CommandWith(t testing.TB, stdin string, args []string, env ...string) (output string, code int) {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
@@ -148,7 +147,7 @@ func (s *Server) listens() bool {
 	return false
 }
 
-// log returns what the program wrote so far.
+// log returns the log so far.
 func (s *Server) log() string {
 	s.t.Helper()
 	written, err := os.ReadFile(s.logFile)
@@ -167,18 +166,18 @@ func (s *Server) Stop() {
 	}
 	s.signal(syscall.SIGTERM)
 	if err := s.wait(); err != nil {
-		s.t.Errorf("after SIGTERM the program ended with: %v", err)
+		s.t.Errorf("exit after SIGTERM: %v", err)
 	}
 }
 
 func (s *Server) signal(sig os.Signal) {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		s.t.Errorf("signaling the program: %v", err)
+		s.t.Errorf("signal program: %v", err)
 	}
 }
 
-// wait waits until the process exits and returns how it did. The caller judges that, not Stop.
+// wait waits until the process exits and returns its exit error. Stop then does not check the exit code.
 func (s *Server) wait() error {
 	s.t.Helper()
 	s.awaited = true
@@ -188,7 +187,7 @@ func (s *Server) wait() error {
 	case <-time.After(patience):
 		_ = s.cmd.Process.Kill()
 		<-s.ended
-		s.t.Error("the program did not end in time; it was killed")
+		s.t.Error("the program did not exit in time and was killed")
 		return s.err
 	}
 }
@@ -217,7 +216,7 @@ func (s *Server) memory(name string) (size int64) {
 	}
 	_, rest, _ := strings.Cut(string(status), name+":")
 	if _, err := fmt.Sscanf(strings.TrimSpace(rest), "%d kB", &size); err != nil {
-		s.t.Fatalf("reading %s of the program: %v", name, err)
+		s.t.Fatalf("read %s of the program: %v", name, err)
 	}
 	return size << 10
 }

@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// demoIn is storeIn with the demo, which is made once: it takes seconds.
+// demoIn is storeIn with the demo, which is generated once because it takes seconds.
 func demoIn(t testing.TB) string {
 	t.Helper()
 	database, err := demo()
 	if err != nil {
-		t.Fatal("making the demo: ", err)
+		t.Fatal("generate demo: ", err)
 	}
 	store := storeIn(t)
 	if err := os.WriteFile(strings.TrimPrefix(store, "DATABASE_URL="), database, 0o600); err != nil {

@@ -18,7 +18,7 @@ func (s *Server) Call(method, path string, body, out any) int {
 	return status
 }
 
-// Try is Call for requests that may fail, from any goroutine.
+// Try is like Call, for requests that may fail and for any goroutine.
 func (s *Server) Try(method, path string, body, out any) (status int, err error) {
 	var sent io.Reader
 	if body != nil {

@@ -16,7 +16,7 @@ func send(t testing.TB, s *Server, method, path, body string, with func(*http.Re
 		t.Fatal(err)
 	}
 	with(req)
-	res, err := http.DefaultTransport.RoundTrip(req) // redirects are looked at, not followed
+	res, err := http.DefaultTransport.RoundTrip(req) // does not follow redirects
 	if err != nil {
 		t.Fatal(err)
 	}

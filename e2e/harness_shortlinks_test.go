@@ -23,6 +23,6 @@ func follows(t *testing.T, s *Server, key string) (status int, to string) {
 func leads(t *testing.T, s *Server, key string, status int, to string) {
 	t.Helper()
 	if got, where := follows(t, s, key); got != status || where != to {
-		t.Errorf("/s/%s answers %d to %q, want %d to %q", key, got, where, status, to)
+		t.Errorf("/s/%s: got %d to %q, want %d to %q", key, got, where, status, to)
 	}
 }

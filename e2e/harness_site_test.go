@@ -32,7 +32,7 @@ type website struct {
 	asked   map[string]int
 }
 
-// site serves a web site on loopback until the test ends.
+// site serves a website on loopback until the test ends.
 func site(t testing.TB) *website {
 	t.Helper()
 	w := &website{answers: map[string]http.HandlerFunc{"/picture.png": picture}, asked: map[string]int{}}
@@ -122,10 +122,10 @@ func picture(rw http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	rw.Header().Set("Content-Type", "image/png")
-	_, _ = rw.Write(b.Bytes()) // the reader may be gone
+	_, _ = rw.Write(b.Bytes()) // the client may have disconnected
 }
 
-// hosts serves one page at n addresses of this machine, each of which is a host of its own to a client.
+// hosts serves one page at n addresses of this machine, which clients treat as different hosts.
 func hosts(t testing.TB, n int, page http.Handler) (urls []string) {
 	t.Helper()
 	for range n {
@@ -144,13 +144,13 @@ func pour(head, filler string, size int) http.HandlerFunc {
 		chunk := []byte(strings.Repeat(filler, 32<<10/len(filler)))
 		for sent := 0; size == 0 || sent < size; sent += len(chunk) {
 			if _, err := rw.Write(chunk); err != nil || r.Context().Err() != nil {
-				return // the reader has had enough
+				return // the client closed the connection
 			}
 		}
 	}
 }
 
-// again serves a closed site at the address that it had.
+// again serves a closed site at its previous address.
 func (w *website) again(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", w.Listener.Addr().String())

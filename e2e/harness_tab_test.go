@@ -73,7 +73,7 @@ func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	v, err := try[T](b, expression)
 	if err != nil {
-		b.t.Fatalf("evaluating %s: %v", expression, err)
+		b.t.Fatalf("evaluate %s: %v", expression, err)
 	}
 	return v
 }
@@ -139,7 +139,7 @@ func (b *tab) click(selector string) {
 			b.t.Fatalf("%s cannot be clicked: not there, hidden, moving or covered (%v)", selector, err)
 		}
 		before = at
-		time.Sleep(20 * time.Millisecond) // a frame, in which what moves would have moved
+		time.Sleep(20 * time.Millisecond) // one frame, to detect a moving element
 	}
 }
 
@@ -162,7 +162,7 @@ const (
 	palette  = "⌘" // Ctrl+K
 )
 
-// named are the keys without a letter, by how press is told of them.
+// named are the keys without a letter, by their name for press.
 var named = map[rune]input.DispatchKeyEventParams{
 	'\r':   {Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, Text: "\r"},
 	'\x1b': {Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27},
@@ -193,7 +193,7 @@ func (b *tab) press(keys string) {
 // history moves through the history of the tab: -1 is back, 1 is forward.
 func (b *tab) history(by int) {
 	b.t.Helper()
-	eval[bool](b, fmt.Sprintf("Boolean(setTimeout(() => history.go(%d)))", by)) // answers while the page is still there
+	eval[bool](b, fmt.Sprintf("Boolean(setTimeout(() => history.go(%d)))", by)) // returns before the page changes
 }
 
 // quote is a text, or a list of texts, as a JavaScript literal.

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// target is what the tests read of a target in the API.
+// target is a target in the API.
 type target struct {
 	ID, URL, Host, Name, Status string
 	CanonicalURL                string `json:"canonical_url"`
@@ -45,7 +45,7 @@ func (s *Server) addTargetAs(body map[string]any) (t target) {
 	s.t.Helper()
 	var raw json.RawMessage
 	if status := s.Call("POST", "/v1/targets", body, &raw); status != http.StatusCreated {
-		s.t.Fatalf("watching %v: status %d: %s", body["url"], status, raw)
+		s.t.Fatalf("add target %v: status %d: %s", body["url"], status, raw)
 	}
 	if err := json.Unmarshal(raw, &t); err != nil {
 		s.t.Fatal(err)
@@ -53,11 +53,11 @@ func (s *Server) addTargetAs(body map[string]any) (t target) {
 	return t
 }
 
-// target returns a target as it is now.
+// target returns the current state of a target.
 func (s *Server) target(id string) (t target) {
 	s.t.Helper()
 	if status := s.Call("GET", "/v1/targets/"+id, nil, &t); status != http.StatusOK {
-		s.t.Fatalf("GET of target %s: status %d", id, status)
+		s.t.Fatalf("get target %s: status %d", id, status)
 	}
 	return t
 }
