@@ -11,20 +11,20 @@ import (
 	"linkwatch/models/links"
 )
 
-// fate is what becomes of a made-up page.
+// fate is what happens to a generated page.
 type fate int
 
 const (
 	fateWell fate = iota
 	fateGone
 	fateMoved
-	fateShut   // to programs
-	fateSilent // since today
-	fateDead   // silent for days
+	fateShut   // refuses programs
+	fateSilent // no response since today
+	fateDead   // no response for days
 )
 
-// fateOf spreads the fates over the links, which are counted from the newest,
-// so that each occurs even among a hundred.
+// fateOf returns the fate of a link, counted from the newest. Each fate occurs even among
+// 100 links.
 func fateOf(i int) fate {
 	switch {
 	case i%600 == 60:
@@ -41,8 +41,8 @@ func fateOf(i int) fate {
 	return fateWell
 }
 
-// web is the web of the demo: a links.Fetcher that sends no requests. A page is
-// there when it is first asked for, and meets its fate after that.
+// web is a links.Fetcher that sends no requests. A page is available at its first request,
+// and has its fate after that.
 type web struct{ pages map[string]*madePage }
 
 type madePage struct {
@@ -92,7 +92,7 @@ func (w *web) Probe(ctx context.Context, url string) (links.Page, error) {
 	return w.Fetch(ctx, url)
 }
 
-// pageMaker makes up links and their pages, the same ones each time.
+// pageMaker generates links and their pages, the same ones each time.
 type pageMaker struct {
 	rand         *rand.Rand
 	n            int
@@ -119,8 +119,7 @@ var (
 	}
 )
 
-// link makes up the next link. One whose page will be read has no title of its
-// owner's: it gets the page's.
+// link generates the next link. It has no title if its page will be fetched, which has one.
 func (m *pageMaker) link(read bool) links.New {
 	m.n++
 	topic, other := m.pick(topics), m.pick(topics)
@@ -150,7 +149,7 @@ func (m *pageMaker) link(read bool) links.New {
 	return l
 }
 
-// page makes up what the page of the last link says of itself.
+// page generates the page of the last link.
 func (m *pageMaker) page() links.Page {
 	return links.Page{Title: m.title, OpenGraph: links.OpenGraph{
 		Title: m.title, Description: fmt.Sprintf(m.pick(lines), m.topic),
@@ -160,7 +159,7 @@ func (m *pageMaker) page() links.Page {
 
 func (m *pageMaker) pick(from []string) string { return from[m.rand.IntN(len(from))] }
 
-// capital is a text with a capital letter at its beginning.
+// capital returns a text with its first letter in upper case.
 func capital(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[size:]

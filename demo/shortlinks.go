@@ -14,8 +14,8 @@ import (
 	"linkwatch/models/shortlinks/visits"
 )
 
-// shortLinkMaker makes up short links and lets a clock run through their months, so
-// that their visits are counted as those of any other.
+// shortLinkMaker generates short links and advances a clock through their months, so that
+// their visits are counted as usual.
 type shortLinkMaker struct {
 	store   *shortlinks.Store
 	cache   *cache.Memory
@@ -24,23 +24,23 @@ type shortLinkMaker struct {
 	now, at time.Time
 }
 
-// madeShortLink is a short link and how it does.
+// madeShortLink is a short link with its visits.
 type madeShortLink struct {
 	key, title, url string
 	age             time.Duration
 	ends            time.Duration // from now; 0 = never
 	most            int64         // visits; 0 = any number
-	perDay          float64       // visits in the beginning
-	halved          time.Duration // how long until they come half as often; 0 = never
+	perDay          float64       // visits at the start
+	halved          time.Duration // half-life of the visits; 0 = constant
 	disabled        bool
 }
 
 const (
-	visitStep       = 12 * time.Hour // between two times at which people come
+	visitStep       = 12 * time.Hour // between two batches of visits
 	oldestShortLink = 200 * day
 )
 
-// allShortLinks are those of the made-up shop, in every state.
+// allShortLinks returns the short links of the fictional shop, in every state.
 func allShortLinks() []madeShortLink {
 	return []madeShortLink{
 		{key: "northwind", title: "Shop, on the side of our vans", url: "https://shop.northwind.example/?from=van", age: oldestShortLink, perDay: 14},
@@ -59,7 +59,7 @@ func allShortLinks() []madeShortLink {
 	}
 }
 
-// visitors are who comes, some more often than others.
+// visitors are the visitors; some are more frequent.
 var visitors = []struct {
 	often int
 	who   shortlinks.Visitor
@@ -75,7 +75,7 @@ var visitors = []struct {
 	{7, shortlinks.Visitor{UserAgent: "Papertrail-Preview/2.0 (link preview bot)"}},
 }
 
-// ShortLinks makes up short links with their visits, and says how many.
+// ShortLinks generates short links with visits, and returns a summary.
 func ShortLinks(ctx context.Context, r *Run) (did string, err error) {
 	n := 0
 	if r.Fresh {
@@ -97,11 +97,10 @@ func newShortLinkMaker(db *models.DB, now time.Time) *shortLinkMaker {
 	return d
 }
 
-// close ends the cache of the demo.
 func (d *shortLinkMaker) close() { d.cache.Close() }
 
-// fill makes the short links, and one of a saved link, and lets people come.
-// n is how many it came to.
+// fill creates the short links, one of them for a saved link, with their visits. n is the
+// number of short links.
 func (d *shortLinkMaker) fill(ctx context.Context, saved []Link) (n int, err error) {
 	all := allShortLinks()
 	for _, l := range saved[:min(len(saved), 1)] {
@@ -145,8 +144,7 @@ func (d *shortLinkMaker) make(ctx context.Context, l madeShortLink) (key string,
 	return made.Key, err
 }
 
-// come lets people and bots visit the short links of this moment, and writes
-// their visits down.
+// come visits the current short links as people and bots, and stores the visits.
 func (d *shortLinkMaker) come(ctx context.Context, all []madeShortLink) error {
 	for _, l := range all {
 		for range d.visits(l) {
@@ -161,7 +159,7 @@ func (d *shortLinkMaker) come(ctx context.Context, all []madeShortLink) error {
 	return d.counter.Write(ctx, d.store)
 }
 
-// visits is how many come in a step until this moment.
+// visits returns the number of visits in the step before the current time.
 func (d *shortLinkMaker) visits(l madeShortLink) int {
 	age := d.at.Sub(d.now.Add(-l.age))
 	if age < 0 {
