@@ -17,10 +17,9 @@ import (
 type Accounts struct {
 	System
 	Store  *accounts.Store
-	Access middleware.AccessOptions // what the access guard goes by
+	Access middleware.AccessOptions // options of the access guard
 }
 
-// newAccounts wires accounts.
 func newAccounts(c *core) *Accounts {
 	cfg := c.Config
 	store := accounts.NewStore(c.DB, c.Clock, accountOptions(c.Options))
@@ -31,7 +30,7 @@ func newAccounts(c *core) *Accounts {
 		Open: cfg.AuthDisabled, Closed: required || cfg.AdminPassword != "", Name: cfg.OIDCName, MaxAge: cfg.SessionMaxAge, Seal: c.Secrets.Seal, Unseal: c.Secrets.Open,
 	}
 	provider := newSSO(c)
-	if provider != nil { // an interface that holds a nil is not nil
+	if provider != nil { // a nil *sso in the interface would not be nil
 		deps.SSO = provider
 	}
 	pages := accounthandlers.Pages{Deps: deps}
@@ -50,16 +49,16 @@ func newAccounts(c *core) *Accounts {
 			Close: provider.close,
 			Last:  []jobs.Service{accountjobs.New(store, c.Log)},
 			Deletes: []cleanup.Kind{
-				{Kind: "sessions", Label: "Sessions", Description: "that have ended", Remove: store.ReapSessions},
-				{Kind: "tokens", Label: "API tokens", Description: "30 days after they expired", Remove: store.ReapTokens},
-				{Kind: "accounts", Label: "Accounts", Description: fmt.Sprintf("secrets of accounts, %d hours after they were deleted", int(accounts.KeepDeleted.Hours())), Remove: store.ReapUsers},
+				{Kind: "sessions", Label: "Sessions", Description: "expired", Remove: store.ReapSessions},
+				{Kind: "tokens", Label: "API tokens", Description: "expired more than 30 days ago", Remove: store.ReapTokens},
+				{Kind: "accounts", Label: "Accounts", Description: fmt.Sprintf("secrets of accounts deleted more than %d hours ago", int(accounts.KeepDeleted.Hours())), Remove: store.ReapUsers},
 				{Kind: "audit_entries", Label: "Audit entries", Description: "older than " + cfg.AuditRetention.String(), Remove: store.ReapAudit},
 			},
 		},
 	}
 }
 
-// accountOptions are the options of the store of accounts, for the server and for commands.
+// accountOptions returns the options of the account store, for the server and the commands.
 func accountOptions(o Options) accounts.Options {
 	cfg := o.Config
 	opts := accounts.Options{
@@ -72,7 +71,7 @@ func accountOptions(o Options) accounts.Options {
 	return opts
 }
 
-// roleOrNone is a role of the settings, where none is "none".
+// roleOrNone returns the role in a setting; "" = none.
 func roleOrNone(setting string) accounts.Role {
 	if setting == config.NoRole {
 		return ""

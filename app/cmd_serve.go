@@ -61,7 +61,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		return err
 	}
 	defer a.Close()
-	if err := a.Systems.Accounts.Store.Look(ctx); err != nil {
+	if err := a.Systems.Accounts.Store.RefreshInUse(ctx); err != nil {
 		return err
 	}
 	if err := a.runner.Declare(ctx); err != nil {
@@ -132,7 +132,7 @@ func checkOpen(ctx context.Context, cfg config.Config) error {
 		return openErr // no database, so no accounts
 	}
 	store := accounts.NewStore(db, nil, accounts.Options{})
-	err = store.Look(ctx) // fails for an older schema, which has no accounts
+	err = store.RefreshInUse(ctx) // fails for an older schema, which has no accounts
 	if err := errors.Join(err, db.Close()); err != nil || !store.InUse() {
 		return openErr
 	}

@@ -80,7 +80,7 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 			if err != nil {
 				return err
 			}
-			u, err := s.Add(ctx, accounts.New{Username: args[0], Role: accounts.Role(cmp.Or(f.role, string(accounts.Viewer))), Password: password})
+			u, err := s.Add(ctx, accounts.NewUser{Username: args[0], Role: accounts.Role(cmp.Or(f.role, string(accounts.Viewer))), Password: password})
 			if err != nil {
 				return forTerminal(err)
 			}

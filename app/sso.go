@@ -12,13 +12,13 @@ import (
 	"linkwatch/outbound/oidc"
 )
 
-// sso is the identity provider of the settings, as the login page asks it.
+// sso implements accounthandlers.SSO with the configured identity provider.
 type sso struct {
 	provider *oidc.Provider
 	cfg      config.Config
 }
 
-// newSSO makes the identity provider; nil = the settings name none.
+// newSSO returns the identity provider; nil = not configured.
 func newSSO(c *core) *sso {
 	cfg := c.Config
 	if cfg.OIDCIssuer == "" {
@@ -39,35 +39,35 @@ func (s *sso) close() {
 // Begin implements accounthandlers.SSO.
 func (s *sso) Begin(ctx context.Context, redirectURL string) (accounthandlers.SSOLogin, error) {
 	l, err := s.provider.Begin(ctx, redirectURL)
-	return accounthandlers.SSOLogin(l), forUser(err)
+	return accounthandlers.SSOLogin(l), userError(err)
 }
 
 // Finish implements accounthandlers.SSO.
 func (s *sso) Finish(ctx context.Context, l accounthandlers.SSOLogin, query url.Values, redirectURL string) (accounthandlers.Identity, error) {
 	code, err := s.provider.Callback(ctx, oidc.Login(l), query)
 	if err != nil {
-		return accounthandlers.Identity{}, forUser(err)
+		return accounthandlers.Identity{}, userError(err)
 	}
 	id, err := s.provider.Finish(ctx, oidc.Login(l), code, redirectURL)
 	if err != nil {
-		return accounthandlers.Identity{}, forUser(err)
+		return accounthandlers.Identity{}, userError(err)
 	}
-	role, ok := oidc.Role(id.Claims, s.cfg.OIDCRoleMap(), s.cfg.OIDCDefaultRole)
+	role, ok := oidc.Role(id.RoleValues, s.cfg.OIDCRoleMap(), s.cfg.OIDCDefaultRole)
 	switch {
 	case !oidc.AllowedDomain(id.Email, id.EmailVerified, s.cfg.OIDCAllowedDomains):
-		return accounthandlers.Identity{}, refused("Your e-mail address may not sign in here. Ask an admin.")
+		return accounthandlers.Identity{}, forbidden("Your email address is not allowed to sign in. Ask an admin.")
 	case !ok:
-		return accounthandlers.Identity{}, refused("You have no role here. Ask an admin.")
+		return accounthandlers.Identity{}, forbidden("You have no role in Linkwatch. Ask an admin.")
 	}
 	return accounthandlers.Identity{
 		Issuer: id.Issuer, Subject: id.Subject, Username: oidc.Username(id), Role: accounts.Role(role), Mapped: s.cfg.OIDCRoleClaim != "",
 	}, nil
 }
 
-func refused(detail string) error { return &models.Error{Code: models.CodeForbidden, Detail: detail} }
+func forbidden(detail string) error { return &models.Error{Code: models.CodeForbidden, Detail: detail} }
 
-// forUser turns an error of the provider into one for the user. The provider has logged its cause.
-func forUser(err error) error {
+// userError converts an error of the provider to one for the user. The provider has already logged the cause.
+func userError(err error) error {
 	e, ok := errors.AsType[*oidc.Error](err)
 	switch {
 	case !ok:
@@ -75,5 +75,5 @@ func forUser(err error) error {
 	case e.Kind == oidc.KindUnavailable:
 		return &models.Error{Code: models.CodeUnavailable, Detail: e.Error()}
 	}
-	return refused(e.Error())
+	return forbidden(e.Error())
 }

@@ -169,12 +169,12 @@ func lookupFigures(t *testing.T, db *models.DB) {
 	store := accounts.NewStore(db, nil, accounts.Options{IdleTimeout: time.Hour, MaxAge: time.Hour})
 	var sessions, tokens []string
 	for i := range n / perUser {
-		u, err := store.Add(t.Context(), accounts.New{Username: fmt.Sprint("user", i), Role: accounts.Admin, Issuer: "i", Subject: fmt.Sprint(i)})
+		u, err := store.Add(t.Context(), accounts.NewUser{Username: fmt.Sprint("user", i), Role: accounts.Admin, Issuer: "i", Subject: fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range perUser {
-			session, err := store.Begin(t.Context(), u, accounts.MethodPassword, accounts.Client{Address: "192.0.2.1", Device: "Firefox on Linux"}, "")
+			session, err := store.StartSession(t.Context(), u, accounts.MethodPassword, accounts.Client{Address: "192.0.2.1", Device: "Firefox on Linux"}, "")
 			if err != nil {
 				t.Fatal(err)
 			}

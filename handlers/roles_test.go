@@ -35,7 +35,7 @@ func newTeam(t *testing.T, change ...func(*apptest.Setup)) *team {
 // user adds an account without a password, which takes no hash.
 func (s *team) user(name string, role accounts.Role) accounts.User {
 	s.Helper()
-	u, err := s.store.Add(s.Context(), accounts.New{Username: name, Role: role, Issuer: "https://id.example", Subject: name})
+	u, err := s.store.Add(s.Context(), accounts.NewUser{Username: name, Role: role, Issuer: "https://id.example", Subject: name})
 	s.Must(err)
 	return u
 }
@@ -43,7 +43,7 @@ func (s *team) user(name string, role accounts.Role) accounts.User {
 // session is the cookie of a new session of an account.
 func (s *team) session(u accounts.User) string {
 	s.Helper()
-	secret, err := s.store.Begin(s.Context(), u, accounts.MethodPassword, accounts.Client{}, "")
+	secret, err := s.store.StartSession(s.Context(), u, accounts.MethodPassword, accounts.Client{}, "")
 	s.Must(err)
 	return "linkwatch_session=" + secret
 }
@@ -189,7 +189,7 @@ func TestCredentialsThatOpenNothing(t *testing.T) {
 	}
 	right := map[string]string{"session": s.session(s.users[middleware.Viewer])}
 	s.revokeAll(s.users[middleware.Editor])
-	s.Must(s.store.EndAll(s.Context(), s.users[middleware.Editor]))
+	s.Must(s.store.EndSessions(s.Context(), s.users[middleware.Editor]))
 	s.Must(s.store.Delete(s.Context(), gone.ID))
 	_, err := s.store.Edit(s.Context(), disabled.ID, accounts.Edit{Disabled: new(true)})
 	s.Must(err)

@@ -36,7 +36,7 @@ func TestStreamsEndWithTheirCredentials(t *testing.T) {
 	open("other role", "Cookie", s.session(demoted))
 	open("valid session", "Cookie", s.session(admin))
 	s.revokeAll(editor)
-	s.Must(s.store.EndAll(s.Context(), editor))
+	s.Must(s.store.EndSessions(s.Context(), editor))
 	_, err := s.store.Edit(s.Context(), viewer.ID, accounts.Edit{Disabled: new(true)})
 	s.Must(err)
 	role := accounts.Editor

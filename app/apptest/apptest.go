@@ -100,7 +100,7 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Close)
-	a.Must(a.Systems.Accounts.Store.Look(t.Context()))
+	a.Must(a.Systems.Accounts.Store.RefreshInUse(t.Context()))
 	of := a.Systems
 	a.Links, a.Targets, a.ShortLinks, a.Cleanup, a.Jobs = of.Links.Store, of.Targets.Store, of.ShortLinks.Store, of.Admin.Cleanup, of.Admin.Jobs
 	a.Handler = apitest.Check(t, document(), a.Router, func(r *http.Request) bool {

@@ -73,7 +73,7 @@ type addUserInput struct {
 	ForwardedFor string `header:"X-Forwarded-For" hidden:"true"`
 	Forwarded    string `header:"Forwarded" hidden:"true"`
 	Body         struct {
-		Username string `json:"username" example:"alice" doc:"1 to 64 letters from a to z, digits, dots, dashes or underscores. Stored in lower case"`
+		Username string `json:"username" example:"alice" doc:"1 to 64 characters: a-z, 0-9, dots, dashes and underscores. Stored in lower case"`
 		Role     string `json:"role" example:"editor" doc:"Role: admin, editor or viewer"`
 		Password string `json:"password" example:"correct horse battery staple" doc:"Password, at least 8 characters, not a common password"`
 	}
@@ -92,7 +92,7 @@ func (a API) addUser(ctx context.Context, in *addUserInput) (*userOutput, error)
 		return nil, &models.Error{Code: models.CodeForbidden, Detail: "The first account can be added only from the machine that runs the server."}
 	}
 	b := in.Body
-	u, err := a.Accounts.Add(ctx, accounts.New{Username: b.Username, Role: accounts.Role(b.Role), Password: b.Password})
+	u, err := a.Accounts.Add(ctx, accounts.NewUser{Username: b.Username, Role: accounts.Role(b.Role), Password: b.Password})
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (g Gate) ByName(ctx context.Context, name string) (a middleware.Account, kn
 	if !g.Store.InUse() {
 		return middleware.Account{}, false, false, nil
 	}
-	u, err := g.Store.Known(ctx, name)
+	u, err := g.Store.ByNameWithDeleted(ctx, name)
 	if models.CodeOf(err) == models.CodeNotFound {
 		return middleware.Account{}, false, false, nil
 	}
@@ -59,12 +59,12 @@ func (g Gate) ByName(ctx context.Context, name string) (a middleware.Account, kn
 
 // ByProxy implements middleware.Accounts.
 func (g Gate) ByProxy(ctx context.Context, name string) (middleware.Account, bool, error) {
-	u, err := g.Store.Known(ctx, name)
+	u, err := g.Store.ByNameWithDeleted(ctx, name)
 	if models.CodeOf(err) == models.CodeNotFound && g.ProxyRole != "" {
 		ctx = models.WithActor(ctx, models.Actor{Name: name, Via: "proxy"})
-		u, err = g.Store.Add(ctx, accounts.New{Username: name, Role: g.ProxyRole, Issuer: accounts.IssuerProxy, Subject: name})
+		u, err = g.Store.Add(ctx, accounts.NewUser{Username: name, Role: g.ProxyRole, Issuer: accounts.IssuerProxy, Subject: name})
 		if models.CodeOf(err) == models.CodeConflict { // another request added it
-			u, err = g.Store.Known(ctx, name)
+			u, err = g.Store.ByNameWithDeleted(ctx, name)
 		}
 	}
 	switch models.CodeOf(err) {

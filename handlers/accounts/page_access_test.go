@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// ownPages and adminPages are the GET routes of settings. %s is the id of an account.
+// Routes of the settings and admin pages. %s is the ID of an account.
 var (
 	ownPages   = []string{"/settings", "/settings/two-factor", "/settings/tokens"}
 	adminPages = []string{"/settings/users", "/settings/users/%s", "/admin/audit", "/admin/audit.csv"}
@@ -25,7 +25,7 @@ var (
 	}
 )
 
-func TestSettings_NobodyHasToSignIn(t *testing.T) {
+func TestSettings_NoLoginRequired(t *testing.T) {
 	for name, set := range map[string][]func(*apptest.Setup){
 		"no account":    nil,
 		"AUTH_DISABLED": {apptest.Set("AUTH_DISABLED", "true")},
@@ -50,7 +50,7 @@ func TestSettings_NobodyHasToSignIn(t *testing.T) {
 			for _, path := range append(ownForms[1:], adminForms...) {
 				path = strings.ReplaceAll(path, "%s", "u_0000000000000000000000")
 				if to := s.Post(path, form("username", "eve", "role", "admin", "password", password)).Header.Get("Location"); to != "/settings" {
-					t.Errorf("POST %s leads to %q", path, to)
+					t.Errorf("POST %s redirects to %q", path, to)
 				}
 			}
 			if s.Systems.Accounts.Store.InUse() {
@@ -67,7 +67,7 @@ func TestPages_WithoutSession(t *testing.T) {
 		path = strings.ReplaceAll(path, "%s", u.ID)
 		a := s.Get(path)
 		if to := a.Header.Get("Location"); a.StatusCode != http.StatusSeeOther || to != "/login?next="+url.QueryEscape(path) {
-			t.Errorf("GET %s: status %d, location %q", path, a.StatusCode, to)
+			t.Errorf("GET %s: got status %d, location %q", path, a.StatusCode, to)
 		}
 	}
 	for _, path := range append(ownForms, adminForms...) {
@@ -76,11 +76,11 @@ func TestPages_WithoutSession(t *testing.T) {
 	}
 	apptest.WantText(t, s.Get("/login"), "h1", "Sign in")
 	if now, err := s.Systems.Accounts.Store.Get(t.Context(), u.ID); err != nil || now.Role != u.Role || now.Disabled || now.HasPassword() {
-		t.Errorf("the account is %+v, was %+v (%v)", now, u, err)
+		t.Errorf("account changed: got %+v, want %+v (%v)", now, u, err)
 	}
 }
 
-func TestAdminPages_ForOthers(t *testing.T) {
+func TestAdminPages_OtherRoles(t *testing.T) {
 	s := apptest.New(t)
 	admin := s.AddUser("alice", accounts.Admin)
 	for _, role := range []accounts.Role{accounts.Viewer, accounts.Editor} {
@@ -106,29 +106,29 @@ func TestAdminPages_ForOthers(t *testing.T) {
 	}
 }
 
-// ADMIN_PASSWORD by HTTP Basic opens everything, and is no account.
+// ADMIN_PASSWORD as the HTTP Basic password allows everything, but has no account.
 func TestSettings_WithoutAccount(t *testing.T) {
 	s := apptest.New(t, apptest.Set("ADMIN_PASSWORD", password))
 	u := s.AddUser("bob", accounts.Editor)
-	ask := func(method, path string) apptest.Page {
+	request := func(method, path string) apptest.Page {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 		r.SetBasicAuth("x", password)
 		return s.Browse(r)
 	}
 	for _, path := range ownPages {
-		a := ask("GET", path)
+		a := request("GET", path)
 		apptest.WantStatus(t, a, http.StatusOK)
 		apptest.WantText(t, a, ".empty", "You are using the admin password of the server, without an account.")
 	}
-	if to := ask("POST", "/settings/password").Header.Get("Location"); to != "/settings" {
-		t.Errorf("the form leads to %q", to)
+	if to := request("POST", "/settings/password").Header.Get("Location"); to != "/settings" {
+		t.Errorf("the form redirects to %q", to)
 	}
 	for _, path := range adminPages {
-		apptest.WantStatus(t, ask("GET", strings.ReplaceAll(path, "%s", u.ID)), http.StatusOK)
+		apptest.WantStatus(t, request("GET", strings.ReplaceAll(path, "%s", u.ID)), http.StatusOK)
 	}
 }
 
-// The scopes of a token do not allow the pages that change how its owner signs in.
+// Only the scope admin allows pages that change how the owner of a token signs in.
 func TestSettings_WithToken(t *testing.T) {
 	s := apptest.New(t)
 	u := s.AddUser("alice", accounts.Admin)
@@ -151,7 +151,7 @@ func TestSettings_WithToken(t *testing.T) {
 	apptest.WantText(t, a, ".facts", "Signed in with API token")
 	apptest.WantCount(t, a, `form[action="/logout"]`, 0)
 	if to := send(wide, "POST", "/settings/sessions/end").Header.Get("Location"); to != "/settings?done=sessions_ended" {
-		t.Errorf("the form leads to %q", to)
+		t.Errorf("the form redirects to %q", to)
 	}
-	noSecrets(s, narrow, wide)
+	wantNoSecrets(s, narrow, wide)
 }

@@ -15,7 +15,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// record stores an entry of the audit log, a minute before the next.
+// record stores an audit entry and advances the clock by a minute.
 func record(s *apptest.App, e audit.Entry) {
 	s.Helper()
 	if e.At.IsZero() {
@@ -26,8 +26,8 @@ func record(s *apptest.App, e audit.Entry) {
 	s.Clock.Advance(time.Minute)
 }
 
-// entries stores n entries, a second apart, the last one now.
-func entries(s *apptest.App, n int) {
+// addEntries stores n entries, one second apart. The last one is from now.
+func addEntries(s *apptest.App, n int) {
 	s.Helper()
 	modelstest.Exec(s.TB, s.DB, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO audit_entries (at, actor_id, actor, via, credential, address, request_id, action, subject_kind, subject_id, subject_name, before, after, attempts)
@@ -59,7 +59,7 @@ func TestAuditPage(t *testing.T) {
 		apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4) summary", "Details")
 		for _, markup := range []string{"<script>alert", "<i>eve", "<b>old"} {
 			if strings.Contains(a.HTML, markup) {
-				s.Errorf("%s is markup", markup)
+				s.Errorf("%s is not escaped", markup)
 			}
 		}
 
@@ -83,14 +83,14 @@ func TestAuditPage(t *testing.T) {
 			a := as.Get("/admin/audit?" + query)
 			apptest.WantStatus(tt, a, http.StatusOK)
 			if got := apptest.Text(a, "table.audit code"); got != want && !strings.HasPrefix(got, want+" ") || want == "" && got != "" {
-				s.Errorf("%s: %q, want %q", query, got, want)
+				s.Errorf("%s: got %q, want %q", query, got, want)
 			}
 			if want == "" {
 				apptest.WantText(tt, a, ".empty", "No matching entries")
 			}
-			rows := read(s, as.Get("/admin/audit.csv?"+query).HTML)
+			rows := parseCSV(s, as.Get("/admin/audit.csv?"+query).HTML)
 			if got := len(rows) - 1; got != a.Find("table.audit > tbody > tr").Length() {
-				s.Errorf("%s: the file has %d rows", query, got)
+				s.Errorf("%s: CSV and page differ: CSV has %d rows", query, got)
 			}
 		}
 		for query, text := range map[string]string{
@@ -104,7 +104,7 @@ func TestAuditPage(t *testing.T) {
 			wantError(tt, a, http.StatusBadRequest, name+"-error", text)
 			value, _ = url.QueryUnescape(value)
 			if got := a.Find("input[name="+name+"]").AttrOr("value", ""); got != value {
-				s.Errorf("%s: the field has %q", name, got)
+				s.Errorf("field %s: got %q, want %q", name, got, value)
 			}
 			apptest.WantStatus(tt, as.Get("/admin/audit.csv?"+query), http.StatusBadRequest)
 		}
@@ -112,8 +112,7 @@ func TestAuditPage(t *testing.T) {
 	})
 }
 
-// read parses a CSV file.
-func read(s *apptest.App, text string) [][]string {
+func parseCSV(s *apptest.App, text string) [][]string {
 	s.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	s.Must(err)
@@ -131,24 +130,24 @@ func TestAuditPage_Subjects(t *testing.T) {
 		record(s, audit.Entry{Actor: "alice", Action: kind + ".edit", SubjectKind: kind, SubjectID: want.id})
 		a := as.Get("/admin/audit?action=" + kind + ".edit")
 		if got := a.Find("td[data-label=Subject] > a").AttrOr("href", ""); got != want.path {
-			t.Errorf("%s leads to %q, want %q", kind, got, want.path)
+			t.Errorf("subject %s: got link %q, want %q", kind, got, want.path)
 		}
 	}
 	record(s, audit.Entry{Actor: "alice", Action: "job.run", SubjectKind: "job", SubjectID: "reaper"})
 	if got := as.Get("/admin/audit?action=job.run").Find("td[data-label=Subject] > a").AttrOr("href", ""); got != "/admin/jobs/reaper" {
-		t.Errorf("a scheduled job leads to %q", got)
+		t.Errorf("scheduled job: got link %q", got)
 	}
 }
 
 func TestAuditPage_Many(t *testing.T) {
 	s := apptest.New(t)
 	as := s.SignIn(s.AddUser("alice", accounts.Admin))
-	entries(s, 10)
+	addEntries(s, 10)
 	few := as.Count("/admin/audit")
-	entries(s, 5000)
+	addEntries(s, 5000)
 	for _, query := range []string{"", "?actor=alice", "?action=target.", "?subject_id=t_0000000000000000000000", "?address=192.0.2.1"} {
 		if many := as.Count("/admin/audit" + query); many != few || many > 2 {
-			t.Errorf("%s: %d queries with many entries, %d with few", query, many, few)
+			t.Errorf("%s: got %d queries with many entries, %d with few", query, many, few)
 		}
 	}
 	a := as.Get("/admin/audit?actor=alice")
@@ -160,18 +159,18 @@ func TestAuditPage_Many(t *testing.T) {
 
 	p := as.Get("/admin/audit.csv?action=target.edit")
 	if got := p.Header.Get("Content-Disposition"); got != `attachment; filename="audit.csv"` {
-		t.Errorf("Content-Disposition %q", got)
+		t.Errorf("Content-Disposition: got %q", got)
 	}
-	rows := read(s, p.HTML)
+	rows := parseCSV(s, p.HTML)
 	if len(rows) != 5011 || rows[0][0] != "id" || rows[1][8] != "target.edit" || rows[1][12] != `{"a":1}` {
-		t.Errorf("%d rows, which begin with %q", len(rows), rows[:2])
+		t.Errorf("got %d rows, starting with %q", len(rows), rows[:2])
 	}
-	entries(s, 6000)
-	if rows := read(s, as.Get("/admin/audit.csv").HTML); len(rows) != 10_001 {
-		t.Errorf("%d rows", len(rows))
+	addEntries(s, 6000)
+	if rows := parseCSV(s, as.Get("/admin/audit.csv").HTML); len(rows) != 10_001 {
+		t.Errorf("got %d rows, want 10,001", len(rows))
 	}
 	record(s, audit.Entry{Actor: "=cmd()", Action: "login.failed"})
-	if rows := read(s, as.Get("/admin/audit.csv?action=login.failed").HTML); rows[1][2] != "'=cmd()" {
-		t.Errorf("the actor is %q", rows[1][2])
+	if rows := parseCSV(s, as.Get("/admin/audit.csv?action=login.failed").HTML); rows[1][2] != "'=cmd()" {
+		t.Errorf("actor: got %q", rows[1][2])
 	}
 }

@@ -11,21 +11,20 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// The passwords of tests.
 const (
 	password    = "correct horse battery"
 	newPassword = "another horse battery"
 )
 
-// addWithPassword adds an account with a password, which takes one slow hash.
+// addWithPassword adds an account with a password. It computes a slow hash.
 func addWithPassword(s *apptest.App, name string, role accounts.Role) accounts.User {
 	s.Helper()
-	u, err := s.Systems.Accounts.Store.Add(s.TB.Context(), accounts.New{Username: name, Role: role, Password: password})
+	u, err := s.Systems.Accounts.Store.Add(s.TB.Context(), accounts.NewUser{Username: name, Role: role, Password: password})
 	s.Must(err)
 	return u
 }
 
-// audited are the entries of the audit log, the oldest first: "alice user.edit bob {before} {after}".
+// audited returns the entries of the audit log, oldest first, such as "alice session user.edit bob {before} {after}".
 func audited(s *apptest.App) (lines []string) {
 	s.Helper()
 	s.Must(s.Systems.Accounts.Store.Flush(s.Context()))
@@ -37,29 +36,29 @@ func audited(s *apptest.App) (lines []string) {
 	return lines
 }
 
-// wantAudited fails unless the audit log has an entry that begins so.
-func wantAudited(s *apptest.App, begin string) {
+// wantAudited fails unless the audit log has an entry with a prefix.
+func wantAudited(s *apptest.App, prefix string) {
 	s.Helper()
 	for _, line := range audited(s) {
-		if strings.HasPrefix(line, begin) {
+		if strings.HasPrefix(line, prefix) {
 			return
 		}
 	}
-	s.Errorf("no audit entry begins with %q: %q", begin, audited(s))
+	s.Errorf("audit log: got %q, want an entry that starts with %q", audited(s), prefix)
 }
 
-// noSecrets fails if the audit log, or the row of any account, holds one of the texts.
-func noSecrets(s *apptest.App, secrets ...string) {
+// wantNoSecrets fails if the audit log contains a password of the tests or one of secrets.
+func wantNoSecrets(s *apptest.App, secrets ...string) {
 	s.Helper()
 	log := strings.Join(audited(s), "\n")
 	for _, secret := range append(secrets, password, newPassword) {
 		if secret == "" || strings.Contains(log, secret) {
-			s.Errorf("the audit log holds %q:\n%s", secret, log)
+			s.Errorf("audit log contains %q:\n%s", secret, log)
 		}
 	}
 }
 
-// wantError fails unless the page is a form with a message at a field.
+// wantError fails unless the page is a form with an error message at a field.
 func wantError(t *testing.T, p apptest.Page, status int, id, text string) {
 	t.Helper()
 	apptest.WantStatus(t, p, status)
@@ -69,15 +68,15 @@ func wantError(t *testing.T, p apptest.Page, status int, id, text string) {
 	}
 }
 
-// wantLogin fails unless a page sends the reader to the login page.
+// wantLogin fails unless a page redirects to the login page.
 func wantLogin(t *testing.T, p apptest.Page, what string) {
 	t.Helper()
 	if to := p.Header.Get("Location"); p.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to, "/login") {
-		t.Errorf("%s: status %d, location %q", what, p.StatusCode, to)
+		t.Errorf("%s: got status %d, location %q", what, p.StatusCode, to)
 	}
 }
 
-// form is a form with the given fields and values in turn.
+// form returns form values from pairs of names and values.
 func form(pairs ...string) url.Values {
 	v := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {

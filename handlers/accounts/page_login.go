@@ -117,7 +117,7 @@ func (p Pages) Login(c *gin.Context) {
 	address := middleware.ClientAddress(c.Request)
 	attempt := models.Actor{Name: name, Via: "password", Address: address, Request: middleware.RequestID(ctx)}
 	wait, succeed := p.Guesses.Login(c.Request, name, func() bool {
-		known, err := p.Accounts.KnownFrom(ctx, name, address)
+		known, err := p.Accounts.HasSessionFrom(ctx, name, address)
 		return err == nil && known
 	})
 	if wait > 0 {
@@ -170,7 +170,7 @@ func (p Pages) Login(c *gin.Context) {
 // the wrong field.
 func (p Pages) recordRefused(ctx context.Context, attempt models.Actor, action string) {
 	if attempt.Name != "" {
-		if _, err := p.Accounts.Known(ctx, attempt.Name); err != nil {
+		if _, err := p.Accounts.ByNameWithDeleted(ctx, attempt.Name); err != nil {
 			attempt.Name = ""
 		}
 	}
@@ -191,7 +191,7 @@ func (p Pages) setActor(c *gin.Context, actor models.Actor) {
 func (p Pages) signIn(c *gin.Context, u accounts.User, method, next string) {
 	p.setActor(c, models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: method, SeesAll: u.SeesAll()})
 	from := accounts.Client{Address: middleware.ClientAddress(c.Request), Device: device(c.Request.UserAgent())}
-	secret, err := p.Accounts.Begin(c.Request.Context(), u, method, from, p.Cookies.Session(c.Request))
+	secret, err := p.Accounts.StartSession(c.Request.Context(), u, method, from, p.Cookies.Session(c.Request))
 	if errors.Is(err, accounts.ErrWrongLogin) { // the account was changed after Verify
 		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{Next: nextField(next), SSOName: p.ssoName(), Problem: "Your account has just been changed. Sign in again."}))
 		return
@@ -220,7 +220,7 @@ func device(header string) string {
 // Logout ends the session of the browser.
 func (p Pages) Logout(c *gin.Context) {
 	if actor, _ := models.ActorOf(c.Request.Context()); actor.Via == "session" {
-		if err := p.Accounts.End(c.Request.Context()); err != nil {
+		if err := p.Accounts.SignOut(c.Request.Context()); err != nil {
 			p.Frame.Fail(c, err)
 			return
 		}

@@ -146,7 +146,7 @@ func (p Pages) EndSession(c *gin.Context) {
 		p.Logout(c)
 		return
 	}
-	p.Frame.Done(c, p.Accounts.EndOne(c.Request.Context(), u, id), views.SettingsPath, "session_ended")
+	p.Frame.Done(c, p.Accounts.EndSession(c.Request.Context(), u, id), views.SettingsPath, "session_ended")
 }
 
 // EndSessions ends all sessions of the user.
@@ -155,7 +155,7 @@ func (p Pages) EndSessions(c *gin.Context) {
 	if !ok {
 		return
 	}
-	err := p.Accounts.EndAll(c.Request.Context(), u)
+	err := p.Accounts.EndSessions(c.Request.Context(), u)
 	if err != nil || sessionOf(c) == "" {
 		p.Frame.Done(c, err, views.SettingsPath, "sessions_ended")
 		return

@@ -26,9 +26,9 @@ func TestSettingsPage(t *testing.T) {
 	apptest.WantText(t, a, "tbody tr:nth-child(1)", "Firefox on Linux this session 192.0.2.1")
 	apptest.WantText(t, a, "tbody tr:nth-child(2)", "Firefox on Linux 192.0.2.1 1 h ago")
 	apptest.WantCount(t, a, ".health", 1)
-	apptest.WantCount(t, a, ".own form", 5) // what app.css hides of other pages for viewers
+	apptest.WantCount(t, a, ".own form", 5) // app.css hides forms of other pages from viewers
 
-	// One session ends, and then all of them.
+	// End one session, then all.
 	a = as.Submit(a, "tbody tr:nth-child(2) form")
 	apptest.WantText(t, a, ".flash", "Session ended.")
 	apptest.WantCount(t, a, "tbody tr", 1)
@@ -38,20 +38,20 @@ func TestSettingsPage(t *testing.T) {
 	apptest.WantStatus(t, stranger.Post(mine, nil), http.StatusNotFound)
 	apptest.WantStatus(t, as.Get("/settings"), http.StatusOK)
 	if p := as.Post(mine, nil); p.Header.Get("Location") != "/login?out=1" || !strings.Contains(p.Header.Get("Set-Cookie"), "Max-Age=0") {
-		t.Errorf("the own session: location %q, cookie %q", p.Header.Get("Location"), p.Header.Get("Set-Cookie"))
+		t.Errorf("current session: got location %q, cookie %q", p.Header.Get("Location"), p.Header.Get("Set-Cookie"))
 	}
-	wantLogin(t, as.Get("/settings"), "the own session")
+	wantLogin(t, as.Get("/settings"), "current session")
 
 	as, other = s.SignIn(u), s.SignIn(u)
 	if p := as.Post("/settings/sessions/end", nil); p.Header.Get("Location") != "/login?out=1" {
-		t.Errorf("signing out everywhere leads to %q", p.Header.Get("Location"))
+		t.Errorf("sign out everywhere: got location %q", p.Header.Get("Location"))
 	}
 	wantLogin(t, as.Get("/settings"), "this session")
 	wantLogin(t, other.Get("/settings"), "the other session")
 	apptest.WantStatus(t, stranger.Get("/settings"), http.StatusOK)
 	wantAudited(s, "alice session session.end alice")
 	wantAudited(s, "alice session session.end_all alice")
-	noSecrets(s, as.Session(), other.Session(), stranger.Session())
+	wantNoSecrets(s, as.Session(), other.Session(), stranger.Session())
 }
 
 func TestSignOut(t *testing.T) {
@@ -74,7 +74,7 @@ func TestChangePassword(t *testing.T) {
 	p := change("wrong", newPassword)
 	wantError(t, p, http.StatusBadRequest, "current-password-error", "Current password is wrong.")
 	if strings.Contains(p.HTML, newPassword) || strings.Contains(p.HTML, `value="wrong"`) {
-		t.Error("the page repeats a password")
+		t.Error("the page contains a password")
 	}
 	apptest.WantStatus(t, other.Get("/settings"), http.StatusOK)
 
@@ -86,25 +86,25 @@ func TestChangePassword(t *testing.T) {
 	}
 	wantAudited(s, "alice session password.failed alice")
 	wantAudited(s, `alice session user.password alice  {"password":"changed"}`)
-	noSecrets(s, as.Session())
+	wantNoSecrets(s, as.Session())
 }
 
-// An account of single sign-on has no password to ask for.
-func TestChangePassword_WithoutOne(t *testing.T) {
+// An account of single sign-on has no current password.
+func TestChangePassword_NoPassword(t *testing.T) {
 	s := apptest.New(t)
 	as := s.SignIn(s.AddUser("alice", accounts.Viewer))
 	a := as.Get("/settings")
 	apptest.WantCount(t, a, "input[name=current_password]", 0)
 	apptest.WantText(t, a, "form[action='/settings/password']", "This account has no password.")
 	apptest.WantText(t, as.Follow("/settings/password", form("password", newPassword)), ".flash", "Password changed")
-	noSecrets(s)
+	wantNoSecrets(s)
 }
 
-// A stolen session does not help to guess the password.
+// A session allows only a few attempts at the current password.
 func TestChangePassword_TooManyAttempts(t *testing.T) {
 	s := apptest.New(t)
 	as := s.SignIn(addWithPassword(s, "alice", accounts.Admin))
-	long := strings.Repeat("x", 300) // is wrong without a slow hash
+	long := strings.Repeat("x", 300) // too long, so it fails without a slow hash
 	for range 10 {
 		wantError(t, as.Post("/settings/two-factor/off", form("current_password", long)), http.StatusBadRequest, "current-password-error", "Current password is wrong.")
 	}
@@ -112,7 +112,7 @@ func TestChangePassword_TooManyAttempts(t *testing.T) {
 		p := as.Post(path, form("current_password", password, "password", newPassword))
 		wantError(t, p, http.StatusTooManyRequests, "current-password-error", "Too many wrong passwords.")
 		if p.Header.Get("Retry-After") == "" {
-			t.Error("no Retry-After")
+			t.Error("missing Retry-After")
 		}
 	}
 	apptest.WantStatus(t, as.Get("/settings"), http.StatusOK)
@@ -127,17 +127,17 @@ func TestTwoFactor(t *testing.T) {
 	a := as.Get("/settings/two-factor")
 	apptest.WantText(t, a, "h1", "Two-factor authentication")
 	wantError(t, as.Post("/settings/two-factor/setup", form("current_password", "wrong")), http.StatusBadRequest, "current-password-error", "Current password is wrong.")
-	wantError(t, as.Post("/settings/two-factor/confirm", form("code", "123456")), http.StatusConflict, "code-error", "There is no key to confirm. Start again.")
+	wantError(t, as.Post("/settings/two-factor/confirm", form("code", "123456")), http.StatusConflict, "code-error", "There is no key to confirm. Set up two-factor authentication again.")
 
 	p := as.Post("/settings/two-factor/setup", form("current_password", password))
 	apptest.WantStatus(t, p, http.StatusOK)
 	if got := p.Header.Get("Cache-Control"); got != "no-store" {
-		t.Errorf("Cache-Control %q", got)
+		t.Errorf("Cache-Control: got %q", got)
 	}
 	apptest.WantText(t, p, ".key-qr title", "QR code of the key")
 	grouped := apptest.Text(p, "#secret")
 	if !regexp.MustCompile(`^([A-Z2-7]{4} )+[A-Z2-7]{1,4}$`).MatchString(grouped) {
-		t.Errorf("the key is %q", grouped)
+		t.Errorf("key: got %q", grouped)
 	}
 	key := strings.ReplaceAll(grouped, " ", "")
 	again := as.Get("/settings/two-factor")
@@ -146,18 +146,18 @@ func TestTwoFactor(t *testing.T) {
 	p = as.Post("/settings/two-factor/confirm", form("code", "000000"))
 	wantError(t, p, http.StatusBadRequest, "code-error", "Code is wrong.")
 	if strings.Contains(p.HTML, key) || strings.Contains(p.HTML, grouped) {
-		t.Error("the key is shown again")
+		t.Error("the page contains the key")
 	}
 	code, err := totp.GenerateCode(key, s.Clock.Now())
 	s.Must(err)
 	p = as.Post("/settings/two-factor/confirm", form("code", code[:3]+" "+code[3:]))
 	apptest.WantStatus(t, p, http.StatusOK)
 	if got := p.Header.Get("Cache-Control"); got != "no-store" {
-		t.Errorf("Cache-Control %q", got)
+		t.Errorf("Cache-Control: got %q", got)
 	}
 	codes := strings.Fields(apptest.Text(p, ".codes"))
 	if len(codes) != 10 {
-		t.Fatalf("the recovery codes are %q", codes)
+		t.Fatalf("got recovery codes %q, want 10", codes)
 	}
 	if _, err := store.Verify(t.Context(), accounts.Login{Username: "alice", Password: password, Code: codes[0]}); err != nil {
 		t.Error(err)
@@ -168,14 +168,14 @@ func TestTwoFactor(t *testing.T) {
 	apptest.WantText(t, later, ".facts", "Recovery codes 9 left")
 	for _, secret := range append(codes, key, grouped) {
 		if strings.Contains(a.HTML+later.HTML, secret) {
-			t.Errorf("a later page shows %q", secret)
+			t.Errorf("a later page contains %q", secret)
 		}
 	}
-	wantError(t, as.Post("/settings/two-factor/setup", form("current_password", password)), http.StatusConflict, "current-password-error", "Two-factor authentication is on already.")
+	wantError(t, as.Post("/settings/two-factor/setup", form("current_password", password)), http.StatusConflict, "current-password-error", "Two-factor authentication is already on.")
 	wantError(t, as.Post("/settings/two-factor/off", form("current_password", "wrong")), http.StatusBadRequest, "current-password-error", "Current password is wrong.")
 	a = as.Follow("/settings/two-factor/off", form("current_password", password))
 	apptest.WantText(t, a, ".flash", "Two-factor authentication turned off.")
 	wantAudited(s, "alice session user.two_factor_on alice")
 	wantAudited(s, "alice session user.two_factor_off alice")
-	noSecrets(s, append(codes, key, grouped)...)
+	wantNoSecrets(s, append(codes, key, grouped)...)
 }

@@ -18,7 +18,7 @@ func TestTokens(t *testing.T) {
 	a := as.Get("/settings/tokens")
 	apptest.WantText(t, a, ".empty", "No API tokens yet")
 	apptest.WantText(t, a, ".lead", "cannot do more than your role: editor")
-	apptest.WantCount(t, a, "input[name=scopes]", len(accounts.AllScopes())-1) // an editor cannot give admin
+	apptest.WantCount(t, a, "input[name=scopes]", len(accounts.AllScopes())-1) // an editor cannot grant admin
 	for _, scope := range accounts.AllScopes() {
 		if scope == "admin" {
 			continue
@@ -29,11 +29,11 @@ func TestTokens(t *testing.T) {
 	p := as.Post("/settings/tokens", form("name", "<b>Backup</b>", "scopes", "links:read", "scopes", "crawl:write", "expires", "30"))
 	apptest.WantStatus(t, p, http.StatusCreated)
 	if got := p.Header.Get("Cache-Control"); got != "no-store" {
-		t.Errorf("Cache-Control %q", got)
+		t.Errorf("Cache-Control: got %q", got)
 	}
 	secret := apptest.Text(p, "#token")
 	if !regexp.MustCompile(`^lw_[A-Z2-7]{26}$`).MatchString(secret) {
-		t.Fatalf("the token is %q", secret)
+		t.Fatalf("token: got %q", secret)
 	}
 	apptest.WantText(t, p, ".made-token", "Copy the token now. It is shown only once.")
 	apptest.WantText(t, p, ".tokens tbody", "<b>Backup</b> crawl:write links:read just now in 4 weeks never")
@@ -42,21 +42,21 @@ func TestTokens(t *testing.T) {
 
 	for _, path := range []string{"/settings/tokens", "/settings", "/"} {
 		if strings.Contains(as.Get(path).HTML, secret[5:]) {
-			t.Errorf("%s shows the token", path)
+			t.Errorf("%s contains the token", path)
 		}
 	}
 	other := s.SignIn(s.AddUser("bob", accounts.Admin))
 	apptest.WantCount(t, other.Get("/settings/tokens"), ".tokens", 0)
 	a = as.Get("/settings/tokens")
 	revoke := a.Find(".revoke form").AttrOr("action", "")
-	apptest.WantStatus(t, other.Post(revoke, nil), http.StatusNotFound) // an admin revokes it on the page of its user
+	apptest.WantStatus(t, other.Post(revoke, nil), http.StatusNotFound) // an admin can revoke it on the page of the user
 	a = as.Submit(a, ".revoke form")
 	apptest.WantText(t, a, ".flash", "Token revoked.")
 	apptest.WantCount(t, a, ".tokens", 0)
 	s.Ask("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(401)
 	wantAudited(s, "alice session token.add <b>Backup</b>")
 	wantAudited(s, "alice session token.revoke <b>Backup</b>")
-	noSecrets(s, secret, secret[3:])
+	wantNoSecrets(s, secret, secret[3:])
 }
 
 func TestTokens_Errors(t *testing.T) {
@@ -72,14 +72,14 @@ func TestTokens_Errors(t *testing.T) {
 	apptest.WantCount(t, p, `input[value="sites:read"][checked]`, 1)
 	apptest.WantCount(t, p, `option[value="365"][selected]`, 1)
 	wantError(t, as.Post("/settings/tokens", form("name", "x", "scopes", "read", "expires", "1000000")), http.StatusBadRequest, "expires-at-error", "Expires must be one of the options.")
-	wantError(t, as.Post("/settings/tokens", form("name", strings.Repeat("n", 101), "scopes", "read", "expires", "30")), http.StatusBadRequest, "name-error", "Name is longer than 100 characters.")
+	wantError(t, as.Post("/settings/tokens", form("name", strings.Repeat("n", 101), "scopes", "read", "expires", "30")), http.StatusBadRequest, "name-error", "Name must have at most 100 characters.")
 
 	store := s.Systems.Accounts.Store
 	for range 100 {
 		_, _, err := store.AddToken(t.Context(), u, accounts.NewToken{Name: "n", Scopes: []string{"read"}, ExpiresAt: models.At(s.Clock.Now().Add(time.Hour))})
 		s.Must(err)
 	}
-	wantError(t, as.Post("/settings/tokens", form("name", "x", "scopes", "read", "expires", "never")), http.StatusConflict, "name-error", "There are 100 tokens")
+	wantError(t, as.Post("/settings/tokens", form("name", "x", "scopes", "read", "expires", "never")), http.StatusConflict, "name-error", "The account has the maximum of 100 tokens.")
 	s.Clock.Advance(2 * time.Hour)
 	a := s.SignIn(u).Get("/settings/tokens")
 	apptest.WantCount(t, a, ".tokens tbody tr", 100)

@@ -51,7 +51,7 @@ func (p Pages) AddUser(c *gin.Context) {
 		return
 	}
 	form := views.UserForm{Username: models.Truncate(models.CleanLine(c.PostForm("username")), maxTyped), Role: accounts.Role(c.PostForm("role"))}
-	_, err := p.Accounts.Add(c.Request.Context(), accounts.New{Username: form.Username, Role: form.Role, Password: c.PostForm("password")})
+	_, err := p.Accounts.Add(c.Request.Context(), accounts.NewUser{Username: form.Username, Role: form.Role, Password: c.PostForm("password")})
 	if errs, ok := formErrors(err, "username"); ok {
 		form.Errors = errs
 		p.showUsers(c, p.Frame.FormStatus(c, err), form)
@@ -173,7 +173,7 @@ func (p Pages) EndUserSessions(c *gin.Context) {
 		return
 	}
 	if u, ok := p.user(c); ok {
-		p.Frame.Done(c, p.Accounts.EndAll(c.Request.Context(), u), views.UserPath(u.ID), "user_signed_out")
+		p.Frame.Done(c, p.Accounts.EndSessions(c.Request.Context(), u), views.UserPath(u.ID), "user_signed_out")
 	}
 }
 

@@ -20,7 +20,7 @@ func TestUsersPage(t *testing.T) {
 	apptest.WantText(t, a, "tbody", "alice single sign-on admin off just now 1 min ago")
 	apptest.WantCount(t, a, `select[name=role] option[value=editor][selected]`, 1)
 	p := as.Post("/settings/users", form("username", "Not good", "role", "viewer", "password", "short"))
-	wantError(t, p, http.StatusBadRequest, "username-error", "Username must be 1 to 64 letters")
+	wantError(t, p, http.StatusBadRequest, "username-error", "Username must have 1 to 64 characters")
 	wantError(t, p, http.StatusBadRequest, "password-error", "Password must have at least 8 characters.")
 	apptest.WantCount(t, p, `input[name=username][value="Not good"]`, 1)
 	apptest.WantCount(t, p, `option[value=viewer][selected]`, 1)
@@ -31,17 +31,17 @@ func TestUsersPage(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "User added.")
 	apptest.WantText(t, a, "tbody tr:nth-child(2)", "bob viewer off never just now")
 	if strings.Contains(p.HTML+a.HTML, password) {
-		t.Error("a page repeats a password")
+		t.Error("a page contains a password")
 	}
 	wantAudited(s, `alice session user.add bob  {"disabled":false,"role":"viewer","username":"bob"}`)
-	noSecrets(s)
+	wantNoSecrets(s)
 
 	few := as.Count("/settings/users")
 	for i := range 49 {
 		s.AddUser(fmt.Sprintf("user-%02d", i), accounts.Viewer)
 	}
 	if many := as.Count("/settings/users"); many != few || many > 3 {
-		t.Errorf("the page takes %d queries with many users, %d with few", many, few)
+		t.Errorf("got %d queries with many users, %d with few", many, few)
 	}
 	a = as.Get("/settings/users")
 	apptest.WantCount(t, a, "tbody tr", 50)
@@ -73,30 +73,30 @@ func TestUserPage(t *testing.T) {
 	apptest.WantCount(t, a, "option[value=editor][selected]", 1)
 	wantError(t, as.Post(at+"/role", form("role", "owner")), http.StatusBadRequest, "role-error", "Role must be admin, editor or viewer.")
 
-	his := s.SignIn(bob)
+	bobs := s.SignIn(bob)
 	a = as.Follow(at+"/sessions/end", nil)
 	apptest.WantText(t, a, ".flash", "Signed out everywhere.")
-	wantLogin(t, his.Get("/settings"), "after being signed out")
+	wantLogin(t, bobs.Get("/settings"), "after being signed out")
 
-	his = s.SignIn(bob)
+	bobs = s.SignIn(bob)
 	a = as.Submit(as.Get(at), `form[action$="/disabled"]`)
 	apptest.WantText(t, a, ".flash", "User disabled.")
 	apptest.WantText(t, a, ".page-head .disabled", "disabled")
 	apptest.WantText(t, as.Get("/settings/users"), "tbody tr:nth-child(2)", "bob disabled")
-	wantLogin(t, his.Get("/settings"), "a disabled user")
+	wantLogin(t, bobs.Get("/settings"), "a disabled user")
 	a = as.Submit(as.Get(at), `form[action$="/disabled"]`)
 	apptest.WantText(t, a, ".flash", "User enabled.")
 	apptest.WantCount(t, a, ".page-head .disabled", 0)
 
 	wantError(t, as.Post(at+"/password", form("password", "bob")), http.StatusBadRequest, "password-error", "Password must have at least 8 characters.")
-	his = s.SignIn(bob)
+	bobs = s.SignIn(bob)
 	a = as.Follow(at+"/password", form("password", newPassword))
 	apptest.WantText(t, a, ".flash", "Password set.")
-	wantLogin(t, his.Get("/settings"), "after a new password")
+	wantLogin(t, bobs.Get("/settings"), "after a new password")
 	wantAudited(s, `alice session user.edit bob {"role":"viewer"} {"role":"editor"}`)
 	wantAudited(s, `alice session user.edit bob {"disabled":false} {"disabled":true}`)
 	wantAudited(s, `alice session user.edit bob  {"password":"changed"}`)
-	noSecrets(s, his.Session())
+	wantNoSecrets(s, bobs.Session())
 }
 
 func TestUserPage_TokensAndTwoFactor(t *testing.T) {
@@ -119,7 +119,7 @@ func TestUserPage_TokensAndTwoFactor(t *testing.T) {
 	apptest.WantText(t, a, ".tokens tbody", "Script read")
 	apptest.WantText(t, a, ".facts", "Two-factor on")
 	if strings.Contains(a.HTML, secret[5:]) || strings.Contains(a.HTML, key.Secret) {
-		t.Error("the page shows a secret")
+		t.Error("the page contains a secret")
 	}
 	apptest.WantStatus(t, as.Post(at+"/tokens/"+mine.ID+"/revoke", nil), http.StatusNotFound)
 	a = as.Submit(a, ".revoke form")
@@ -131,33 +131,33 @@ func TestUserPage_TokensAndTwoFactor(t *testing.T) {
 	apptest.WantCount(t, a, ".confirm", 0)
 	wantAudited(s, "alice session token.revoke Script")
 	wantAudited(s, "alice session user.two_factor_off bob")
-	noSecrets(s, secret, key.Secret)
+	wantNoSecrets(s, secret, key.Secret)
 }
 
 func TestDeleteUser(t *testing.T) {
 	s := apptest.New(t)
 	as, bob := s.SignIn(s.AddUser("alice", accounts.Admin)), s.AddUser("bob", accounts.Viewer)
-	his := s.SignIn(bob)
+	bobs := s.SignIn(bob)
 	at := "/settings/users/" + bob.ID
 	a := as.Submit(as.Get(at), `form[action$="/delete"]`)
 	apptest.WantText(t, a, ".flash", "User deleted.")
 	apptest.WantCount(t, a, "tbody tr", 1)
 	apptest.WantStatus(t, as.Get(at), http.StatusNotFound)
-	wantLogin(t, his.Get("/settings"), "a deleted user")
+	wantLogin(t, bobs.Get("/settings"), "a deleted user")
 	a = as.Submit(a, ".flash form")
 	apptest.WantText(t, a, ".flash", "User restored, without sessions and API tokens.")
 	apptest.WantCount(t, a, "tbody tr", 2)
-	wantLogin(t, his.Get("/settings"), "a restored user")
+	wantLogin(t, bobs.Get("/settings"), "a restored user")
 	apptest.WantStatus(t, as.Post(at+"/restore", nil), http.StatusNotFound)
 	as.Follow(at+"/delete", nil)
 	s.Clock.Advance(25 * time.Hour)
 	apptest.WantStatus(t, as.Post(at+"/restore", nil), http.StatusNotFound)
 	wantAudited(s, `alice session user.delete bob {"disabled":false,"role":"viewer","username":"bob"}`)
 	wantAudited(s, "alice session user.restore bob")
-	noSecrets(s, his.Session())
+	wantNoSecrets(s, bobs.Session())
 }
 
-// There is always an admin. One's own password is changed only with the present one.
+// The last admin cannot be removed. Admins change their own password only at Settings, with the current one.
 func TestUserPage_OwnAccount(t *testing.T) {
 	s := apptest.New(t)
 	u := s.AddUser("alice", accounts.Admin)
@@ -174,12 +174,12 @@ func TestUserPage_OwnAccount(t *testing.T) {
 	wantError(t, as.Post(at+"/delete", nil), http.StatusConflict, "access-error", "This is the only admin.")
 	for _, path := range []string{"/password", "/two-factor/off"} {
 		if to := as.Post(at+path, form("password", newPassword)).Header.Get("Location"); to != "/settings" {
-			t.Errorf("%s leads to %q", path, to)
+			t.Errorf("%s redirects to %q", path, to)
 		}
 	}
 	now, err := s.Systems.Accounts.Store.Get(t.Context(), u.ID)
 	if err != nil || now.Role != accounts.Admin || now.Disabled || now.HasPassword() {
-		t.Errorf("the account is %+v (%v)", now, err)
+		t.Errorf("account: got %+v, %v", now, err)
 	}
 
 	s.AddUser("carol", accounts.Admin)
@@ -188,8 +188,8 @@ func TestUserPage_OwnAccount(t *testing.T) {
 	apptest.WantText(t, as.Get("/settings"), ".facts", "Role viewer")
 }
 
-// With AUTH_DISABLED, strangers cannot give themselves an account that lasts.
-func TestNoAccountsAreManagedWhileOpen(t *testing.T) {
+// With AUTH_DISABLED, the API cannot change accounts. Otherwise anyone could add an account for later.
+func TestAccountChanges_AuthDisabled(t *testing.T) {
 	s := apptest.New(t, apptest.Set("AUTH_DISABLED", "true"))
 	u := s.AddUser("alice", accounts.Admin)
 	for _, c := range [][3]string{

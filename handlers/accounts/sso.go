@@ -130,7 +130,7 @@ func (p Pages) addSSO(ctx context.Context, id Identity) (u accounts.User, err er
 		if i > 0 {
 			name = fmt.Sprintf("%.60s-%d", id.Username, i+1)
 		}
-		u, err = p.Accounts.Add(ctx, accounts.New{Username: name, Role: id.Role, Issuer: id.Issuer, Subject: id.Subject})
+		u, err = p.Accounts.Add(ctx, accounts.NewUser{Username: name, Role: id.Role, Issuer: id.Issuer, Subject: id.Subject})
 		if code := models.CodeOf(err); code != models.CodeConflict && code != models.CodeInvalid {
 			return u, err
 		}

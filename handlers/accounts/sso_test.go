@@ -4,14 +4,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"linkwatch/app/apptest"
 	"linkwatch/models/accounts"
 	"linkwatch/outbound/oidc/standin"
 )
 
-// newIssuer is an identity provider and a program that trusts it. change may set more.
-func newIssuer(t *testing.T, change ...func(*apptest.Setup)) (*standin.Server, *apptest.App) {
+// newIssuer starts an identity provider and an app that uses it.
+func newIssuer(t *testing.T, options ...func(*apptest.Setup)) (*standin.Server, *apptest.App) {
 	t.Helper()
 	idp := standin.New()
 	t.Cleanup(idp.Close)
@@ -24,24 +25,24 @@ func newIssuer(t *testing.T, change ...func(*apptest.Setup)) (*standin.Server, *
 	for name, value := range settings {
 		all = append(all, apptest.Set(name, value))
 	}
-	s := apptest.New(t, append(all, change...)...)
+	s := apptest.New(t, append(all, options...)...)
 	idp.Clock = s.Clock.Now
 	return idp, s
 }
 
-// signIn signs a browser in by the identity provider.
-func signIn(t *testing.T, idp *standin.Server, b *browser, next string) answer {
+// signIn signs a browser in with the identity provider.
+func signIn(t *testing.T, idp *standin.Server, b *browser, next string) response {
 	t.Helper()
 	a := b.send("GET", "/login/oidc?next="+next, nil)
-	if a.Code != http.StatusSeeOther || !strings.HasPrefix(a.to(), idp.URL+"/authorize?") {
+	if a.Code != http.StatusSeeOther || !strings.HasPrefix(a.location(), idp.URL+"/authorize?") {
 		return a
 	}
-	back, err := idp.SignIn(t.Context(), a.to())
+	back, err := idp.SignIn(t.Context(), a.location())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if back.Scheme+"://"+back.Host+back.Path != "http://127.0.0.1:8080/login/oidc/callback" {
-		t.Fatalf("the provider sends the browser to %s", back)
+		t.Fatalf("the provider redirects to %s", back)
 	}
 	return b.send("GET", back.RequestURI(), nil)
 }
@@ -50,80 +51,79 @@ func TestSingleSignOn(t *testing.T) {
 	idp, s := newIssuer(t)
 	b := newBrowser(s, "192.0.2.1")
 	if a := b.send("GET", "/links", nil); a.Code != http.StatusSeeOther {
-		t.Fatalf("open without an account: %d", a.Code)
+		t.Fatalf("page without a session: got status %d", a.Code)
 	}
 	if a := b.send("GET", "/login?next=/watch", nil); a.Find("a[href='/login/oidc?next=%2Fwatch']").Text() != "Sign in with Example ID" {
-		t.Errorf("the login page: %s", a.Body)
+		t.Errorf("login page: got %s", a.Body)
 	}
 	a := signIn(t, idp, b, "/watch")
-	if a.Code != http.StatusSeeOther || a.to() != "/watch" || len(b.cookies) != 1 {
-		t.Fatalf("%d %s %v %s", a.Code, a.to(), b.cookies, a.problem())
+	if a.Code != http.StatusSeeOther || a.location() != "/watch" || len(b.cookies) != 1 {
+		t.Fatalf("got status %d, location %s, cookies %v, error %s", a.Code, a.location(), b.cookies, a.problem())
 	}
 	if a := b.send("GET", "/links", nil); a.Code != http.StatusOK {
-		t.Errorf("signed in: %d", a.Code)
+		t.Errorf("signed in: got status %d", a.Code)
 	}
 	u, err := store(s).ByName(s.Context(), "ann")
 	if err != nil || u.Role != accounts.Viewer || u.OIDCSubject != "248289761001" || u.HasPassword() {
-		t.Fatalf("%+v %v", u, err)
+		t.Fatalf("account: got %+v, %v", u, err)
 	}
-	for claims, want := range map[string]accounts.Role{"staff": accounts.Editor, "ops": accounts.Admin, "others": accounts.Viewer} {
+	for group, want := range map[string]accounts.Role{"staff": accounts.Editor, "ops": accounts.Admin, "others": accounts.Viewer} {
 		if want == accounts.Viewer {
-			_, err := store(s).Add(s.Context(), accounts.New{Username: "root", Role: accounts.Admin, Issuer: "i", Subject: "root"})
+			_, err := store(s).Add(s.Context(), accounts.NewUser{Username: "root", Role: accounts.Admin, Issuer: "i", Subject: "root"})
 			s.Must(err)
 		}
-		idp.Become(standin.User{Subject: "248289761001", Username: "renamed", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{claims}}})
+		idp.SetUser(standin.User{Subject: "248289761001", Username: "renamed", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{group}}})
 		if a := signIn(t, idp, newBrowser(s, "192.0.2.1"), "/"); a.Code != http.StatusSeeOther {
-			t.Errorf("%s: %d %s", claims, a.Code, a.problem())
+			t.Errorf("%s: got status %d, error %s", group, a.Code, a.problem())
 		}
 		u, err := store(s).Get(s.Context(), u.ID)
 		if err != nil || u.Role != want || u.Username != "ann" {
-			t.Errorf("%s: %+v %v", claims, u, err)
+			t.Errorf("%s: got %+v, %v", group, u, err)
 		}
-		if want == accounts.Admin { // another one, so that the role can go
-			_, err := store(s).Add(s.Context(), accounts.New{Username: "root2", Role: accounts.Admin, Issuer: "i", Subject: "root2"})
+		if want == accounts.Admin { // another admin, so that the role can be lowered
+			_, err := store(s).Add(s.Context(), accounts.NewUser{Username: "root2", Role: accounts.Admin, Issuer: "i", Subject: "root2"})
 			s.Must(err)
 		}
 	}
 }
 
-// A user who has another name at the provider by now is recorded by that of the account.
-func TestSingleSignOnIsRecordedByAccount(t *testing.T) {
+// The audit log has the username of the account, even if the user has a new name at the provider.
+func TestSingleSignOn_AuditUsername(t *testing.T) {
 	idp, s := newIssuer(t)
 	add(s, "root", accounts.Admin)
 	signIn(t, idp, newBrowser(s, "192.0.2.1"), "/")
-	idp.Become(standin.User{Subject: "248289761001", Username: "root", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff"}}})
+	idp.SetUser(standin.User{Subject: "248289761001", Username: "root", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff"}}})
 	signIn(t, idp, newBrowser(s, "192.0.2.1"), "/")
 	if got := strings.Join(actions(s), "\n"); !strings.Contains(got, "user.edit by ann from 192.0.2.1") {
-		t.Errorf("the audit log:\n%s", got)
+		t.Errorf("audit log:\n%s", got)
 	}
 }
 
-// Somebody else of the same username gets an account of its own, and never that of another.
-func TestSingleSignOnTakesNoAccount(t *testing.T) {
+// A user of the provider with the username of an existing account gets a new account.
+func TestSingleSignOn_UsernameTaken(t *testing.T) {
 	idp, s := newIssuer(t)
 	ann := add(s, "ann", accounts.Admin)
 	b := newBrowser(s, "192.0.2.1")
 	if a := signIn(t, idp, b, "/"); a.Code != http.StatusSeeOther {
-		t.Fatalf("%d %s", a.Code, a.problem())
+		t.Fatalf("got status %d, error %s", a.Code, a.problem())
 	}
 	other, err := store(s).ByName(s.Context(), "ann-2")
 	if err != nil || other.ID == ann.ID || other.Role != accounts.Viewer {
-		t.Errorf("%+v %v", other, err)
+		t.Errorf("account: got %+v, %v", other, err)
 	}
 	_, err = store(s).Edit(s.Context(), other.ID, accounts.Edit{Disabled: new(true)})
 	s.Must(err)
 	if a := signIn(t, idp, newBrowser(s, "192.0.2.1"), "/"); a.Code != http.StatusForbidden || a.problem() == "" {
-		t.Errorf("disabled: %d", a.Code)
+		t.Errorf("disabled: got status %d", a.Code)
 	}
 	s.Must(store(s).Delete(s.Context(), other.ID))
 	if a := signIn(t, idp, newBrowser(s, "192.0.2.1"), "/"); a.Code != http.StatusForbidden {
-		t.Errorf("deleted: %d", a.Code)
+		t.Errorf("deleted: got status %d", a.Code)
 	}
 }
 
-// TestSingleSignOnRefuses: what the provider sends must be right, and come back to the browser
-// that asked, once.
-func TestSingleSignOnRefuses(t *testing.T) {
+// Invalid responses of the provider are rejected. A valid response is accepted once, in the browser that started the login.
+func TestSingleSignOn_Rejected(t *testing.T) {
 	for _, fault := range []standin.Fault{
 		standin.WrongIssuer, standin.WrongAudience, standin.WrongNonce, standin.NoNonce, standin.WrongKey, standin.UnknownKey, standin.BrokenSignature, standin.Expired,
 		standin.AlgorithmNone, standin.ClientSecretHMAC, standin.PublicKeyHMAC, standin.BadAccessHash, standin.WrongState, standin.WrongCallbackIssuer, standin.Denied,
@@ -131,94 +131,94 @@ func TestSingleSignOnRefuses(t *testing.T) {
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			idp, s := newIssuer(t)
-			idp.Break(fault)
+			idp.SetFaults(fault)
 			b := newBrowser(s, "192.0.2.1")
 			a := signIn(t, idp, b, "/")
 			if a.Code != http.StatusForbidden && a.Code != http.StatusServiceUnavailable || a.problem() == "" || b.cookies["linkwatch_session"] != "" {
-				t.Errorf("%d %q %v", a.Code, a.problem(), b.cookies)
+				t.Errorf("got status %d, error %q, cookies %v", a.Code, a.problem(), b.cookies)
 			}
 			if l, err := store(s).ByName(s.Context(), "ann"); err == nil {
 				t.Errorf("an account was added: %+v", l)
 			}
 			if got := strings.Join(actions(s), "\n"); !strings.Contains(got, "login.failed by  from 192.0.2.1 x1") {
-				t.Errorf("the audit log: %s", got)
+				t.Errorf("audit log: %s", got)
 			}
 		})
 	}
 	idp, s := newIssuer(t)
 	for name, u := range map[string]standin.User{
-		"another domain":     {Subject: "1", Username: "eve", Email: "eve@evil.example", Verified: true},
-		"a subdomain":        {Subject: "1", Username: "eve", Email: "eve@x.example.com", Verified: true},
-		"not verified":       {Subject: "1", Username: "eve", Email: "eve@example.com"},
-		"no e-mail address":  {Subject: "1", Username: "eve"},
-		"two at signs":       {Subject: "1", Username: "eve", Email: "eve@evil.example@example.com", Verified: true},
-		"a name for a group": {Subject: "1", Username: "eve", Email: "eve@evil.example", Verified: true, Claims: map[string]any{"groups": "ops"}},
+		"another domain":    {Subject: "1", Username: "eve", Email: "eve@evil.example", Verified: true},
+		"a subdomain":       {Subject: "1", Username: "eve", Email: "eve@x.example.com", Verified: true},
+		"not verified":      {Subject: "1", Username: "eve", Email: "eve@example.com"},
+		"no email address":  {Subject: "1", Username: "eve"},
+		"two at signs":      {Subject: "1", Username: "eve", Email: "eve@evil.example@example.com", Verified: true},
+		"group, not a list": {Subject: "1", Username: "eve", Email: "eve@evil.example", Verified: true, Claims: map[string]any{"groups": "ops"}},
 	} {
-		idp.Become(u)
+		idp.SetUser(u)
 		if a := signIn(t, idp, newBrowser(s, "192.0.2.1"), "/"); a.Code != http.StatusForbidden {
-			t.Errorf("%s: %d", name, a.Code)
+			t.Errorf("%s: got status %d", name, a.Code)
 		}
 	}
 	idp, s = newIssuer(t, apptest.Set("OIDC_DEFAULT_ROLE", "none"))
-	if a := signIn(t, idp, newBrowser(s, "192.0.2.1"), "/"); a.Code != http.StatusForbidden || a.problem() != "You have no role here. Ask an admin." {
-		t.Errorf("without a role: %d %q", a.Code, a.problem())
+	if a := signIn(t, idp, newBrowser(s, "192.0.2.1"), "/"); a.Code != http.StatusForbidden || a.problem() != "You have no role in Linkwatch. Ask an admin." {
+		t.Errorf("without a role: got status %d, error %q", a.Code, a.problem())
 	}
 
-	// The callback belongs to the browser that began, for ten minutes, once.
+	// The callback is valid once, for ten minutes, in the browser that started the login.
 	victim, mallory := newBrowser(s, "192.0.2.1"), newBrowser(s, "192.0.2.9")
-	idp.Become(standin.User{Subject: "2", Username: "mal", Email: "mal@example.com", Verified: true, Claims: map[string]any{"groups": "staff"}})
-	begun := mallory.send("GET", "/login/oidc?next=//evil.example", nil)
-	back, err := idp.SignIn(t.Context(), begun.to())
+	idp.SetUser(standin.User{Subject: "2", Username: "mal", Email: "mal@example.com", Verified: true, Claims: map[string]any{"groups": "staff"}})
+	started := mallory.send("GET", "/login/oidc?next=//evil.example", nil)
+	back, err := idp.SignIn(t.Context(), started.location())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a := victim.send("GET", back.RequestURI(), nil); a.Code != http.StatusForbidden || len(victim.cookies) > 0 {
-		t.Errorf("in another browser: %d", a.Code)
+		t.Errorf("in another browser: got status %d", a.Code)
 	}
 	victim.send("GET", "/login/oidc", nil)
 	if a := victim.send("GET", back.RequestURI(), nil); a.Code != http.StatusForbidden || victim.cookies["linkwatch_session"] != "" {
-		t.Errorf("in another browser that signs in too: %d", a.Code)
+		t.Errorf("in another browser that also started a login: got status %d", a.Code)
 	}
 	cookie := mallory.cookies["linkwatch_sso"]
-	if a := mallory.send("GET", back.RequestURI(), nil); a.Code != http.StatusSeeOther || a.to() != "/" {
-		t.Fatalf("in the browser that began: %d %s %s", a.Code, a.to(), a.problem())
+	if a := mallory.send("GET", back.RequestURI(), nil); a.Code != http.StatusSeeOther || a.location() != "/" {
+		t.Fatalf("in the same browser: got status %d, location %s, error %s", a.Code, a.location(), a.problem())
 	}
 	if mallory.cookies["linkwatch_sso"] != "" {
-		t.Error("the cookie stays")
+		t.Error("the cookie was not removed")
 	}
 	again := newBrowser(s, "192.0.2.9")
 	again.cookies["linkwatch_sso"] = cookie
 	if a := again.send("GET", back.RequestURI(), nil); a.Code != http.StatusForbidden {
-		t.Errorf("the code a second time: %d", a.Code)
+		t.Errorf("reused callback: got status %d", a.Code)
 	}
 	late := newBrowser(s, "192.0.2.9")
-	begun = late.send("GET", "/login/oidc", nil)
-	if back, err = idp.SignIn(t.Context(), begun.to()); err != nil {
+	started = late.send("GET", "/login/oidc", nil)
+	if back, err = idp.SignIn(t.Context(), started.location()); err != nil {
 		t.Fatal(err)
 	}
-	s.Clock.Advance(11 * 60 * 1e9)
+	s.Clock.Advance(11 * time.Minute)
 	if a := late.send("GET", back.RequestURI(), nil); a.Code != http.StatusForbidden {
-		t.Errorf("after eleven minutes: %d", a.Code)
+		t.Errorf("after eleven minutes: got status %d", a.Code)
 	}
 	for _, forged := range []string{"", "x", cookie[:len(cookie)-2], "AQ" + cookie[2:] + "A"} {
 		b := newBrowser(s, "192.0.2.9")
 		b.cookies["linkwatch_sso"] = forged
 		if a := b.send("GET", "/login/oidc/callback?state=x&code=y", nil); a.Code != http.StatusForbidden {
-			t.Errorf("a forged cookie: %d", a.Code)
+			t.Errorf("forged cookie %q: got status %d", forged, a.Code)
 		}
 	}
 }
 
-// Without the settings there is no single sign-on.
+// Without OIDC_ISSUER, there is no single sign-on.
 func TestNoSingleSignOn(t *testing.T) {
-	s := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "of the settings"))
+	s := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "settings password"))
 	b := newBrowser(s, "192.0.2.1")
 	for _, path := range []string{"/login/oidc", "/login/oidc/callback?state=x&code=y"} {
 		if a := b.send("GET", path, nil); a.Code != http.StatusNotFound {
-			t.Errorf("%s: %d", path, a.Code)
+			t.Errorf("%s: got status %d", path, a.Code)
 		}
 	}
 	if a := b.send("GET", "/login", nil); strings.Contains(a.Body.String(), "/login/oidc") {
-		t.Error("the login page offers it")
+		t.Error("the login page has the button")
 	}
 }

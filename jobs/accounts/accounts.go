@@ -1,5 +1,4 @@
-// Package accounts writes down in the background what requests found about accounts: when
-// sessions and tokens were used, and attempts that were refused.
+// Package accounts stores, in the background, when sessions and tokens were used and which attempts were refused.
 package accounts
 
 import (
@@ -12,34 +11,33 @@ import (
 )
 
 const (
-	flushEvery = 5 * time.Second
-	lookEvery  = time.Second
+	flushInterval   = 5 * time.Second
+	refreshInterval = time.Second
 )
 
-// New makes the service. It also finds out when another process, such as the command
-// user add, has added the first account.
+// New returns the service. It also detects the first account if another process adds it, such as the command user add.
 func New(store *accounts.Store, log *slog.Logger) jobs.Service {
 	return jobs.NewBackground(func(taking, working context.Context) {
-		flush, look := time.NewTicker(flushEvery), time.NewTicker(lookEvery)
+		flush, refresh := time.NewTicker(flushInterval), time.NewTicker(refreshInterval)
 		defer flush.Stop()
-		defer look.Stop()
+		defer refresh.Stop()
 		for {
 			var err error
 			select {
 			case <-taking.Done():
 				if err := store.Flush(working); err != nil {
-					log.ErrorContext(working, "uses of sessions and tokens not stored", "error", err)
+					log.ErrorContext(working, "account usage not stored", "error", err)
 				}
 				return
 			case <-flush.C:
 				err = store.Flush(working)
-			case <-look.C:
-				if err = store.Look(working); store.InUse() {
-					look.Stop()
+			case <-refresh.C:
+				if err = store.RefreshInUse(working); store.InUse() {
+					refresh.Stop()
 				}
 			}
 			if err != nil && working.Err() == nil {
-				log.ErrorContext(working, "uses of sessions and tokens not stored", "error", err)
+				log.ErrorContext(working, "account background work failed", "error", err)
 			}
 		}
 	})

@@ -12,17 +12,17 @@ import (
 	"linkwatch/models/audit"
 )
 
-// EntryID is the id of an audit entry.
+// EntryID returns the ID of an audit entry.
 func EntryID(e audit.Entry) string { return models.TimedID(models.KindAudit, e.At, e.Seq) }
 
-// AuditFilter chooses entries of the audit log. Its zero value lets all through.
+// AuditFilter selects entries of the audit log. The zero value selects all entries.
 type AuditFilter struct {
-	Actor   string // username
-	Action  string // "target.edit", or what actions begin with: "target."
-	Subject string // id
-	Address string // of the client
-	Since   models.Time
-	Until   models.Time // before it
+	Actor   string      // username
+	Action  string      // "target.edit", or a prefix that ends with a dot: "target."
+	Subject string      // ID
+	Address string      // client address
+	Since   models.Time // inclusive
+	Until   models.Time // exclusive
 }
 
 func (f AuditFilter) check() error {
@@ -30,16 +30,16 @@ func (f AuditFilter) check() error {
 		checkFilter("query.subject_id", f.Subject), checkFilter("query.address", f.Address))
 }
 
-// checkFilter is models.CheckFilter that also refuses what PostgreSQL does not take as text. These filters are
-// compared as they are: they are not folded, as the text of a search is.
+// checkFilter is models.CheckFilter that also rejects invalid UTF-8 and zero bytes. The filters are compared without case
+// folding, so nothing else removes these before PostgreSQL rejects them.
 func checkFilter(location, text string) error {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return models.Invalid(location, "must be text in UTF-8")
+		return models.Invalid(location, "must be valid UTF-8")
 	}
 	return models.CheckFilter(location, text)
 }
 
-// Audit are the entries of the audit log after a cursor, the newest first.
+// Audit lists the entries of the audit log after a cursor, newest first.
 func (s *Store) Audit(ctx context.Context, f AuditFilter, after models.Cursor, limit int) (l models.Slice[audit.Entry], err error) {
 	if err := f.check(); err != nil {
 		return l, err
@@ -54,7 +54,7 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter, after models.Cursor, l
 	}
 	var all []audit.Entry
 	if err := q.Find(&all).Error; err != nil {
-		return l, fmt.Errorf("listing audit entries: %w", err)
+		return l, fmt.Errorf("list audit entries: %w", err)
 	}
 	return models.NewSlice(all, limit, func(e audit.Entry) models.Cursor { return models.Cursor{CreatedAt: e.At, ID: EntryID(e)} }), nil
 }
@@ -63,7 +63,7 @@ func (f AuditFilter) where(q *gorm.DB) *gorm.DB {
 	if f.Actor != "" {
 		q = q.Where("actor = ?", f.Actor)
 	}
-	if prefix, ok := strings.CutSuffix(f.Action, "."); ok { // "target." is what "target.edit" begins with, and "/" follows "."
+	if prefix, ok := strings.CutSuffix(f.Action, "."); ok { // "/" is the character after "."
 		q = q.Where("action >= ? AND action < ?", f.Action, prefix+"/")
 	} else if f.Action != "" {
 		q = q.Where("action = ?", f.Action)
@@ -83,7 +83,7 @@ func (f AuditFilter) where(q *gorm.DB) *gorm.DB {
 	return q
 }
 
-// ReapAudit deletes up to limit audit entries that are older than the retention.
+// ReapAudit deletes up to limit audit entries that are older than Options.Retention.
 func (s *Store) ReapAudit(tx *gorm.DB, limit int) (int64, error) {
 	return s.db.DeleteBatch(tx, limit, "audit_entries", "seq", "at <= ? ORDER BY at", s.clock.Now().Add(-s.opts.Retention))
 }

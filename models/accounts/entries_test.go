@@ -18,7 +18,7 @@ import (
 func TestAuditLog(t *testing.T) {
 	each(t, func(t *testing.T, s *store) {
 		alice := s.add("alice", accounts.Admin)
-		secret := s.begin(alice, "")
+		secret := s.startSession(alice, "")
 		_, token, err := s.AddToken(s.ctx(alice), alice, accounts.NewToken{Name: "n", Scopes: []string{"read"}, By: accounts.Admin})
 		s.must(err)
 		for range 3 {
@@ -44,11 +44,11 @@ func TestAuditLog(t *testing.T) {
 		edit := s.entries()[0]
 		if edit.Before != `{"role":"admin"}` || edit.After != `{"role":"editor"}` || edit.Actor != "alice" || edit.ActorID != alice.ID || edit.Address != "203.0.113.7" ||
 			edit.RequestID != "request-1" || edit.Via != "session" || edit.SubjectID != alice.ID || edit.SubjectKind != "user" || edit.SubjectName != "alice" {
-			t.Errorf("%+v", edit)
+			t.Errorf("entry: got %+v", edit)
 		}
 		for _, e := range s.entries() {
 			if text := fmt.Sprint(e); strings.Contains(text, secret) || strings.Contains(text, token) {
-				t.Errorf("a secret: %s", text)
+				t.Errorf("entry contains a secret: %s", text)
 			}
 		}
 		for _, c := range []struct {
@@ -78,7 +78,7 @@ func TestAuditLog(t *testing.T) {
 		}
 		slices.Reverse(paged)
 		if got := strings.Join(paged, " "); got != strings.Replace(want, " x7", "", 1) {
-			t.Errorf("by pages: %s", got)
+			t.Errorf("paged: got %s, want %s", got, want)
 		}
 		_, err = s.Audit(t.Context(), accounts.AuditFilter{Actor: strings.Repeat("x", 1000)}, models.Cursor{}, 50)
 		wantCode(t, err, models.CodeInvalid)
@@ -87,36 +87,36 @@ func TestAuditLog(t *testing.T) {
 	})
 }
 
-// The audit log is append-only: the database refuses to change an entry.
-func TestAuditEntriesStay(t *testing.T) {
+// The database rejects changes of audit entries.
+func TestAuditEntriesAreImmutable(t *testing.T) {
 	each(t, func(t *testing.T, s *store) {
 		s.add("alice", accounts.Admin)
 		err := s.db.Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("UPDATE audit_entries SET actor = 'mallory'").Error })
 		if err == nil || !strings.Contains(err.Error(), "audit entries are not changed") {
-			t.Errorf("%v", err)
+			t.Errorf("update: got %v, want an error", err)
 		}
 		s.clock.Advance(30 * models.Day)
 		if n, err := reap(s, s.ReapAudit); err != nil || n != 1 {
-			t.Errorf("the reaper deleted %d entries, %v", n, err)
+			t.Errorf("reaped %d entries, %v; want 1", n, err)
 		}
 	})
 }
 
-// A flood of failures from many addresses takes a bounded number of rows.
+// Many failures from many addresses add a limited number of rows.
 func TestFloodOfFailures(t *testing.T) {
 	s := newStore(t, modelstest.New(t))
 	for i := range 5000 {
 		s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{})
 	}
 	s.must(s.Flush(t.Context()))
-	all := 0
+	attempts := 0
 	for _, e := range s.entries() {
-		all += e.Attempts
+		attempts += e.Attempts
 	}
-	if n := len(s.entries()); n > 201 || all != 5000 {
-		t.Errorf("%d entries of %d attempts", n, all)
+	if n := len(s.entries()); n > 201 || attempts != 5000 {
+		t.Errorf("got %d entries of %d attempts, want at most 201 of 5000", n, attempts)
 	}
-	for range 10 { // it goes on
+	for range 10 { // more failures, for 50 seconds
 		s.clock.Advance(5 * time.Second)
 		for i := range 1000 {
 			s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{})
@@ -124,6 +124,6 @@ func TestFloodOfFailures(t *testing.T) {
 		s.must(s.Flush(t.Context()))
 	}
 	if n := len(s.entries()); n > 201+10*6 {
-		t.Errorf("%d entries after 50 seconds more", n)
+		t.Errorf("got %d entries after 50 more seconds", n)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 const goodPassword = "correct horse battery"
 
-// store is a store with a clock of the test's own.
+// store is a Store with a test clock.
 type store struct {
 	*accounts.Store
 	testing.TB
@@ -26,9 +26,9 @@ type store struct {
 	clock *modelstest.Clock
 }
 
-func newStore(t testing.TB, db *models.DB, change ...func(*accounts.Options)) *store {
+func newStore(t testing.TB, db *models.DB, options ...func(*accounts.Options)) *store {
 	t.Helper()
-	box, err := secret.FromText("a key of the test")
+	box, err := secret.FromText("test key")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,31 +36,31 @@ func newStore(t testing.TB, db *models.DB, change ...func(*accounts.Options)) *s
 		Seal: box.Seal, Open: box.Open, Sign: box.Sign,
 		IdleTimeout: 24 * time.Hour, MaxAge: 72 * time.Hour, Retention: 30 * models.Day,
 	}
-	for _, c := range change {
-		c(&o)
+	for _, option := range options {
+		option(&o)
 	}
 	clock := modelstest.NewClock()
 	return &store{accounts.NewStore(db, clock.Now, o), t, db, clock}
 }
 
-// ctx is a context whose actor is an account.
+// ctx returns a context with an account as the actor.
 func (s *store) ctx(u accounts.User) context.Context {
 	return models.WithActor(s.Context(), models.Actor{
 		ID: u.ID, Name: u.Username, Role: string(u.Role), Via: "session", SeesAll: u.SeesAll(), Address: "203.0.113.7", Request: "request-1",
 	})
 }
 
-// add adds an account without a password, which takes no hash.
+// add adds an account without a password, to save hashing.
 func (s *store) add(name string, role accounts.Role) accounts.User {
 	s.Helper()
-	u, err := s.Add(s.ctx(accounts.User{Username: "root"}), accounts.New{Username: name, Role: role, Issuer: "https://id.example", Subject: name})
+	u, err := s.Add(s.ctx(accounts.User{Username: "root"}), accounts.NewUser{Username: name, Role: role, Issuer: "https://id.example", Subject: name})
 	s.must(err)
 	return u
 }
 
 func (s *store) addWithPassword(name string, role accounts.Role) accounts.User {
 	s.Helper()
-	u, err := s.Add(s.ctx(accounts.User{Username: "root"}), accounts.New{Username: name, Role: role, Password: goodPassword})
+	u, err := s.Add(s.ctx(accounts.User{Username: "root"}), accounts.NewUser{Username: name, Role: role, Password: goodPassword})
 	s.must(err)
 	return u
 }
@@ -72,16 +72,16 @@ func (s *store) must(err error) {
 	}
 }
 
-// begin signs an account in and returns the secret of the session.
-func (s *store) begin(u accounts.User, old string) string {
+// startSession signs an account in and returns the secret of the session.
+func (s *store) startSession(u accounts.User, old string) string {
 	s.Helper()
-	secret, err := s.Begin(s.ctx(u), u, accounts.MethodPassword, accounts.Client{Address: "203.0.113.7", Device: "Firefox on Linux"}, old)
+	secret, err := s.StartSession(s.ctx(u), u, accounts.MethodPassword, accounts.Client{Address: "203.0.113.7", Device: "Firefox on Linux"}, old)
 	s.must(err)
 	return secret
 }
 
-// opens reports whether a secret is that of a session.
-func (s *store) opens(secret string) bool {
+// isOpen reports whether a secret belongs to an active session.
+func (s *store) isOpen(secret string) bool {
 	s.Helper()
 	_, ok, err := s.BySession(s.Context(), secret)
 	s.must(err)
@@ -95,7 +95,7 @@ func (s *store) entries() []audit.Entry {
 	return l.Items
 }
 
-// actions are the actions of the audit log, the oldest first, with how often each was tried.
+// actions returns the actions of the audit log with their numbers of attempts, oldest first.
 func (s *store) actions() (all []string) {
 	s.Helper()
 	for _, e := range slices.Backward(s.entries()) {
@@ -111,7 +111,7 @@ func (s *store) actions() (all []string) {
 func wantCode(t testing.TB, err error, want models.Code) {
 	t.Helper()
 	if models.CodeOf(err) != want {
-		t.Errorf("%v, want %s", err, want)
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }
 
@@ -120,7 +120,7 @@ func each(t *testing.T, test func(t *testing.T, s *store)) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(t, newStore(t, db)) })
 }
 
-// reap runs what the reaper does, once.
+// reap calls a function of the reaper once.
 func reap(s *store, remove func(tx *gorm.DB, limit int) (int64, error)) (n int64, err error) {
 	err = s.db.Write(s.Context(), func(tx *gorm.DB) error {
 		n, err = remove(tx, 100)

@@ -12,31 +12,30 @@ import (
 	"linkwatch/models"
 )
 
-// Login is what somebody signs in with.
+// Login is the content of the login form.
 type Login struct {
 	Username, Password string
-	Code               string // of the second factor, or a recovery code; "" = none
-	Pending            string // of CodeNeeded, in place of username and password; "" = none
+	Code               string // code of the authenticator app, or a recovery code; "" = none
+	Pending            string // CodeNeeded.Pending, instead of username and password; "" = none
 }
 
-// ErrWrongLogin is the error of a login that opens nothing. It is the same for an unknown
-// username, a wrong password, an account that is disabled or has no password, and takes as long.
+// ErrWrongLogin is the error of a failed login. An unknown username, a wrong password, and an account that is disabled
+// or has no password return the same error after the same time.
 var ErrWrongLogin = errors.New("wrong username or password")
 
-// CodeNeeded is the error of a login whose password is right and whose code of the second
-// factor is missing or wrong.
+// CodeNeeded is the error of a login with the right password but a missing or wrong second-factor code.
 type CodeNeeded struct {
-	Pending string // stands for username and password for pendingFor
+	Pending string // replaces username and password for pendingTTL
 	Wrong   bool   // a code was sent
 }
 
-func (*CodeNeeded) Error() string { return "the code of the second factor is missing or wrong" }
+func (*CodeNeeded) Error() string { return "second-factor code is missing or wrong" }
 
-// pendingFor is how long somebody has to enter the code after the password.
-const pendingFor = 5 * time.Minute
+// pendingTTL is the time to enter the code after the password.
+const pendingTTL = 5 * time.Minute
 
-// Verify returns the account that a login opens. The error is ErrWrongLogin, a *CodeNeeded,
-// or CodeUnavailable if too many passwords are being compared. A code is used once.
+// Verify returns the account of a login. The error is ErrWrongLogin, a *CodeNeeded, or CodeUnavailable if the hashing
+// budget is used up. Each code is accepted once.
 func (s *Store) Verify(ctx context.Context, l Login) (User, error) {
 	u, err := s.verifyPassword(ctx, l)
 	if err != nil || !u.HasTOTP() {
@@ -83,28 +82,28 @@ func (s *Store) verifyPassword(ctx context.Context, l Login) (User, error) {
 	return u, err
 }
 
-// isAdminPassword compares hashes, since comparing texts takes longer the more of them is right.
-func (s *Store) isAdminPassword(given string) bool {
-	want, have := sha256.Sum256([]byte(s.opts.AdminPassword)), sha256.Sum256([]byte(given))
-	return s.opts.AdminPassword != "" && subtle.ConstantTimeCompare(want[:], have[:]) == 1
+// isAdminPassword compares hashes in constant time, so that the response time does not reveal a matching prefix.
+func (s *Store) isAdminPassword(password string) bool {
+	want, got := sha256.Sum256([]byte(s.opts.AdminPassword)), sha256.Sum256([]byte(password))
+	return s.opts.AdminPassword != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 }
 
-// addAdmin adds the account of ADMIN_PASSWORD, unless somebody else does at the same time.
+// addAdmin adds the account of ADMIN_PASSWORD, or returns it if another request has just added it.
 func (s *Store) addAdmin(ctx context.Context) (User, error) {
-	u, err := s.Add(ctx, New{Username: AdminName, Role: Admin})
+	u, err := s.Add(ctx, NewUser{Username: AdminName, Role: Admin})
 	if models.CodeOf(err) != models.CodeConflict {
 		return u, err
 	}
-	if u, err = s.ByName(ctx, AdminName); models.CodeOf(err) == models.CodeNotFound { // it was deleted
+	if u, err = s.ByName(ctx, AdminName); models.CodeOf(err) == models.CodeNotFound { // the account was deleted
 		err = ErrWrongLogin
 	}
 	return u, err
 }
 
-// pending is a signed text that says that the password of an account was right. It ends with
-// the password.
+// pending returns a signed token which states that the password of an account was right. It expires after pendingTTL,
+// and becomes invalid when the password changes.
 func (s *Store) pending(u User) string {
-	text := u.ID + "." + strconv.FormatInt(s.clock.Now().Add(pendingFor).Unix(), 36)
+	text := u.ID + "." + strconv.FormatInt(s.clock.Now().Add(pendingTTL).Unix(), 36)
 	return text + "." + s.signPending(text, u)
 }
 
@@ -117,8 +116,8 @@ func (s *Store) verifyPending(ctx context.Context, pending string) (User, error)
 	if len(parts) != 3 {
 		return User{}, ErrWrongLogin
 	}
-	until, err := strconv.ParseInt(parts[1], 36, 64)
-	if err != nil || s.clock.Now().Unix() >= until {
+	expires, err := strconv.ParseInt(parts[1], 36, 64)
+	if err != nil || s.clock.Now().Unix() >= expires {
 		return User{}, ErrWrongLogin
 	}
 	u, err := s.Get(ctx, parts[0])
@@ -135,7 +134,7 @@ func (s *Store) verifyPending(ctx context.Context, pending string) (User, error)
 	return u, nil
 }
 
-// PendingName is the username of a pending login, or "" if it is not valid.
+// PendingName returns the username of a pending login, or "" if the login is invalid or expired.
 func (s *Store) PendingName(ctx context.Context, pending string) string {
 	u, err := s.verifyPending(ctx, pending)
 	if err != nil {
@@ -144,9 +143,8 @@ func (s *Store) PendingName(ctx context.Context, pending string) string {
 	return u.Username
 }
 
-// CheckOwnPassword is CodeInvalid unless a password is that of an account: somebody who found an
-// open browser must not change how its owner signs in. An account without a password has
-// none to ask for.
+// CheckOwnPassword returns CodeInvalid unless the password of the account is right. Changes to how a user signs in
+// require it, because a session may be in the wrong hands. It accepts any password for an account that has none.
 func (s *Store) CheckOwnPassword(ctx context.Context, u User, password string) error {
 	if !s.HasPassword(u) {
 		return nil
@@ -167,18 +165,18 @@ func (s *Store) CheckOwnPassword(ctx context.Context, u User, password string) e
 	return nil
 }
 
-// HasPassword reports whether an account can sign in by a password: its own, or ADMIN_PASSWORD.
+// HasPassword reports whether an account can sign in with a password: its own, or ADMIN_PASSWORD.
 func (s *Store) HasPassword(u User) bool {
 	return u.HasPassword() || u.Username == AdminName && s.opts.AdminPassword != ""
 }
 
-// EnsureAdmin is the account of ADMIN_PASSWORD, which is added if there is none.
+// EnsureAdmin returns the account of ADMIN_PASSWORD, and adds it if it does not exist.
 func (s *Store) EnsureAdmin(ctx context.Context) (User, error) {
 	u, err := s.ByName(ctx, AdminName)
 	if models.CodeOf(err) == models.CodeNotFound {
 		u, err = s.addAdmin(ctx)
 	}
-	if errors.Is(err, ErrWrongLogin) { // it was deleted
+	if errors.Is(err, ErrWrongLogin) { // the account was deleted
 		err = models.NotFound("account")
 	}
 	return u, err

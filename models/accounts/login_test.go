@@ -21,7 +21,7 @@ func TestVerify(t *testing.T) {
 		s.add("bob", accounts.Viewer) // without a password
 		u, err := s.Verify(ctx, accounts.Login{Username: " ALICE", Password: goodPassword})
 		if err != nil || u.ID != alice.ID {
-			t.Errorf("%v %v", u, err)
+			t.Errorf("got %v, %v", u, err)
 		}
 		wrong := []accounts.Login{
 			{Username: "alice", Password: goodPassword + " "}, {Username: "alice"}, {Username: "bob"}, {Username: "bob", Password: goodPassword},
@@ -30,27 +30,27 @@ func TestVerify(t *testing.T) {
 		}
 		for _, l := range wrong {
 			if _, err := s.Verify(ctx, l); !errors.Is(err, accounts.ErrWrongLogin) && models.CodeOf(err) != models.CodeUnavailable {
-				t.Errorf("%+v: %v", l, err)
+				t.Errorf("%+v: got %v, want ErrWrongLogin", l, err)
 			}
 		}
 	})
 }
 
-// The password of ADMIN_PASSWORD signs in the account admin, which it adds, without a hash.
+// ADMIN_PASSWORD signs in the account admin, and adds it. It needs no password hash.
 func TestAdminPassword(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		s := newStore(t, db, func(o *accounts.Options) { o.AdminPassword = "of the settings" })
+		s := newStore(t, db, func(o *accounts.Options) { o.AdminPassword = "settings password" })
 		ctx := t.Context()
-		u, err := s.Verify(ctx, accounts.Login{Username: "Admin", Password: "of the settings"})
+		u, err := s.Verify(ctx, accounts.Login{Username: "Admin", Password: "settings password"})
 		s.must(err)
 		if u.Username != accounts.AdminName || u.Role != accounts.Admin || u.HasPassword() {
-			t.Errorf("%+v", u)
+			t.Errorf("got %+v", u)
 		}
-		again, err := s.Verify(ctx, accounts.Login{Username: "admin", Password: "of the settings"})
+		again, err := s.Verify(ctx, accounts.Login{Username: "admin", Password: "settings password"})
 		if err != nil || again.ID != u.ID {
-			t.Errorf("%v %v", again, err)
+			t.Errorf("second login: got %v, %v", again, err)
 		}
-		for _, l := range []accounts.Login{{Username: "admin"}, {Username: "admin", Password: "of the setting"}, {Username: "other", Password: "of the settings"}} {
+		for _, l := range []accounts.Login{{Username: "admin"}, {Username: "admin", Password: "settings passwor"}, {Username: "other", Password: "settings password"}} {
 			if _, err := s.Verify(ctx, l); !errors.Is(err, accounts.ErrWrongLogin) {
 				t.Errorf("%+v: %v", l, err)
 			}
@@ -58,17 +58,17 @@ func TestAdminPassword(t *testing.T) {
 		s.add("second", accounts.Admin)
 		_, err = s.Edit(ctx, u.ID, accounts.Edit{Disabled: new(true)})
 		s.must(err)
-		if _, err := s.Verify(ctx, accounts.Login{Username: "admin", Password: "of the settings"}); !errors.Is(err, accounts.ErrWrongLogin) {
-			t.Errorf("disabled: %v", err)
+		if _, err := s.Verify(ctx, accounts.Login{Username: "admin", Password: "settings password"}); !errors.Is(err, accounts.ErrWrongLogin) {
+			t.Errorf("disabled: got %v", err)
 		}
 		s.must(s.Delete(ctx, u.ID))
-		if _, err := s.Verify(ctx, accounts.Login{Username: "admin", Password: "of the settings"}); !errors.Is(err, accounts.ErrWrongLogin) {
-			t.Errorf("deleted: %v", err)
+		if _, err := s.Verify(ctx, accounts.Login{Username: "admin", Password: "settings password"}); !errors.Is(err, accounts.ErrWrongLogin) {
+			t.Errorf("deleted: got %v", err)
 		}
 	})
 	s := newStore(t, modelstest.New(t))
 	if _, err := s.Verify(t.Context(), accounts.Login{Username: "admin", Password: ""}); !errors.Is(err, accounts.ErrWrongLogin) {
-		t.Errorf("without a setting: %v", err)
+		t.Errorf("without ADMIN_PASSWORD: got %v", err)
 	}
 }
 
@@ -80,17 +80,17 @@ func TestTwoFactor(t *testing.T) {
 		setup, err := s.PrepareTOTP(ctx, u)
 		s.must(err)
 		if !strings.HasPrefix(setup.URL, "otpauth://totp/Linkwatch:alice?") || len(setup.Secret) < 32 {
-			t.Errorf("%+v", setup)
+			t.Errorf("setup: got %+v", setup)
 		}
 		if _, err := s.Verify(ctx, login); err != nil { // not confirmed yet
-			t.Errorf("before the confirmation: %v", err)
+			t.Errorf("before confirmation: %v", err)
 		}
 		_, err = s.ConfirmTOTP(ctx, u, "000000")
 		wantCode(t, err, models.CodeInvalid)
 		code := s.code(setup)
 		codes, err := s.ConfirmTOTP(s.ctx(u), u, code)
 		if err != nil || len(codes) != 10 {
-			t.Fatalf("%v %v", codes, err)
+			t.Fatalf("got %d codes, %v; want 10", len(codes), err)
 		}
 		_, err = s.PrepareTOTP(ctx, u)
 		wantCode(t, err, models.CodeConflict)
@@ -98,45 +98,45 @@ func TestTwoFactor(t *testing.T) {
 		_, err = s.Verify(ctx, login)
 		needed, ok := errors.AsType[*accounts.CodeNeeded](err)
 		if !ok || needed.Wrong || needed.Pending == "" {
-			t.Fatalf("%v", err)
+			t.Fatalf("got error %v, want CodeNeeded", err)
 		}
 		if s.PendingName(ctx, needed.Pending) != "alice" || s.PendingName(ctx, needed.Pending+"x") != "" {
-			t.Error("the pending login is another one")
+			t.Error("wrong username of the pending login")
 		}
-		with := func(code string) error {
+		verifyCode := func(code string) error {
 			_, err := s.Verify(ctx, accounts.Login{Pending: needed.Pending, Code: code})
 			return err
 		}
-		wrong := func(code string) {
+		wantRejected := func(code string) {
 			t.Helper()
-			if n, ok := errors.AsType[*accounts.CodeNeeded](with(code)); !ok || !n.Wrong {
-				t.Errorf("the code %q is not refused", code)
+			if n, ok := errors.AsType[*accounts.CodeNeeded](verifyCode(code)); !ok || !n.Wrong {
+				t.Errorf("code %q was accepted", code)
 			}
 		}
-		wrong(code) // it was used to confirm
-		wrong("000000")
-		wrong("AAAA-AAAA-AAAA-AAAA")
+		wantRejected(code) // already used for the confirmation
+		wantRejected("000000")
+		wantRejected("AAAA-AAAA-AAAA-AAAA")
 		s.clock.Advance(30 * time.Second)
-		s.must(with(s.code(setup)[:3] + " " + s.code(setup)[3:]))
-		wrong(s.code(setup)) // no code is used twice
-		s.must(with(strings.ToLower(codes[3])))
-		wrong(codes[3])
+		s.must(verifyCode(s.code(setup)[:3] + " " + s.code(setup)[3:]))
+		wantRejected(s.code(setup)) // already used
+		s.must(verifyCode(strings.ToLower(codes[3])))
+		wantRejected(codes[3])
 		if n, err := s.RecoveryCodesLeft(ctx, u); err != nil || n != 9 {
-			t.Errorf("%d codes are left, %v", n, err)
+			t.Errorf("got %d recovery codes, %v; want 9", n, err)
 		}
 		s.clock.Advance(5 * time.Minute)
-		if err := with(codes[4]); !errors.Is(err, accounts.ErrWrongLogin) {
-			t.Errorf("a pending login of five minutes: %v", err)
+		if err := verifyCode(codes[4]); !errors.Is(err, accounts.ErrWrongLogin) {
+			t.Errorf("pending login after five minutes: got %v, want ErrWrongLogin", err)
 		}
 		wantCode(t, s.RemoveTOTP(s.ctx(u), u, "wrong password"), models.CodeInvalid)
 		s.must(s.ClearTOTP(s.ctx(u), u.ID))
 		if _, err := s.Verify(ctx, login); err != nil && models.CodeOf(err) != models.CodeUnavailable {
-			t.Errorf("after it was turned off: %v", err)
+			t.Errorf("after turning it off: %v", err)
 		}
 		for _, e := range s.entries() {
 			for _, secret := range append(codes, setup.Secret, code, goodPassword) {
 				if strings.Contains(fmt.Sprint(e), secret) {
-					t.Errorf("the audit log has a secret: %+v", e)
+					t.Errorf("audit entry contains a secret: %+v", e)
 				}
 			}
 		}
@@ -150,8 +150,8 @@ func (s *store) code(setup accounts.Setup) string {
 	return code
 }
 
-// A pending login ends with the password that it stands for.
-func TestPendingEndsWithThePassword(t *testing.T) {
+// A password change invalidates pending logins.
+func TestPasswordChangeInvalidatesPendingLogin(t *testing.T) {
 	s := newStore(t, modelstest.New(t))
 	ctx := t.Context()
 	u := s.addWithPassword("alice", accounts.Admin)
@@ -164,22 +164,22 @@ func TestPendingEndsWithThePassword(t *testing.T) {
 	_, err = s.Edit(ctx, u.ID, accounts.Edit{Password: new("another good one")})
 	s.must(err)
 	if _, err := s.Verify(ctx, accounts.Login{Pending: needed.Pending, Code: codes[0]}); !errors.Is(err, accounts.ErrWrongLogin) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want ErrWrongLogin", err)
 	}
 }
 
-// A login that was verified before the password changed begins no session after it.
-func TestLoginWhileThePasswordChanges(t *testing.T) {
+// A login that was verified before a password change cannot start a session after it.
+func TestLoginDuringPasswordChange(t *testing.T) {
 	s := newStore(t, modelstest.New(t))
 	s.add("root", accounts.Admin)
-	u, err := s.Add(t.Context(), accounts.New{Username: "alice", Role: accounts.Viewer, Password: goodPassword})
+	u, err := s.Add(t.Context(), accounts.NewUser{Username: "alice", Role: accounts.Viewer, Password: goodPassword})
 	s.must(err)
 	verified, err := s.Verify(t.Context(), accounts.Login{Username: "alice", Password: goodPassword})
 	s.must(err)
 	password := "another horse battery"
 	_, err = s.Edit(t.Context(), u.ID, accounts.Edit{Password: &password})
 	s.must(err)
-	if _, err := s.Begin(t.Context(), verified, accounts.MethodPassword, accounts.Client{}, ""); !errors.Is(err, accounts.ErrWrongLogin) {
-		t.Errorf("%v", err)
+	if _, err := s.StartSession(t.Context(), verified, accounts.MethodPassword, accounts.Client{}, ""); !errors.Is(err, accounts.ErrWrongLogin) {
+		t.Errorf("got %v, want ErrWrongLogin", err)
 	}
 }

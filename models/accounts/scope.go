@@ -10,47 +10,47 @@ import (
 	"linkwatch/models"
 )
 
-// Scopes are what a token may do: "read", "write" or "admin" everywhere, or "links:read" and
-// "links:write" in one system. write includes read, and admin includes write.
+// Scopes lists what a token may do: "read", "write" or "admin" in all systems, or "links:read" and "links:write" in one
+// system. write includes read, and admin includes write.
 type Scopes []string
 
-// Systems are the systems that a scope can name.
+// Systems lists the systems that a scope can name.
 var Systems = []string{"links", "targets", "shortlinks", "crawl", "sites", "alerts"}
 
-// AllScopes are all scopes, the widest of each kind last.
+// AllScopes returns all valid scopes, first those for all systems.
 func AllScopes() []string {
 	all := []string{"read", "write", "admin"}
-	for _, of := range Systems {
-		all = append(all, of+":read", of+":write")
+	for _, system := range Systems {
+		all = append(all, system+":read", system+":write")
 	}
 	return all
 }
 
 const maxScopes = 20
 
-// cleanScopes checks scopes, none of which may allow more than a role, and puts them in order, each once.
-func cleanScopes(given []string, by Role) (Scopes, error) {
+// cleanScopes validates scopes and returns them sorted, without duplicates. No scope may allow more than maxRole.
+func cleanScopes(scopes []string, maxRole Role) (Scopes, error) {
 	switch known := AllScopes(); {
-	case len(given) == 0:
+	case len(scopes) == 0:
 		return nil, models.Invalid("scopes", "must name at least one scope")
-	case len(given) > maxScopes:
+	case len(scopes) > maxScopes:
 		return nil, models.Invalid("scopes", "must name at most %d scopes", maxScopes)
 	default:
-		for i, scope := range given {
+		for i, scope := range scopes {
 			if !slices.Contains(known, scope) {
 				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "must be one of %s", strings.Join(known, ", "))
 			}
-			if need := roleOf(scope); slices.Index(Roles(), need) > slices.Index(Roles(), by) {
-				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "needs the role %s. Yours is %s", need, by)
+			if need := roleOf(scope); slices.Index(Roles(), need) > slices.Index(Roles(), maxRole) {
+				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "needs the role %s, but yours is %s", need, maxRole)
 			}
 		}
 	}
-	scopes := slices.Clone(given)
+	scopes = slices.Clone(scopes)
 	slices.Sort(scopes)
 	return slices.Compact(scopes), nil
 }
 
-// roleOf is the role that a scope gives where it applies.
+// roleOf returns the role that a scope grants.
 func roleOf(scope string) Role {
 	_, verb, ok := strings.Cut(scope, ":")
 	if !ok {
@@ -59,8 +59,8 @@ func roleOf(scope string) Role {
 	return map[string]Role{"read": Viewer, "write": Editor, "admin": Admin}[verb]
 }
 
-// Allow returns the highest role that the scopes give in a system; "" = none. system is "" for what
-// belongs to none.
+// Allow returns the highest role that the scopes grant in a system; "" = none. An empty system means routes that belong
+// to no system, which only the scopes for all systems cover.
 func (s Scopes) Allow(system string) Role {
 	switch {
 	case slices.Contains(s, "admin"):
@@ -73,7 +73,7 @@ func (s Scopes) Allow(system string) Role {
 	return ""
 }
 
-// Value implements driver.Valuer: a JSON array.
+// Value implements driver.Valuer. The value is a JSON array.
 func (s Scopes) Value() (driver.Value, error) {
 	b, err := json.Marshal([]string(s))
 	return string(b), err
@@ -88,7 +88,7 @@ func (s *Scopes) Scan(value any) error {
 	case []byte:
 		text = v
 	default:
-		return fmt.Errorf("scopes of a %T", value)
+		return fmt.Errorf("scan scopes from %T", value)
 	}
 	return json.Unmarshal(text, (*[]string)(s))
 }

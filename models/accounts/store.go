@@ -14,48 +14,48 @@ import (
 	"linkwatch/models"
 )
 
-// Options are the settings of the store.
+// Options configures a Store.
 type Options struct {
-	Seal func(plain []byte, of string) ([]byte, error)  // encrypts the keys of second factors
+	Seal func(plain []byte, of string) ([]byte, error)  // encrypts second-factor keys
 	Open func(sealed []byte, of string) ([]byte, error) // decrypts them
 	Sign func(text string) string                       // HMAC for recovery codes and pending logins
 
-	AdminPassword string        // ADMIN_PASSWORD: signs in AdminName, beside a password of its own; "" = none
+	AdminPassword string        // ADMIN_PASSWORD: signs in AdminName, in addition to the account's own password; "" = none
 	IdleTimeout   time.Duration // SESSION_IDLE_TIMEOUT
 	MaxAge        time.Duration // SESSION_MAX_AGE
 	Retention     time.Duration // AUDIT_RETENTION
 }
 
-// Store keeps accounts, sessions and tokens. It is safe for concurrent use.
+// Store stores accounts, sessions, API tokens and the audit log. It is safe for concurrent use.
 type Store struct {
 	db     *models.DB
 	clock  models.Clock
 	opts   Options
 	hasher *hasher
 	inUse  atomic.Bool
-	seen   seen
+	usage  usageBuffer
 }
 
-// NewStore makes the store over an open, migrated database. Call Look before it is used.
+// NewStore returns a Store for an open, migrated database. Call RefreshInUse before using it.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
-	return &Store{db: db, clock: clock, opts: opts, hasher: newHasher(), seen: seen{entries: rate.NewLimiter(failuresPerSecond, maxFailures)}}
+	return &Store{db: db, clock: clock, opts: opts, hasher: newHasher(), usage: usageBuffer{limiter: rate.NewLimiter(failuresPerSecond, maxFailures)}}
 }
 
-// Now is the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// InUse reports whether there is an account, so that everybody has to sign in. It stays
-// true once it was. It asks no database: see Look.
+// InUse reports whether there is an account, which makes a login required. It makes no query: Add and RefreshInUse
+// update it. Once true, it stays true.
 func (s *Store) InUse() bool { return s.inUse.Load() }
 
-// Look finds out whether another process has added the first account.
-func (s *Store) Look(ctx context.Context) error {
+// RefreshInUse updates InUse, because another process may have added the first account.
+func (s *Store) RefreshInUse(ctx context.Context) error {
 	if s.InUse() {
 		return nil
 	}
 	var found bool
 	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&found).Error; err != nil {
-		return fmt.Errorf("looking for accounts: %w", err)
+		return fmt.Errorf("find accounts: %w", err)
 	}
 	if found {
 		s.inUse.Store(true)
@@ -63,38 +63,39 @@ func (s *Store) Look(ctx context.Context) error {
 	return nil
 }
 
-// Get is one account; CodeNotFound if there is none.
+// Get returns the account with an ID. The error is CodeNotFound if there is none or it was deleted.
 func (s *Store) Get(ctx context.Context, id string) (User, error) {
 	if models.CheckID(models.KindUser, id) != nil {
 		return User{}, models.NotFound("account")
 	}
-	return one(s.db.Read(ctx).Where("id = ? AND deleted_at IS NULL", id))
+	return findUser(s.db.Read(ctx).Where("id = ? AND deleted_at IS NULL", id))
 }
 
-// ByName is the account of a username; CodeNotFound if there is none.
+// ByName returns the account with a username. The error is CodeNotFound if there is none or it was deleted.
 func (s *Store) ByName(ctx context.Context, username string) (User, error) {
-	u, err := s.Known(ctx, username)
+	u, err := s.ByNameWithDeleted(ctx, username)
 	if err == nil && !u.DeletedAt.IsZero() {
 		return User{}, models.NotFound("account")
 	}
 	return u, err
 }
 
-// Known is ByName that finds an account that is disabled or was deleted as well.
-func (s *Store) Known(ctx context.Context, name string) (User, error) {
+// ByNameWithDeleted is ByName that also returns a deleted account.
+func (s *Store) ByNameWithDeleted(ctx context.Context, name string) (User, error) {
 	name = foldUsername(name)
-	if !username.MatchString(name) { // PostgreSQL takes no text with a zero byte
+	if !usernameFormat.MatchString(name) { // PostgreSQL rejects zero bytes
 		return User{}, models.NotFound("account")
 	}
-	return one(s.db.Read(ctx).Where("username = ?", name))
+	return findUser(s.db.Read(ctx).Where("username = ?", name))
 }
 
-// BySubject is the account of a user of an identity provider, also one that was deleted; CodeNotFound if there is none.
+// BySubject returns the account of a user of an identity provider, even if it was deleted. The error is CodeNotFound if
+// there is none.
 func (s *Store) BySubject(ctx context.Context, issuer, subject string) (User, error) {
-	return one(s.db.Read(ctx).Where("oidc_issuer = ? AND oidc_subject = ?", issuer, subject))
+	return findUser(s.db.Read(ctx).Where("oidc_issuer = ? AND oidc_subject = ?", issuer, subject))
 }
 
-// List are the accounts after a cursor, in the order of their creation.
+// List lists the accounts after a cursor, oldest first.
 func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (models.Slice[User], error) {
 	var users []User
 	q := s.db.Read(ctx).Where("deleted_at IS NULL").Order("created_at, id").Limit(limit + 1)
@@ -102,15 +103,15 @@ func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (model
 		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Find(&users).Error; err != nil {
-		return models.Slice[User]{}, fmt.Errorf("listing accounts: %w", err)
+		return models.Slice[User]{}, fmt.Errorf("list accounts: %w", err)
 	}
 	return models.NewSlice(users, limit, func(u User) models.Cursor { return models.Cursor{CreatedAt: u.CreatedAt, ID: u.ID} }), nil
 }
 
-func one(q *gorm.DB) (User, error) {
+func findUser(q *gorm.DB) (User, error) {
 	var users []User
 	if err := q.Limit(1).Find(&users).Error; err != nil {
-		return User{}, fmt.Errorf("loading an account: %w", err)
+		return User{}, fmt.Errorf("find account: %w", err)
 	}
 	if len(users) == 0 {
 		return User{}, models.NotFound("account")
@@ -118,24 +119,24 @@ func one(q *gorm.DB) (User, error) {
 	return users[0], nil
 }
 
-// lock loads an account for a change.
-func lock(tx *gorm.DB, id string, deleted bool) (User, error) {
+// lockUser reads an account and locks its row. deleted selects whether the account must be deleted or must not be.
+func lockUser(tx *gorm.DB, id string, deleted bool) (User, error) {
 	if models.CheckID(models.KindUser, id) != nil {
 		return User{}, models.NotFound("account")
 	}
-	u, err := one(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
+	u, err := findUser(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
 	if err == nil && u.DeletedAt.IsZero() == deleted {
 		return User{}, models.NotFound("account")
 	}
 	return u, err
 }
 
-func save(tx *gorm.DB, u User, columns ...string) error {
+func saveUser(tx *gorm.DB, u User, columns ...string) error {
 	if err := tx.Model(&u).Select(columns).Updates(&u).Error; err != nil {
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
-			return models.Conflict("This account exists.")
+			return models.Conflict("This account already exists.")
 		}
-		return fmt.Errorf("storing an account: %w", err)
+		return fmt.Errorf("update account: %w", err)
 	}
 	return nil
 }

@@ -17,15 +17,15 @@ func TestTokens(t *testing.T) {
 		tok, secret, err := s.AddToken(s.ctx(alice), alice, accounts.NewToken{Name: " Backup ", Scopes: []string{"links:write", "read", "read"}, ExpiresAt: s.Now().Add(time.Hour), By: accounts.Admin})
 		s.must(err)
 		if tok.Name != "Backup" || strings.Join(tok.Scopes, " ") != "links:write read" || !strings.HasPrefix(secret, accounts.TokenPrefix) {
-			t.Errorf("%+v", tok)
+			t.Errorf("token: got %+v", tok)
 		}
 		o, ok, expired, err := s.ByToken(ctx, secret, "203.0.113.7")
 		if err != nil || !ok || expired || o.Username != "alice" || o.Token.ID != tok.ID || strings.Join(o.Token.Scopes, " ") != "links:write read" {
-			t.Fatalf("%+v %v %v %v", o, ok, expired, err)
+			t.Fatalf("got %+v, %v, %v, %v", o, ok, expired, err)
 		}
 		for _, wrong := range []string{"", "lw_", secret[3:], secret + "x", secret[:len(secret)-1], "lw_" + strings.Repeat("A", 5000), tok.ID} {
 			if _, ok, _, err := s.ByToken(ctx, wrong, ""); ok || err != nil {
-				t.Errorf("%.40q opens: %v", wrong, err)
+				t.Errorf("secret %.40q: got %v, %v; want no account", wrong, ok, err)
 			}
 		}
 		for _, bad := range []accounts.NewToken{
@@ -41,34 +41,34 @@ func TestTokens(t *testing.T) {
 		wantCode(t, s.Revoke(s.ctx(bob), &bob, tok.ID), models.CodeNotFound)
 		l, err := s.Tokens(ctx, &bob, models.Cursor{}, 10)
 		if err != nil || len(l.Items) != 0 {
-			t.Errorf("bob sees %d tokens, %v", len(l.Items), err)
+			t.Errorf("tokens of bob: got %d, %v; want 0", len(l.Items), err)
 		}
 		s.must(s.Flush(ctx))
 		l, err = s.Tokens(ctx, nil, models.Cursor{}, 10)
 		if err != nil || len(l.Items) != 1 || l.Items[0].Username != "alice" || !l.Items[0].LastUsedAt.Equal(s.Now().Time) {
-			t.Errorf("%+v %v", l.Items, err)
+			t.Errorf("all tokens: got %+v, %v", l.Items, err)
 		}
 		s.clock.Advance(time.Hour)
 		if _, ok, expired, err := s.ByToken(ctx, secret, ""); ok || !expired || err != nil {
-			t.Errorf("expired: %v %v %v", ok, expired, err)
+			t.Errorf("expired token: got %v, %v, %v", ok, expired, err)
 		}
-		_, forever, err := s.AddToken(s.ctx(bob), bob, accounts.NewToken{Name: "n", Scopes: []string{"read"}, By: accounts.Editor})
+		_, noExpiry, err := s.AddToken(s.ctx(bob), bob, accounts.NewToken{Name: "n", Scopes: []string{"read"}, By: accounts.Editor})
 		s.must(err)
 		_, err = s.Edit(ctx, bob.ID, accounts.Edit{Disabled: new(true)})
 		s.must(err)
-		if _, ok, _, err := s.ByToken(ctx, forever, ""); ok || err != nil {
-			t.Errorf("the token of a disabled account: %v %v", ok, err)
+		if _, ok, _, err := s.ByToken(ctx, noExpiry, ""); ok || err != nil {
+			t.Errorf("token of a disabled account: got %v, %v", ok, err)
 		}
 		_, err = s.Edit(ctx, bob.ID, accounts.Edit{Disabled: new(false)})
 		s.must(err)
-		if _, ok, _, err := s.ByToken(ctx, forever, ""); !ok || err != nil {
-			t.Errorf("the token of an account that is enabled again: %v %v", ok, err)
+		if _, ok, _, err := s.ByToken(ctx, noExpiry, ""); !ok || err != nil {
+			t.Errorf("token of an account that was enabled again: got %v, %v", ok, err)
 		}
 		s.must(s.Delete(ctx, bob.ID))
 		_, err = s.Restore(ctx, bob.ID)
 		s.must(err)
-		if _, ok, _, err := s.ByToken(ctx, forever, ""); ok || err != nil {
-			t.Errorf("the token of an account that was deleted: %v %v", ok, err)
+		if _, ok, _, err := s.ByToken(ctx, noExpiry, ""); ok || err != nil {
+			t.Errorf("token of a restored account: got %v, %v", ok, err)
 		}
 		s.must(s.Revoke(s.ctx(alice), &alice, tok.ID))
 		wantCode(t, s.Revoke(s.ctx(alice), &alice, tok.ID), models.CodeNotFound)
@@ -89,7 +89,7 @@ func TestScopes(t *testing.T) {
 	} {
 		for system, want := range c.want {
 			if got := accounts.Scopes(strings.Fields(c.scopes)).Allow(system); got != want {
-				t.Errorf("%q in %q: %q, want %q", c.scopes, system, got, want)
+				t.Errorf("scopes %q in system %q: got %q, want %q", c.scopes, system, got, want)
 			}
 		}
 	}

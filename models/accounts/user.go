@@ -1,10 +1,8 @@
-// Package accounts keeps who may use the program: accounts with their roles, logins
-// (sessions), second factors and API tokens. It also reads the audit log, which all systems
-// write (models/audit).
+// Package accounts stores accounts with their roles, sessions, second factors and API tokens. It also reads the audit log,
+// which all systems write with package audit.
 //
-// Secrets are stored so that a copy of the database opens nothing: passwords by argon2id,
-// the secrets of sessions and tokens, which are random, by SHA-256, recovery codes by an
-// HMAC, and keys of second factors encrypted.
+// A copy of the database does not reveal secrets. Passwords are hashed with argon2id, the random secrets of sessions and
+// tokens with SHA-256, and recovery codes with an HMAC. Second-factor keys are encrypted.
 package accounts
 
 import (
@@ -16,8 +14,8 @@ import (
 	"linkwatch/models/audit"
 )
 
-// Role is what an account may do. Each includes the ones before it: a viewer reads, an
-// editor changes, an admin also manages accounts and the machinery.
+// Role is what an account may do. Each role includes the previous ones: a viewer can read, an editor can change, and an
+// admin can manage accounts and run jobs.
 type Role string
 
 // The roles.
@@ -27,7 +25,7 @@ const (
 	Admin  Role = "admin"
 )
 
-// Roles are all roles, the lowest first.
+// Roles returns all roles, lowest first.
 func Roles() []Role { return []Role{Viewer, Editor, Admin} }
 
 func (r Role) check() error {
@@ -37,7 +35,7 @@ func (r Role) check() error {
 	return nil
 }
 
-// IssuerProxy is the OIDCIssuer of accounts that were added for users that a proxy has authenticated.
+// IssuerProxy is the OIDCIssuer of accounts that were added for users of an authenticating reverse proxy.
 const IssuerProxy = "proxy"
 
 // AdminName is the username of the account that ADMIN_PASSWORD signs in.
@@ -50,12 +48,12 @@ type User struct {
 	Username          string // in lower case
 	Role              Role
 	Disabled          bool
-	PasswordHash      string // argon2id; "" = it cannot sign in by a password
+	PasswordHash      string // argon2id; "" = no password
 	PasswordChangedAt models.Time
 	TOTPSecret        []byte      `gorm:"column:totp_secret"` // encrypted; nil = no second factor
 	TOTPConfirmedAt   models.Time `gorm:"column:totp_confirmed_at"`
 	TOTPStep          int64       `gorm:"column:totp_step"`
-	OIDCIssuer        string      `gorm:"column:oidc_issuer"` // "" = it was not made by single sign-on
+	OIDCIssuer        string      `gorm:"column:oidc_issuer"` // "" = not added by single sign-on
 	OIDCSubject       string      `gorm:"column:oidc_subject"`
 	CreatedAt         models.Time
 	UpdatedAt         models.Time
@@ -66,31 +64,30 @@ type User struct {
 // HasTOTP reports whether the account has a second factor.
 func (u User) HasTOTP() bool { return !u.TOTPConfirmedAt.IsZero() }
 
-// HasPassword reports whether the account can sign in by a password of its own.
+// HasPassword reports whether the account has its own password.
 func (u User) HasPassword() bool { return u.PasswordHash != "" }
 
-// SeesAll reports whether the account sees private items of others.
+// SeesAll reports whether the account sees private items of other users.
 func (u User) SeesAll() bool { return u.Role == Admin }
 
-// subject is the account as the audit log names it.
+// subject returns the account as the subject of audit entries.
 func (u User) subject() audit.Subject { return audit.Subject{Kind: "user", ID: u.ID, Name: u.Username} }
 
-// values are what the audit log tells of an account.
+// values returns the values of the account that audit entries compare.
 func (u User) values() audit.Values {
 	return audit.Values{"username": u.Username, "role": u.Role, "disabled": u.Disabled}
 }
 
-// username is one to 64 of a-z, 0-9, dot, dash and underscore, the first of which is a letter or digit.
-var username = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var usernameFormat = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-// cleanUsername brings a username to its stored form.
+// cleanUsername validates a username and returns its stored form.
 func cleanUsername(name string) (string, error) {
 	name = foldUsername(name)
 	switch {
-	case !username.MatchString(name):
-		return "", models.Invalid("username", "must be 1 to 64 letters from a to z, digits, dots, dashes or underscores, and begin with a letter or digit")
+	case !usernameFormat.MatchString(name):
+		return "", models.Invalid("username", "must have 1 to 64 characters, only a-z, 0-9, dots, dashes and underscores, and start with a letter or digit")
 	case name == models.SystemOwner:
-		return "", models.Invalid("username", "must not be %s: that is the owner of what was added before there were accounts", models.SystemOwner)
+		return "", models.Invalid("username", "must not be %s. This name is reserved", models.SystemOwner)
 	}
 	return name, nil
 }

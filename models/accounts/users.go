@@ -11,34 +11,34 @@ import (
 	"linkwatch/models/audit"
 )
 
-// maxUsers bounds the accounts: this is a program for a team.
+// maxUsers limits the number of accounts, including deleted ones.
 const maxUsers = 10_000
 
 // KeepDeleted is how long a deleted account can be restored.
 const KeepDeleted = models.Day
 
-// lockUsers is held while accounts are added, or admins become fewer.
+// lockUsers is the lock for adding accounts and for changes that may remove the last admin.
 const lockUsers models.LockKey = 7_110_913_018
 
-// New is an account to add.
-type New struct {
+// NewUser is an account to add.
+type NewUser struct {
 	Username string
 	Role     Role
-	Password string // "" = it can sign in only by single sign-on, a proxy, or ADMIN_PASSWORD
-	// Issuer and Subject are those of an identity provider; "" = none.
+	Password string // "" = sign in only by single sign-on, a reverse proxy or ADMIN_PASSWORD
+	// Issuer and Subject identify a user of an identity provider; "" = none.
 	Issuer, Subject string
 }
 
-// Add adds an account. A username that is taken, also by a deleted account, is
-// CodeConflict. The first account must be an admin, unless there are other ways to become one.
-func (s *Store) Add(ctx context.Context, n New) (User, error) { return s.add(ctx, n, false) }
+// Add adds an account. The error is CodeConflict if the username is taken, even by a deleted account. The first account
+// must be an admin, unless ADMIN_PASSWORD or an identity provider can sign in an admin.
+func (s *Store) Add(ctx context.Context, n NewUser) (User, error) { return s.add(ctx, n, false) }
 
-// AddFirst adds the first account, which is an admin. It is CodeConflict if there is one.
+// AddFirst adds the first account, with the role admin. The error is CodeConflict if there is already an account.
 func (s *Store) AddFirst(ctx context.Context, username, password string) (User, error) {
-	return s.add(ctx, New{Username: username, Role: Admin, Password: password}, true)
+	return s.add(ctx, NewUser{Username: username, Role: Admin, Password: password}, true)
 }
 
-func (s *Store) add(ctx context.Context, n New, first bool) (User, error) {
+func (s *Store) add(ctx context.Context, n NewUser, first bool) (User, error) {
 	name, nameErr := cleanUsername(n.Username)
 	errs := []error{nameErr, n.Role.check()}
 	if n.Password != "" || n.Issuer == "" && (name != AdminName || s.opts.AdminPassword == "") {
@@ -67,22 +67,22 @@ func (s *Store) add(ctx context.Context, n New, first bool) (User, error) {
 		if err := s.db.OneAtATime(tx, lockUsers); err != nil {
 			return err
 		}
-		var have int
-		if err := tx.Raw("SELECT count(*) FROM users").Scan(&have).Error; err != nil {
-			return fmt.Errorf("counting accounts: %w", err)
+		var count int
+		if err := tx.Raw("SELECT count(*) FROM users").Scan(&count).Error; err != nil {
+			return fmt.Errorf("count accounts: %w", err)
 		}
 		switch {
-		case first && have > 0:
-			return models.Conflict("There is an account already. Sign in.")
-		case have == 0 && n.Role != Admin && n.Issuer == "" && s.opts.AdminPassword == "":
+		case first && count > 0:
+			return models.Conflict("There is already an account. Sign in.")
+		case count == 0 && n.Role != Admin && n.Issuer == "" && s.opts.AdminPassword == "":
 			return models.Invalid("role", "must be admin for the first account")
-		case have >= maxUsers:
-			return models.Conflict(fmt.Sprintf("There are %d accounts, which is the most that are possible.", have))
+		case count >= maxUsers:
+			return models.Conflict(fmt.Sprintf("The maximum of %d accounts is reached.", maxUsers))
 		}
 		if err := tx.Create(&u).Error; errors.Is(err, gorm.ErrDuplicatedKey) {
 			return errTaken()
 		} else if err != nil {
-			return fmt.Errorf("storing an account: %w", err)
+			return fmt.Errorf("insert account: %w", err)
 		}
 		return audit.Add(tx, now, audit.Change{Action: "user.add", Subject: u.subject(), After: u.values()})
 	})
@@ -94,32 +94,31 @@ func (s *Store) add(ctx context.Context, n New, first bool) (User, error) {
 }
 
 func errTaken() error {
-	return models.Conflict("This username is taken, or belonged to a deleted account. Choose another.")
+	return models.Conflict("This username is taken, or belonged to a deleted account. Choose another one.")
 }
 
-// isReserved reports whether a username is not for users of an identity provider, who choose theirs
-// themselves: ADMIN_PASSWORD, also one that is set later, signs in AdminName. Names that a proxy sends are
-// the operator's own, so they are free while there is no such password.
+// isReserved reports whether a user of an identity provider cannot have a username. AdminName is reserved, because
+// ADMIN_PASSWORD signs it in, and users of a provider choose their own names. A reverse proxy may send it, because its
+// names come from the operator, unless ADMIN_PASSWORD is set.
 func (s *Store) isReserved(name, issuer string) bool {
 	return name == AdminName && issuer != "" && (issuer != IssuerProxy || s.opts.AdminPassword != "")
 }
 
-// Edit changes an account. A nil member stays as it is.
+// Edit is a change of an account. Nil fields do not change.
 type Edit struct {
 	Role     *Role
 	Disabled *bool
 	Password *string
 }
 
-// Edit changes an account. A new password ends the sessions of the account, and disabling it
-// ends its sessions too; its tokens open nothing while it is disabled. What would leave no
-// admin is CodeConflict.
+// Edit changes an account. A new password and disabling the account end its sessions. Its tokens are rejected while it is
+// disabled. The error is CodeConflict if no active admin would remain.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 	u, err := s.Get(ctx, id)
 	if err != nil {
 		return User{}, err
 	}
-	hash, err := s.newHash(ctx, u, e)
+	hash, err := s.hashNewPassword(ctx, u, e)
 	if err != nil {
 		return User{}, err
 	}
@@ -128,23 +127,23 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 		if err := s.db.OneAtATime(tx, lockUsers); err != nil {
 			return err
 		}
-		if u, err = lock(tx, id, false); err != nil {
+		if u, err = lockUser(tx, id, false); err != nil {
 			return err
 		}
 		before := u
 		models.Set(&u.Role, e.Role)
 		models.Set(&u.Disabled, e.Disabled)
 		u.UpdatedAt = now
-		was, is := before.values(), u.values()
+		oldValues, newValues := before.values(), u.values()
 		if hash != "" {
 			u.PasswordHash, u.PasswordChangedAt = hash, now
-			is["password"] = "changed"
+			newValues["password"] = "changed"
 		}
-		if err := save(tx, u, "role", "disabled", "password_hash", "password_changed_at", "updated_at"); err != nil {
+		if err := saveUser(tx, u, "role", "disabled", "password_hash", "password_changed_at", "updated_at"); err != nil {
 			return err
 		}
 		if before.isActiveAdmin() && !u.isActiveAdmin() {
-			if err := leavesAdmin(tx); err != nil {
+			if err := requireAdmin(tx); err != nil {
 				return err
 			}
 		}
@@ -153,13 +152,13 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 				return err
 			}
 		}
-		return audit.Add(tx, now, audit.Change{Action: "user.edit", Subject: u.subject(), Before: was, After: is})
+		return audit.Add(tx, now, audit.Change{Action: "user.edit", Subject: u.subject(), Before: oldValues, After: newValues})
 	})
 	return u, err
 }
 
-// newHash checks an edit and hashes its password.
-func (s *Store) newHash(ctx context.Context, u User, e Edit) (string, error) {
+// hashNewPassword validates an edit and hashes its password; "" = no new password.
+func (s *Store) hashNewPassword(ctx context.Context, u User, e Edit) (string, error) {
 	var errs []error
 	if e.Role != nil {
 		errs = append(errs, e.Role.check())
@@ -175,38 +174,38 @@ func (s *Store) newHash(ctx context.Context, u User, e Edit) (string, error) {
 
 func (u User) isActiveAdmin() bool { return u.Role == Admin && !u.Disabled && u.DeletedAt.IsZero() }
 
-// leavesAdmin is CodeConflict if no admin is left.
-func leavesAdmin(tx *gorm.DB) error {
-	var left bool
-	err := tx.Raw("SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND NOT disabled AND deleted_at IS NULL)").Scan(&left).Error
+// requireAdmin returns CodeConflict if there is no active admin.
+func requireAdmin(tx *gorm.DB) error {
+	var ok bool
+	err := tx.Raw("SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND NOT disabled AND deleted_at IS NULL)").Scan(&ok).Error
 	if err != nil {
-		return fmt.Errorf("looking for admins: %w", err)
+		return fmt.Errorf("find admins: %w", err)
 	}
-	if !left {
+	if !ok {
 		return models.Conflict("This is the only admin. Make another account an admin first.")
 	}
 	return nil
 }
 
-// Delete deletes an account with its sessions and tokens. It can be restored for
-// KeepDeleted, without these. What it owns stays; admins see what is private.
+// Delete deletes an account with its sessions and tokens. The account can be restored for KeepDeleted, without sessions
+// and tokens. Its items remain, and admins see the private ones.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	now := s.clock.Now()
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockUsers); err != nil {
 			return err
 		}
-		u, err := lock(tx, id, false)
+		u, err := lockUser(tx, id, false)
 		if err != nil {
 			return err
 		}
-		was := u
+		before := u
 		u.DeletedAt, u.UpdatedAt = now, now
-		if err := save(tx, u, "deleted_at", "updated_at"); err != nil {
+		if err := saveUser(tx, u, "deleted_at", "updated_at"); err != nil {
 			return err
 		}
-		if was.isActiveAdmin() {
-			if err := leavesAdmin(tx); err != nil {
+		if before.isActiveAdmin() {
+			if err := requireAdmin(tx); err != nil {
 				return err
 			}
 		}
@@ -214,25 +213,25 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			return err
 		}
 		if err := tx.Exec("DELETE FROM tokens WHERE user_seq = ?", u.Seq).Error; err != nil {
-			return fmt.Errorf("revoking tokens: %w", err)
+			return fmt.Errorf("delete tokens: %w", err)
 		}
-		return audit.Add(tx, now, audit.Change{Action: "user.delete", Subject: u.subject(), Before: was.values()})
+		return audit.Add(tx, now, audit.Change{Action: "user.delete", Subject: u.subject(), Before: before.values()})
 	})
 }
 
-// Restore takes a deletion back.
+// Restore undoes the deletion of an account. The error is CodeNotFound after KeepDeleted.
 func (s *Store) Restore(ctx context.Context, id string) (User, error) {
 	var u User
 	now := s.clock.Now()
 	err := s.db.Write(ctx, func(tx *gorm.DB) (err error) {
-		if u, err = lock(tx, id, true); err != nil {
+		if u, err = lockUser(tx, id, true); err != nil {
 			return err
 		}
 		if !u.DeletedAt.After(now.Add(-KeepDeleted).Time) {
 			return models.NotFound("account")
 		}
 		u.DeletedAt, u.UpdatedAt = models.Time{}, now
-		if err := save(tx, u, "deleted_at", "updated_at"); err != nil {
+		if err := saveUser(tx, u, "deleted_at", "updated_at"); err != nil {
 			return err
 		}
 		return audit.Add(tx, now, audit.Change{Action: "user.restore", Subject: u.subject(), After: u.values()})
@@ -240,8 +239,8 @@ func (s *Store) Restore(ctx context.Context, id string) (User, error) {
 	return u, err
 }
 
-// ReapUsers forgets the secrets of up to limit accounts that can no longer be restored. Their
-// rows stay, so that the username cannot be used again for the items of the account.
+// ReapUsers removes the secrets of up to limit deleted accounts that can no longer be restored. Their rows remain, so that
+// no new account with the same username gets their items.
 func (s *Store) ReapUsers(tx *gorm.DB, limit int) (int64, error) {
 	res := tx.Exec(`UPDATE users SET password_hash = '', totp_secret = NULL, totp_confirmed_at = NULL, oidc_issuer = '', oidc_subject = ''
 		WHERE seq IN (SELECT seq FROM users WHERE deleted_at <= ? AND (password_hash <> '' OR totp_secret IS NOT NULL OR oidc_issuer <> '') LIMIT ?)`,

@@ -15,30 +15,30 @@ import (
 func TestAddAccounts(t *testing.T) {
 	each(t, func(t *testing.T, s *store) {
 		ctx := t.Context()
-		s.must(s.Look(ctx))
+		s.must(s.RefreshInUse(ctx))
 		if s.InUse() {
-			t.Error("in use without an account")
+			t.Error("InUse is true without accounts")
 		}
 		u, err := s.AddFirst(ctx, " Alice ", goodPassword)
 		s.must(err)
 		if u.Username != "alice" || u.Role != accounts.Admin || !u.HasPassword() || strings.Contains(u.PasswordHash, "correct") || !strings.HasPrefix(u.PasswordHash, "$argon2id$") {
-			t.Errorf("%+v", u)
+			t.Errorf("got %+v", u)
 		}
 		if !s.InUse() {
-			t.Error("not in use with an account")
+			t.Error("InUse is false with an account")
 		}
 		other := newStore(t, s.db)
-		s.must(other.Look(ctx))
+		s.must(other.RefreshInUse(ctx))
 		if !other.InUse() {
-			t.Error("another process does not see the account")
+			t.Error("another process did not detect the account")
 		}
 		_, err = s.AddFirst(ctx, "second", goodPassword)
 		wantCode(t, err, models.CodeConflict)
 		for _, name := range []string{"alice", "ALICE"} {
-			_, err = s.Add(ctx, accounts.New{Username: name, Role: accounts.Viewer, Issuer: "i", Subject: name})
+			_, err = s.Add(ctx, accounts.NewUser{Username: name, Role: accounts.Viewer, Issuer: "i", Subject: name})
 			wantCode(t, err, models.CodeConflict)
 		}
-		for _, bad := range []accounts.New{
+		for _, bad := range []accounts.NewUser{
 			{Username: "", Role: accounts.Viewer, Password: goodPassword},
 			{Username: "-a", Role: accounts.Viewer, Password: goodPassword},
 			{Username: "a b", Role: accounts.Viewer, Password: goodPassword},
@@ -58,7 +58,7 @@ func TestAddAccounts(t *testing.T) {
 			_, err := s.Add(ctx, bad)
 			wantCode(t, err, models.CodeInvalid)
 			if err != nil && bad.Password != "" && strings.Contains(err.Error(), bad.Password) {
-				t.Errorf("the error repeats the password: %v", err)
+				t.Errorf("the error contains the password: %v", err)
 			}
 		}
 		if _, err := s.ByName(ctx, "Alice"); err != nil {
@@ -73,8 +73,8 @@ func TestAddAccounts(t *testing.T) {
 	})
 }
 
-// Of processes that add the first account at the same time, one does.
-func TestOneFirstAccount(t *testing.T) {
+// If several processes add the first account at the same time, only one succeeds.
+func TestConcurrentFirstAccounts(t *testing.T) {
 	each(t, func(t *testing.T, s *store) {
 		var all sync.WaitGroup
 		errs := make([]error, 4)
@@ -91,7 +91,7 @@ func TestOneFirstAccount(t *testing.T) {
 			}
 		}
 		if added != 1 {
-			t.Errorf("%d were added", added)
+			t.Errorf("got %d accounts, want 1", added)
 		}
 	})
 }
@@ -114,8 +114,8 @@ func TestLastAdmin(t *testing.T) {
 		wantCode(t, s.Delete(ctx, bob.ID), models.CodeConflict)
 		_, err = s.Get(ctx, alice.ID)
 		wantCode(t, err, models.CodeNotFound)
-		_, err = s.Add(ctx, accounts.New{Username: "alice", Role: accounts.Viewer, Issuer: "i", Subject: "x"})
-		wantCode(t, err, models.CodeConflict) // what alice owns must not get to another
+		_, err = s.Add(ctx, accounts.NewUser{Username: "alice", Role: accounts.Viewer, Issuer: "i", Subject: "x"})
+		wantCode(t, err, models.CodeConflict) // another user must not get the items of alice
 		_, err = s.Restore(ctx, alice.ID)
 		s.must(err)
 		_, err = s.Restore(ctx, alice.ID)
@@ -123,22 +123,22 @@ func TestLastAdmin(t *testing.T) {
 		s.must(s.Delete(ctx, alice.ID))
 		s.clock.Advance(accounts.KeepDeleted)
 		if n, err := reap(s, s.ReapUsers); err != nil || n != 1 {
-			t.Errorf("the reaper forgot %d accounts, %v", n, err)
+			t.Errorf("reaped %d accounts, %v; want 1", n, err)
 		}
 		if n, err := reap(s, s.ReapUsers); err != nil || n != 0 {
-			t.Errorf("the reaper forgot %d accounts again, %v", n, err)
+			t.Errorf("reaped %d accounts again, %v; want 0", n, err)
 		}
 		_, err = s.Restore(ctx, alice.ID)
 		wantCode(t, err, models.CodeNotFound)
 	})
 }
 
-// Two admins who remove each other at the same time: one stays.
-func TestAdminsRemoveEachOther(t *testing.T) {
+// If two admins delete each other at the same time, one remains.
+func TestAdminsDeleteEachOther(t *testing.T) {
 	each(t, func(t *testing.T, s *store) {
-		left := s.add("admin0", accounts.Admin)
+		remaining := s.add("admin0", accounts.Admin)
 		for i := range 5 {
-			both := []accounts.User{left, s.add(fmt.Sprintf("admin%d", i+1), accounts.Admin)}
+			both := []accounts.User{remaining, s.add(fmt.Sprintf("admin%d", i+1), accounts.Admin)}
 			var all sync.WaitGroup
 			errs := make([]error, 2)
 			for j, u := range both {
@@ -146,49 +146,49 @@ func TestAdminsRemoveEachOther(t *testing.T) {
 			}
 			all.Wait()
 			if (errs[0] == nil) == (errs[1] == nil) {
-				t.Fatalf("%v, %v", errs[0], errs[1])
+				t.Fatalf("got errors %v and %v, want exactly one", errs[0], errs[1])
 			}
-			if left = both[0]; errs[0] == nil {
-				left = both[1]
+			if remaining = both[0]; errs[0] == nil {
+				remaining = both[1]
 			}
 		}
 	})
 }
 
-// A user of an identity provider chooses a username, so none gets that which ADMIN_PASSWORD signs in.
+// Users of an identity provider choose their usernames, so they cannot get the one that ADMIN_PASSWORD signs in.
 func TestAdminNameIsReserved(t *testing.T) {
-	s := newStore(t, modelstest.New(t), func(o *accounts.Options) { o.AdminPassword = "of the settings" })
+	s := newStore(t, modelstest.New(t), func(o *accounts.Options) { o.AdminPassword = "settings password" })
 	for _, issuer := range []string{"https://id.example", accounts.IssuerProxy} {
-		_, err := s.Add(t.Context(), accounts.New{Username: "Admin", Role: accounts.Viewer, Issuer: issuer, Subject: "1"})
+		_, err := s.Add(t.Context(), accounts.NewUser{Username: "Admin", Role: accounts.Viewer, Issuer: issuer, Subject: "1"})
 		if models.CodeOf(err) != models.CodeConflict {
-			t.Errorf("%s: %v", issuer, err)
+			t.Errorf("%s: got %v, want conflict", issuer, err)
 		}
 	}
-	if u, err := s.Verify(t.Context(), accounts.Login{Username: "admin", Password: "of the settings"}); err != nil || u.Role != accounts.Admin {
-		t.Errorf("%+v %v", u, err)
+	if u, err := s.Verify(t.Context(), accounts.Login{Username: "admin", Password: "settings password"}); err != nil || u.Role != accounts.Admin {
+		t.Errorf("got %+v, %v", u, err)
 	}
 	s = newStore(t, modelstest.New(t))
-	if _, err := s.Add(t.Context(), accounts.New{Username: "admin", Role: accounts.Admin, Issuer: accounts.IssuerProxy, Subject: "admin"}); err != nil {
-		t.Errorf("by a proxy, without ADMIN_PASSWORD: %v", err)
+	if _, err := s.Add(t.Context(), accounts.NewUser{Username: "admin", Role: accounts.Admin, Issuer: accounts.IssuerProxy, Subject: "admin"}); err != nil {
+		t.Errorf("by a proxy without ADMIN_PASSWORD: %v", err)
 	}
 	s = newStore(t, modelstest.New(t))
-	if _, err := s.Add(t.Context(), accounts.New{Username: "admin", Role: accounts.Admin}); models.CodeOf(err) != models.CodeInvalid {
-		t.Errorf("without any password: %v", err)
+	if _, err := s.Add(t.Context(), accounts.NewUser{Username: "admin", Role: accounts.Admin}); models.CodeOf(err) != models.CodeInvalid {
+		t.Errorf("without a password: got %v, want invalid", err)
 	}
 }
 
-// What is no text is no username and no filter: it is not asked for in the database.
-func TestNamesThatAreNoText(t *testing.T) {
+// Names and filters that are not valid text do not reach the database, which would fail.
+func TestInvalidText(t *testing.T) {
 	each(t, func(t *testing.T, s *store) {
 		s.add("alice", accounts.Admin)
 		for _, name := range []string{"\x00", "alice\x00", "\xff", ""} {
 			if _, err := s.Verify(t.Context(), accounts.Login{Username: name, Password: "wrong password"}); !errors.Is(err, accounts.ErrWrongLogin) {
-				t.Errorf("%q: %v", name, err)
+				t.Errorf("username %q: got %v, want ErrWrongLogin", name, err)
 			}
 		}
 		for _, f := range []accounts.AuditFilter{{Actor: "\x00"}, {Action: "\xff"}, {Subject: "\x00"}, {Address: "\xff"}} {
 			if _, err := s.Audit(t.Context(), f, models.Cursor{}, 10); models.CodeOf(err) != models.CodeInvalid {
-				t.Errorf("%+v: %v", f, err)
+				t.Errorf("filter %+v: got %v, want invalid", f, err)
 			}
 		}
 	})

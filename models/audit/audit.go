@@ -1,6 +1,5 @@
-// Package audit is the record of who did what. A system adds an entry in the transaction
-// that makes a change, so there is no change without an entry and no entry without a
-// change. Entries are never changed; the reaper deletes old ones.
+// Package audit records who did what. A system adds an entry in the transaction of the change, so the change and the entry
+// are stored together or not at all. Entries are never changed. The reaper deletes old ones.
 package audit
 
 import (
@@ -14,45 +13,44 @@ import (
 	"linkwatch/models"
 )
 
-// The longest texts of an entry, in characters.
 const (
-	maxName  = 200
-	maxValue = 500
-	// MaxSubjects is how many ids an entry about several things names.
+	maxName  = 200 // characters
+	maxValue = 500 // characters
+	// MaxSubjects is the maximum number of IDs in an entry for several items.
 	MaxSubjects = 100
 )
 
-// Values are the members of a thing as the API names them. They never hold a secret: of a
-// password or a key, say that it was set.
+// Values holds fields of an item, by their names in the API. It must not contain secrets: for a password or a key, record
+// only that it was set.
 type Values map[string]any
 
-// Entry is something that was done.
+// Entry is an action in the audit log.
 type Entry struct {
 	Seq         int64 `gorm:"primaryKey"`
 	At          models.Time
-	ActorID     string // of the account; "" = none
-	Actor       string // name
+	ActorID     string // ID of the account; "" = none
+	Actor       string // username
 	Via         string // models.Actor.Via
-	Credential  string // id of the session or token; "" = none
-	Address     string // of the client; "" = unknown
+	Credential  string // ID of the session or token; "" = none
+	Address     string // client address; "" = unknown
 	RequestID   string
 	Action      string // "target.edit"
 	SubjectKind string // "target"; "" = none
 	SubjectID   string
 	SubjectName string
-	Before      string // JSON object: what the change replaced; "" = nothing
-	After       string // JSON object: what it set
-	Attempts    int    // how often it was tried, of failures that are counted together; else 1
+	Before      string // JSON object with the old values; "" = none
+	After       string // JSON object with the new values; "" = none
+	Attempts    int    // number of attempts of failures that are counted together, else 1
 }
 
-// TableName names the table, for GORM.
+// TableName implements gorm's Tabler.
 func (Entry) TableName() string { return "audit_entries" }
 
-// Subject is what something was done to.
+// Subject is the item that an action changed.
 type Subject struct{ Kind, ID, Name string }
 
-// Change is what a system says of a change. Of Before and After, only the members that
-// differ are stored; an addition has no Before, a deletion no After.
+// Change is a change to record. Only the values that differ between Before and After are stored. Before is nil for an
+// addition, and After for a deletion.
 type Change struct {
 	Action  string // "target.edit"
 	Subject Subject
@@ -60,9 +58,8 @@ type Change struct {
 	After   Values
 }
 
-// Add stores what the actor of a transaction did, by one statement. Background work acts for
-// no one, so its changes are not recorded. A change whose Before and After are the same is
-// left out.
+// Add stores entries for changes by the actor of the transaction, with one statement. Without an actor, as in background
+// jobs, it stores nothing. It skips changes with equal Before and After.
 func Add(tx *gorm.DB, now models.Time, changes ...Change) error {
 	actor, ok := models.ActorOf(tx.Statement.Context)
 	if !ok {
@@ -70,7 +67,7 @@ func Add(tx *gorm.DB, now models.Time, changes ...Change) error {
 	}
 	var entries []Entry
 	for _, c := range changes {
-		before, after := differing(c.Before, c.After)
+		before, after := changedValues(c.Before, c.After)
 		if c.Before != nil && c.After != nil && len(before) == 0 && len(after) == 0 {
 			continue
 		}
@@ -87,25 +84,25 @@ func Add(tx *gorm.DB, now models.Time, changes ...Change) error {
 	return Insert(tx, entries)
 }
 
-// Insert stores entries in a transaction, by one statement.
+// Insert stores entries in a transaction, with one statement.
 func Insert(tx *gorm.DB, entries []Entry) error {
 	if err := models.Insert(tx, entries); err != nil {
-		return fmt.Errorf("storing audit entries: %w", err)
+		return fmt.Errorf("insert audit entries: %w", err)
 	}
 	return nil
 }
 
-// EntryOf is the entry of what an actor did, without values.
-func EntryOf(actor models.Actor, now models.Time, action string, of Subject) Entry {
+// EntryOf returns an entry for an action, without values.
+func EntryOf(actor models.Actor, now models.Time, action string, subject Subject) Entry {
 	return Entry{
 		At: now, ActorID: actor.ID, Actor: models.Truncate(models.CleanLine(actor.Name), maxName), Via: actor.Via, Credential: actor.Of,
 		Address: actor.Address, RequestID: actor.Request, Action: action,
-		SubjectKind: of.Kind, SubjectID: of.ID, SubjectName: models.Truncate(models.CleanLine(of.Name), maxName), Attempts: 1,
+		SubjectKind: subject.Kind, SubjectID: subject.ID, SubjectName: models.Truncate(models.CleanLine(subject.Name), maxName), Attempts: 1,
 	}
 }
 
-// Several is the subject of a change of several things, and the values that name them: how
-// many they are, and the first MaxSubjects ids.
+// Several returns the subject of a change of several items of one kind, and values with their number and the first
+// MaxSubjects IDs. For one item, the subject has its ID and the values are empty.
 func Several(kind string, ids []string) (Subject, Values) {
 	if len(ids) == 1 {
 		return Subject{Kind: kind, ID: ids[0]}, Values{}
@@ -113,14 +110,14 @@ func Several(kind string, ids []string) (Subject, Values) {
 	return Subject{Kind: kind}, Values{"count": len(ids), "ids": ids[:min(len(ids), MaxSubjects)]}
 }
 
-// differing leaves out what is the same before and after.
-func differing(before, after Values) (b, a Values) {
+// changedValues returns the values that differ.
+func changedValues(before, after Values) (b, a Values) {
 	if before == nil || after == nil {
 		return before, after
 	}
 	b, a = maps.Clone(before), maps.Clone(after)
-	for name, was := range before {
-		if is, ok := after[name]; ok && reflect.DeepEqual(was, is) {
+	for name, oldValue := range before {
+		if newValue, ok := after[name]; ok && reflect.DeepEqual(oldValue, newValue) {
 			delete(b, name)
 			delete(a, name)
 		}
@@ -128,7 +125,7 @@ func differing(before, after Values) (b, a Values) {
 	return b, a
 }
 
-// encode writes values as JSON, with long texts cut.
+// encode returns values as JSON, with long texts truncated.
 func encode(v Values) (string, error) {
 	if len(v) == 0 {
 		return "", nil
@@ -142,7 +139,7 @@ func encode(v Values) (string, error) {
 	}
 	b, err := json.Marshal(short)
 	if err != nil {
-		return "", fmt.Errorf("encoding an audit entry: %w", err)
+		return "", fmt.Errorf("encode audit entry: %w", err)
 	}
 	return string(b), nil
 }

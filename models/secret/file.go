@@ -15,14 +15,13 @@ import (
 	"linkwatch/models"
 )
 
-// FromFile makes a box with the key in a file, which holds 32 bytes as 64 hex digits.
-// If there is no file, it is made with a random key, for its owner alone. Processes that
-// do so at the same time get the same key. A file that others may read, or that holds
-// something else, is refused and never changed.
+// FromFile returns a Box with the key in a file, which contains 32 bytes as 64 hex digits. If the file does not exist,
+// FromFile creates it with a random key and mode 0600. Processes that do this at the same time get the same key. A file
+// that other users can access, or with other content, is an error and is never changed.
 func FromFile(path string) (*Box, error) {
 	text, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeKey(path); err == nil {
+		if err = createKey(path); err == nil {
 			text, err = readKey(path)
 		}
 	}
@@ -32,44 +31,44 @@ func FromFile(path string) (*Box, error) {
 	return FromText(text)
 }
 
-// readKey reads the key in a file, in lower case.
+// readKey returns the hex digits of a key file, in lower case.
 func readKey(path string) (_ string, err error) {
-	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	f, err := os.Open(path) //nolint:gosec // the operator sets the path
 	if err != nil {
-		return "", fmt.Errorf("reading the key file: %w", err)
+		return "", fmt.Errorf("read key file: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	switch found, err := f.Stat(); {
 	case err != nil:
-		return "", fmt.Errorf("reading the key file: %w", err)
+		return "", fmt.Errorf("read key file: %w", err)
 	case !found.Mode().IsRegular():
-		return "", fmt.Errorf("the key file %s is not a file", path)
-	case runtime.GOOS != "windows" && found.Mode().Perm()&0o077 != 0: // Windows has no such bits
-		return "", fmt.Errorf("the key file %s can be read by others: run chmod 600 %s", path, path)
+		return "", fmt.Errorf("key file %s is not a regular file", path)
+	case runtime.GOOS != "windows" && found.Mode().Perm()&0o077 != 0: // Windows has no permission bits
+		return "", fmt.Errorf("key file %s is accessible to other users: run chmod 600 %s", path, path)
 	}
 	const digits = 2 * keyLen
-	content, err := io.ReadAll(io.LimitReader(f, 2*digits)) // with white space around it
+	content, err := io.ReadAll(io.LimitReader(f, 2*digits)) // allows surrounding white space
 	if err != nil {
-		return "", fmt.Errorf("reading the key file: %w", err)
+		return "", fmt.Errorf("read key file: %w", err)
 	}
 	text := strings.ToLower(strings.TrimSpace(string(content)))
 	if _, err := hex.DecodeString(text); err != nil || len(text) != digits || len(content) == 2*digits {
-		return "", fmt.Errorf("the key file %s does not hold %d hex digits: restore it from a backup, or delete it and enter all credentials again", path, digits)
+		return "", fmt.Errorf("key file %s does not contain %d hex digits: restore it from a backup, or delete it and enter all credentials again", path, digits)
 	}
 	return text, nil
 }
 
-// makeKey makes a key file, unless another process does so first. The file has its
-// whole content when it gets its name, so none is ever read or left half written.
-func makeKey(path string) (err error) {
+// createKey creates a key file, unless another process does so first. It writes a temporary file and links it to path, so
+// that no process reads an incomplete file.
+func createKey(path string) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp") // with O_EXCL and mode 0600
 	if err != nil {
-		return fmt.Errorf("making the key file %s: %w", path, err)
+		return fmt.Errorf("create key file %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
 	key := make([]byte, keyLen)
-	_, _ = rand.Read(key) // it never fails
+	_, _ = rand.Read(key) // never fails
 	_, err = f.WriteString(hex.EncodeToString(key) + "\n")
 	if err == nil {
 		err = f.Sync()
@@ -81,10 +80,10 @@ func makeKey(path string) (err error) {
 	case errors.Is(err, fs.ErrExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("making the key file %s: %w", path, err)
+		return fmt.Errorf("create key file %s: %w", path, err)
 	}
 	if err := models.SyncDir(dir); err != nil {
-		return fmt.Errorf("making the key file: %w", err)
+		return fmt.Errorf("create key file: %w", err)
 	}
 	return nil
 }

@@ -1,5 +1,4 @@
-// Package secret encrypts what is stored and must not be read from a copy of the
-// database, such as credentials.
+// Package secret encrypts credentials, so that a copy of the database does not reveal them.
 package secret
 
 import (
@@ -13,73 +12,68 @@ import (
 	"fmt"
 )
 
-// ErrKey is the error of a value that was sealed with another key, that belongs to
-// something else, or that was changed.
-var ErrKey = errors.New("stored with another key")
+// ErrKey is the error of a value that was sealed with another key or for another owner, or that was changed.
+var ErrKey = errors.New("encrypted with another key")
 
 const (
-	// version is the first byte of a sealed value: AES-256-GCM with a nonce of 12 bytes
-	// before the ciphertext.
+	// version is the first byte of a sealed value. Version 1 is AES-256-GCM, with the 12-byte nonce before the ciphertext.
 	version = 1
 
-	info     = "linkwatch stored secrets" // keeps the key apart from other uses of the same text
+	info     = "linkwatch stored secrets" // HKDF info: separates the keys that are derived from one text
 	signInfo = "linkwatch signatures"
 	keyLen   = 32
 )
 
-// Box seals values and opens them, and signs texts, with keys that are made of one text. It
-// is safe for concurrent use.
+// Box encrypts and decrypts values and signs texts, with keys derived from one text. It is safe for concurrent use.
 type Box struct {
 	aead cipher.AEAD
 	sign []byte
 }
 
-// FromText makes a box with a key that is derived from a text. The text must be hard to
-// guess: 16 random bytes or more. It must not be empty.
+// FromText returns a Box with keys derived from a text. The text must not be empty and should contain at least 16 random
+// bytes.
 func FromText(text string) (*Box, error) {
 	if text == "" {
-		return nil, errors.New("the text of a secret key is empty")
+		return nil, errors.New("secret key is empty")
 	}
 	key, err := hkdf.Key(sha256.New, []byte(text), nil, info, keyLen)
 	if err != nil {
-		return nil, fmt.Errorf("deriving a key: %w", err)
+		return nil, fmt.Errorf("derive key: %w", err)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, fmt.Errorf("using a key: %w", err)
+		return nil, fmt.Errorf("create cipher: %w", err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		return nil, fmt.Errorf("using a key: %w", err)
+		return nil, fmt.Errorf("create cipher: %w", err)
 	}
 	sign, err := hkdf.Key(sha256.New, []byte(text), nil, signInfo, keyLen)
 	if err != nil {
-		return nil, fmt.Errorf("deriving a key: %w", err)
+		return nil, fmt.Errorf("derive key: %w", err)
 	}
 	return &Box{aead, sign}, nil
 }
 
-// Seal encrypts a value. of names what it belongs to, such as the id of a row: Open
-// needs the same, so a sealed value cannot be moved to another row. The same value is
-// sealed differently each time.
-func (b *Box) Seal(plain []byte, of string) ([]byte, error) {
-	return b.aead.Seal([]byte{version}, nil, plain, []byte(of)), nil //nolint:gosec // the first argument is not the nonce, which is random
+// Seal encrypts a value. owner identifies what the value belongs to, such as the ID of a row. Open requires the same
+// owner, so a sealed value cannot be moved to another row. Sealing the same value again returns different bytes.
+func (b *Box) Seal(plain []byte, owner string) ([]byte, error) {
+	return b.aead.Seal([]byte{version}, nil, plain, []byte(owner)), nil //nolint:gosec // the first argument is the destination; the nonce is random
 }
 
-// Open decrypts what Seal returned. The error is ErrKey.
-func (b *Box) Open(sealed []byte, of string) ([]byte, error) {
+// Open decrypts a value that Seal returned for the same owner. The error is ErrKey.
+func (b *Box) Open(sealed []byte, owner string) ([]byte, error) {
 	if len(sealed) == 0 || sealed[0] != version {
 		return nil, ErrKey
 	}
-	plain, err := b.aead.Open(nil, nil, sealed[1:], []byte(of))
+	plain, err := b.aead.Open(nil, nil, sealed[1:], []byte(owner))
 	if err != nil {
 		return nil, ErrKey
 	}
 	return plain, nil
 }
 
-// Sign returns a signature of a text that can stand in a URL: HMAC-SHA-256 in Base64. Only a
-// box of the same key makes the same one.
+// Sign returns the HMAC-SHA-256 of a text, in unpadded URL-safe base64.
 func (b *Box) Sign(text string) string {
 	mac := hmac.New(sha256.New, b.sign)
 	mac.Write([]byte(text))

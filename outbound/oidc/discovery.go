@@ -13,19 +13,19 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// metadata is what we use of a provider's discovery document.
+// metadata holds the fields of the discovery document that this package uses.
 type metadata struct {
 	Authorization string   `json:"authorization_endpoint"`
 	Token         string   `json:"token_endpoint"`
 	Keys          string   `json:"jwks_uri"`
-	UserInfo      string   `json:"userinfo_endpoint"` // "" = there is none
+	UserInfo      string   `json:"userinfo_endpoint"` // "" = none
 	Methods       []string `json:"token_endpoint_auth_methods_supported"`
 	SendsIssuer   bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
 }
 
-// discover fetches the discovery document. The library compares its issuer with ours.
+// discover fetches the discovery document. The library checks that its issuer is Options.Issuer.
 func (p *Provider) discover(ctx context.Context) (metadata, error) {
-	found, err := gooidc.NewProvider(p.within(ctx), p.o.Issuer)
+	found, err := gooidc.NewProvider(p.clientContext(ctx), p.opts.Issuer)
 	if err != nil {
 		kind := requestKind(err)
 		if _, ok := errors.AsType[*gooidc.IssuerMismatchError](err); ok {
@@ -37,13 +37,14 @@ func (p *Provider) discover(ctx context.Context) (metadata, error) {
 	if err := found.Claims(&m); err != nil {
 		return metadata{}, p.fail(ctx, KindUnavailable, "discovery", err)
 	}
-	if err := m.check(p.o.Issuer); err != nil {
+	if err := m.check(p.opts.Issuer); err != nil {
 		return metadata{}, p.fail(ctx, KindSettings, "discovery", err)
 	}
 	return m, nil
 }
 
-// check refuses endpoints that are not https. If the issuer itself is http, they may be http on this machine as well.
+// check returns an error for endpoints that are not https URLs. If the issuer is an http URL, http on this machine is
+// allowed too.
 func (m metadata) check(issuer string) error {
 	plain := strings.HasPrefix(issuer, "http://")
 	for name, endpoint := range map[string]string{
@@ -54,7 +55,7 @@ func (m metadata) check(issuer string) error {
 		}
 		u, err := url.Parse(endpoint)
 		if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && !(plain && u.Scheme == "http" && isLoopback(u.Hostname())) {
-			return fmt.Errorf("the %s is missing or not an https:// URL", name)
+			return fmt.Errorf("%s is missing or not an https:// URL", name)
 		}
 	}
 	return nil
@@ -65,13 +66,13 @@ func isLoopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// endpoint says how the client proves who it is: by HTTP Basic unless the provider takes its secret in the body only.
-// oauth2 would else try both, with a code that can be used once.
+// endpoint returns the endpoints and how the client authenticates: with HTTP Basic, or in the body if the provider supports
+// only that. Otherwise oauth2 would try both, but a code can be used only once.
 func (m metadata) endpoint(secret string) oauth2.Endpoint {
-	style := oauth2.AuthStyleInHeader
+	authStyle := oauth2.AuthStyleInHeader
 	inBody := slices.Contains(m.Methods, "client_secret_post") && !slices.Contains(m.Methods, "client_secret_basic")
 	if secret == "" || inBody {
-		style = oauth2.AuthStyleInParams
+		authStyle = oauth2.AuthStyleInParams
 	}
-	return oauth2.Endpoint{AuthURL: m.Authorization, TokenURL: m.Token, AuthStyle: style}
+	return oauth2.Endpoint{AuthURL: m.Authorization, TokenURL: m.Token, AuthStyle: authStyle}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// document is something that the provider publishes, fetched when it is needed first and again after maxAge. It is fetched
-// once at a time, and at most once in retryAfter, so that a provider that is down neither gets nor holds many requests.
+// document caches a document of the provider for maxAge. It makes one request at a time and at most one per retryAfter, so
+// that a provider that is down does not get many requests or block many callers.
 type document[T any] struct {
 	p     *Provider
 	fetch func(context.Context) (T, error)
@@ -15,20 +15,20 @@ type document[T any] struct {
 	mu      sync.Mutex
 	value   T
 	err     error         // of the last attempt
-	at      time.Time     // of the last attempt; zero = there was none
-	running chan struct{} // closed when the attempt under way ends; nil = there is none
+	at      time.Time     // of the last attempt; zero = none
+	running chan struct{} // closed when the current attempt ends; nil = none
 }
 
 func newDocument[T any](p *Provider, fetch func(context.Context) (T, error)) *document[T] {
 	return &document[T]{p: p, fetch: fetch}
 }
 
-// get returns the document. If it is old, or enough (nil = any is) refuses it, it is fetched first: the caller waits for
-// that as long as ctx lasts. If the last attempt failed, or was made within retryAfter, the caller gets what came of it at
-// once. So a document that is returned may not be enough.
-func (d *document[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
+// get returns the document. If it is older than maxAge, or accept returns false for it, get fetches it again and waits until
+// ctx ends. A nil accept accepts every document. If the last attempt failed or is more recent than retryAfter, get returns
+// its result at once. The caller must therefore check the returned document.
+func (d *document[T]) get(ctx context.Context, accept func(T) bool) (T, error) {
 	for waited := false; ; waited = true {
-		value, err, wait := d.look(enough, waited)
+		value, err, wait := d.state(accept, waited)
 		if wait == nil {
 			return value, err
 		}
@@ -40,15 +40,16 @@ func (d *document[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	}
 }
 
-// look returns the document as it is, or the attempt to wait for. last says that the caller has waited for one already.
-func (d *document[T]) look(enough func(T) bool, last bool) (value T, err error, wait chan struct{}) { //nolint:revive,staticcheck // err is part of the document
+// state returns the document, or a channel to wait for if it must be fetched. If waited is true, it does not start another
+// attempt.
+func (d *document[T]) state(accept func(T) bool, waited bool) (value T, err error, wait chan struct{}) { //nolint:revive,staticcheck // err is part of the document
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	age, tried := d.p.o.Clock().Sub(d.at), !d.at.IsZero()
-	if tried && d.err == nil && age < maxAge && (enough == nil || enough(d.value)) {
+	age, tried := d.p.opts.Clock().Sub(d.at), !d.at.IsZero()
+	if tried && d.err == nil && age < maxAge && (accept == nil || accept(d.value)) {
 		return d.value, nil, nil
 	}
-	if last || tried && (age < retryAfter && age >= 0 || d.running != nil && d.err != nil) {
+	if waited || tried && (age < retryAfter && age >= 0 || d.running != nil && d.err != nil) {
 		return d.value, d.err, nil
 	}
 	if d.running == nil {
@@ -58,12 +59,12 @@ func (d *document[T]) look(enough func(T) bool, last bool) (value T, err error, 
 	return d.value, d.err, d.running
 }
 
-// attempt fetches the document, for all who wait. It ends with the Provider, not with the request that needed it first.
+// attempt fetches the document for all waiting callers. Close of the Provider cancels it, but the end of a request does not.
 func (d *document[T]) attempt() {
 	value, err := d.fetch(d.p.ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.err, d.at = err, d.p.o.Clock()
+	d.err, d.at = err, d.p.opts.Clock()
 	if err == nil {
 		d.value = value
 	}

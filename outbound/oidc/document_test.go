@@ -10,69 +10,69 @@ import (
 	"linkwatch/outbound/oidc/standin"
 )
 
-// The program starts while the provider is down. A failure is remembered for some seconds, then the provider is asked again.
+// A failed discovery is cached for retryAfter. A new Provider makes no request.
 func TestDiscoveryIsRetried(t *testing.T) {
 	w := start(t, nil)
-	w.counts("discovery", 0)
-	w.Break(standin.Fail("discovery"))
+	w.wantRequests("discovery", 0)
+	w.SetFaults(standin.Fail("discovery"))
 	for range 3 {
 		_, err := w.Begin(t.Context(), redirectURL)
-		w.fails("down", err, KindUnavailable)
+		w.wantKind("down", err, KindUnavailable)
 	}
-	w.counts("discovery", 1)
-	w.wait(retryAfter - time.Millisecond)
+	w.wantRequests("discovery", 1)
+	w.advance(retryAfter - time.Millisecond)
 	_, err := w.Begin(t.Context(), redirectURL)
-	w.fails("down", err, KindUnavailable)
-	w.counts("discovery", 1)
-	w.wait(time.Millisecond)
-	w.Break()
+	w.wantKind("down", err, KindUnavailable)
+	w.wantRequests("discovery", 1)
+	w.advance(time.Millisecond)
+	w.SetFaults()
 	if _, err := w.signIn(); err != nil {
 		t.Error(err)
 	}
-	w.counts("discovery", 2)
-	w.wait(maxAge)
+	w.wantRequests("discovery", 2)
+	w.advance(maxAge)
 	if _, err := w.signIn(); err != nil {
 		t.Error(err)
 	}
-	w.counts("discovery", 3)
-	w.counts("keys", 2)
+	w.wantRequests("discovery", 3)
+	w.wantRequests("keys", 2)
 }
 
-// One request fetches a document for all. A caller that stops waiting does not end it for the others.
-func TestOneDiscoveryAtATime(t *testing.T) {
+// Concurrent callers share one request. A caller that stops waiting does not cancel it.
+func TestConcurrentDiscovery(t *testing.T) {
 	w := start(t, nil)
-	w.Break(standin.Hang("discovery"))
+	w.SetFaults(standin.Hang("discovery"))
 	ctx, cancel := context.WithCancel(t.Context())
-	var all sync.WaitGroup
+	var callers sync.WaitGroup
 	for range 20 {
-		all.Go(func() {
+		callers.Go(func() {
 			_, err := w.Begin(ctx, redirectURL)
-			w.fails("canceled", err, KindUnavailable)
+			w.wantKind("canceled", err, KindUnavailable)
 		})
 	}
 	<-w.Hanging()
 	cancel()
-	all.Wait()
-	w.counts("discovery", 1)
-	// Close ends the request itself.
+	callers.Wait()
+	w.wantRequests("discovery", 1)
+	// Close cancels the request.
 	ended := make(chan error)
 	go func() {
 		_, err := w.Begin(context.WithoutCancel(ctx), redirectURL)
 		ended <- err
 	}()
 	w.Provider.Close()
-	w.fails("closed", <-ended, KindUnavailable)
+	w.wantKind("closed", <-ended, KindUnavailable)
 	w.Provider.Close()
 }
 
-// While a provider that was down is asked again, only the request that began it waits.
-func TestARetryHoldsOneRequest(t *testing.T) {
+// During a retry after a failure, only the caller that started it waits.
+func TestRetryBlocksOneCaller(t *testing.T) {
 	w := start(t, nil)
-	w.Break(standin.Fail("discovery"))
+	w.SetFaults(standin.Fail("discovery"))
 	_, down := w.Begin(t.Context(), redirectURL)
-	w.fails("down", down, KindUnavailable)
-	w.Break(standin.Hang("discovery"))
-	w.wait(retryAfter)
+	w.wantKind("down", down, KindUnavailable)
+	w.SetFaults(standin.Hang("discovery"))
+	w.advance(retryAfter)
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() {
@@ -82,43 +82,43 @@ func TestARetryHoldsOneRequest(t *testing.T) {
 	<-w.Hanging()
 	for range 3 {
 		if _, err := w.Begin(t.Context(), redirectURL); !errors.Is(err, down) {
-			t.Errorf("another request waited: %v", errors.Unwrap(err))
+			t.Errorf("got %v, want the cached error", errors.Unwrap(err))
 		}
 	}
 	cancel()
-	w.fails("canceled", <-first, KindUnavailable)
-	w.counts("discovery", 2)
+	w.wantKind("canceled", <-first, KindUnavailable)
+	w.wantRequests("discovery", 2)
 }
 
-// A new key is fetched when a token names it, at most once in some seconds, and the old one is not accepted any more.
+// Keys are fetched again for a token with an unknown key ID, at most once per retryAfter. A removed key is rejected.
 func TestKeyRotation(t *testing.T) {
 	w := start(t, func(s *standin.Server, _ *Options) { s.Algorithm = "ES256" })
 	if _, err := w.signIn(); err != nil {
 		t.Error(err)
 	}
-	w.wait(retryAfter)
+	w.advance(retryAfter)
 	w.Rotate()
 	for range 2 {
 		if _, err := w.signIn(); err != nil {
 			t.Error(err)
 		}
 	}
-	w.counts("keys", 2)
-	w.Break(standin.UnknownKey)
+	w.wantRequests("keys", 2)
+	w.SetFaults(standin.UnknownKey)
 	for range 3 {
 		_, err := w.signIn()
-		w.fails("unknown key", err, KindRejected)
+		w.wantKind("unknown key", err, KindRejected)
 	}
-	w.counts("keys", 2)
-	w.wait(retryAfter)
+	w.wantRequests("keys", 2)
+	w.advance(retryAfter)
 	for range 3 {
 		_, err := w.signIn()
-		w.fails("unknown key", err, KindRejected)
+		w.wantKind("unknown key", err, KindRejected)
 	}
-	w.counts("keys", 3)
-	w.wait(retryAfter)
-	w.Break(standin.UnknownKey, standin.Fail("keys"))
+	w.wantRequests("keys", 3)
+	w.advance(retryAfter)
+	w.SetFaults(standin.UnknownKey, standin.Fail("keys"))
 	_, err := w.signIn()
-	w.fails("unknown key, and no way to know more", err, KindUnavailable)
-	w.counts("keys", 4)
+	w.wantKind("unknown key, and keys unavailable", err, KindUnavailable)
+	w.wantRequests("keys", 4)
 }

@@ -10,40 +10,39 @@ import (
 	"linkwatch/outbound"
 )
 
-// Kind says what sort of failure an Error is.
+// Kind is the kind of an Error.
 type Kind string
 
-// The kinds of failure.
 const (
-	KindUnavailable Kind = "unavailable" // the provider, or a part of it, gave no useful answer in time
-	KindSettings    Kind = "settings"    // the provider and our settings do not fit
-	KindDenied      Kind = "denied"      // the provider did not sign the user in, or the user did not want it
-	KindExpired     Kind = "expired"     // the sign-in was not begun in this browser, took too long, or was finished before
-	KindRejected    Kind = "rejected"    // what the provider sent is not valid
+	KindUnavailable Kind = "unavailable" // no valid response from the provider in time
+	KindSettings    Kind = "settings"    // the settings do not match the provider
+	KindDenied      Kind = "denied"      // the provider or the user refused the sign-in
+	KindExpired     Kind = "expired"     // started in another browser, expired or already finished
+	KindRejected    Kind = "rejected"    // the response of the provider is invalid
 )
 
 var texts = map[Kind]string{
-	KindUnavailable: "The identity provider is not available. Try again in a minute.",
-	KindSettings:    "Single sign-on is not set up correctly. Ask an administrator: the log of the server has the reason.",
+	KindUnavailable: "The identity provider is unavailable. Try again in a minute.",
+	KindSettings:    "Single sign-on is not configured correctly. Ask an admin to check the server log.",
 	KindDenied:      "The identity provider did not sign you in.",
-	KindExpired:     "This sign-in has expired, or was begun in another browser. Sign in again.",
-	KindRejected:    "The response of the identity provider is not valid. Sign in again.",
+	KindExpired:     "This login has expired, or was started in another browser. Sign in again.",
+	KindRejected:    "The identity provider sent an invalid response. Sign in again.",
 }
 
-// Error is the error of a failed sign-in. Its text is a sentence for the user, fixed for each Kind, without anything that the
-// provider or a visitor sent. It unwraps to the cause, which is already logged and must not be shown.
+// Error is the error of a failed sign-in. Its message is a fixed sentence for the user, one per Kind, without text from the
+// provider or the client. It unwraps to the cause, which is already logged and must not be shown.
 type Error struct {
 	Kind Kind
 	err  error
 }
 
-// Error returns the sentence.
+// Error returns the message for the user.
 func (e *Error) Error() string { return texts[e.Kind] }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.err }
 
-// requestKind says what a request that got no answer is about.
+// requestKind returns the kind of a failed request.
 func requestKind(err error) Kind {
 	if outbound.ServiceError(err).Kind == outbound.KindBlocked {
 		return KindSettings // OUTBOUND_ALLOW_CIDRS
@@ -51,14 +50,14 @@ func requestKind(err error) Kind {
 	return KindUnavailable
 }
 
-// statusError is a status line that was not expected.
+// statusError is an unexpected status line.
 type statusError string
 
 func (e statusError) Error() string { return "unexpected status " + brief(string(e)) }
 
-const maxLogged = 300 // bytes of a cause
+const maxLogged = 300 // bytes of a logged text
 
-// fail logs why a step failed, and makes the error of it.
+// fail logs the cause of a failed step, without secrets, and returns an *Error.
 func (p *Provider) fail(ctx context.Context, kind Kind, step string, err error, secrets ...string) error {
 	level := slog.LevelWarn
 	if kind == KindDenied || kind == KindExpired {
@@ -66,18 +65,18 @@ func (p *Provider) fail(ctx context.Context, kind Kind, step string, err error, 
 	}
 	text := err.Error()
 	if outbound.ServiceError(err).Kind == outbound.KindBlocked {
-		text = "the address is not allowed by OUTBOUND_ALLOW_CIDRS: " + text
+		text = "address is not allowed by OUTBOUND_ALLOW_CIDRS: " + text
 	}
-	for _, secret := range append(secrets, p.o.ClientSecret) {
+	for _, secret := range append(secrets, p.opts.ClientSecret) {
 		if secret != "" {
 			text = strings.NewReplacer(secret, "***", url.QueryEscape(secret), "***").Replace(text)
 		}
 	}
-	p.o.Log.Log(ctx, level, "single sign-on failed", "step", step, "kind", string(kind), "error", brief(text))
+	p.opts.Log.Log(ctx, level, "single sign-on failed", "step", step, "kind", string(kind), "error", brief(text))
 	return &Error{Kind: kind, err: err}
 }
 
-// brief cuts a text for the log, since the provider or a visitor may have written it.
+// brief truncates a text from outside for the log, and replaces control characters and invalid UTF-8.
 func brief(s string) string {
 	if len(s) > maxLogged {
 		s = s[:maxLogged] + "…"

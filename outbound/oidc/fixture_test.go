@@ -20,78 +20,78 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const redirectURL = "https://links.example/login/oidc/callback"
 
-// world is a stand-in, a Provider for it, and their clock.
-type world struct {
+// fixture is a stand-in server and a Provider for it, with a shared clock.
+type fixture struct {
 	*standin.Server
 	*Provider
 	t   *testing.T
-	log *output
+	log *logBuffer
 
 	mu  sync.Mutex
 	now time.Time
 }
 
-// start makes a world. change may change both before they are used; nil changes nothing.
-func start(t *testing.T, change func(*standin.Server, *Options)) *world {
+// start returns a fixture. configure may change the server and the options first; nil = no change.
+func start(t *testing.T, configure func(*standin.Server, *Options)) *fixture {
 	t.Helper()
 	s := standin.New()
 	t.Cleanup(s.Close)
-	w := &world{Server: s, t: t, log: &output{}, now: time.Now()}
+	w := &fixture{Server: s, t: t, log: &logBuffer{}, now: time.Now()}
 	s.Clock = w.clock
 	o := Options{
 		Issuer: w.URL, ClientID: standin.ClientID, ClientSecret: standin.ClientSecret, Scopes: []string{"profile", "openid", "email"}, RoleClaim: "groups",
 		AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)), UserAgent: "Linkwatch/test",
 	}
-	if change != nil {
-		change(s, &o)
+	if configure != nil {
+		configure(s, &o)
 	}
 	w.Provider = New(o)
 	t.Cleanup(w.Provider.Close)
 	return w
 }
 
-func (w *world) clock() time.Time {
+func (w *fixture) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
-func (w *world) wait(d time.Duration) {
+func (w *fixture) advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(d)
 }
 
-// signIn is a whole sign-in.
-func (w *world) signIn() (Identity, error) {
+// signIn makes a complete sign-in.
+func (w *fixture) signIn() (Identity, error) {
 	ctx := w.t.Context()
 	l, err := w.Begin(ctx, redirectURL)
 	if err != nil {
 		return Identity{}, err
 	}
-	code, err := w.comeBack(ctx, l)
+	code, err := w.followLogin(ctx, l)
 	if err != nil {
 		return Identity{}, err
 	}
 	return w.Finish(ctx, l, code, redirectURL)
 }
 
-// comeBack is the way of the browser.
-func (w *world) comeBack(ctx context.Context, l Login) (code string, err error) {
+// followLogin does what the browser does between Begin and Finish, and returns the code.
+func (w *fixture) followLogin(ctx context.Context, l Login) (code string, err error) {
 	w.t.Helper()
 	back, err := w.SignIn(ctx, l.URL)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if got := back.Scheme + "://" + back.Host + back.Path; got != redirectURL {
-		w.t.Errorf("the provider sends the browser to %s", got)
+		w.t.Errorf("the provider redirects to %s, want %s", got, redirectURL)
 	}
 	return w.Callback(ctx, l, back.Query())
 }
 
-// fails checks that err is of this kind, and that it shows nothing of the provider.
-func (w *world) fails(what any, err error, kind Kind) {
+// wantKind checks that err is an *Error of a kind with a cause, and that its message has no text from the provider.
+func (w *fixture) wantKind(what any, err error, kind Kind) {
 	w.t.Helper()
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Kind != kind {
@@ -99,34 +99,34 @@ func (w *world) fails(what any, err error, kind Kind) {
 		return
 	}
 	if text := e.Error(); text == "" || text != texts[kind] || strings.Contains(text, "<b>") {
-		w.t.Errorf("%v: the text is %q", what, text)
+		w.t.Errorf("%v: got message %q, want %q", what, text, texts[kind])
 	}
 	if e.Unwrap() == nil {
-		w.t.Errorf("%v: no cause", what)
+		w.t.Errorf("%v: the error has no cause", what)
 	}
 }
 
-func (w *world) counts(part string, want int) {
+func (w *fixture) wantRequests(endpoint string, want int) {
 	w.t.Helper()
-	if got := w.Count(part); got != want {
-		w.t.Errorf("%d requests for %s, want %d", got, part, want)
+	if got := w.Count(endpoint); got != want {
+		w.t.Errorf("got %d requests for %s, want %d", got, endpoint, want)
 	}
 }
 
-// output is a log that can be written and read at a time.
-type output struct {
+// logBuffer is a buffer that is safe for concurrent use.
+type logBuffer struct {
 	mu sync.Mutex
 	bytes.Buffer
 }
 
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.Buffer.Write(p)
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
 }
 
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.Buffer.String()
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
 }

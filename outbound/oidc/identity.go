@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	maxText      = 512  // bytes of a claim; a longer one counts as missing
-	maxValues    = 1000 // of the role claim; others are ignored
-	maxUsername  = 64   // bytes of what Username returns
+	maxText      = 512  // bytes of a claim; longer claims are ignored
+	maxValues    = 1000 // values of the role claim; more are ignored
+	maxUsername  = 64   // bytes of a result of Username
 	fallbackName = "user"
 )
 
-// Identity is who has signed in, as the provider says. Issuer and Subject together name a user for ever; nothing else does:
-// the provider may give a user name or an address to somebody else.
+// Identity is a user who signed in at the provider. Only Issuer and Subject together identify a user. The provider may
+// reassign usernames and email addresses.
 type Identity struct {
 	Issuer        string
 	Subject       string
-	Username      string // what the user wants to be called, as the provider sent it; "" = unknown. See Username
-	Email         string // "" = unknown
-	EmailVerified bool   // the provider says that the address is the user's
-	Claims        []string
+	Username      string   // preferred_username as sent; "" = unknown. See Username
+	Email         string   // "" = unknown
+	EmailVerified bool     // the provider has verified Email
+	RoleValues    []string // values of Options.RoleClaim
 }
 
-// claims are those of an ID token or the userinfo endpoint.
+// claims holds the claims of an ID token or a userinfo response.
 type claims map[string]json.RawMessage
 
-// text is a claim that is a text, else "".
+// text returns a claim that is a valid text, else "".
 func (c claims) text(name string) string {
 	var s string
 	if json.Unmarshal(c[name], &s) != nil || !validText(s) {
@@ -40,10 +40,10 @@ func validText(s string) bool {
 	return len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// flag is a claim that is true. Some providers write it as a text.
+// flag reports whether a claim is true. Some providers send it as a string.
 func (c claims) flag(name string) bool { return string(c[name]) == "true" || c.text(name) == "true" }
 
-// values are those of a claim that is a text or a list of texts. Others are left out.
+// values returns the texts of a claim that is a text or a list. It skips other values.
 func (c claims) values(name string) []string {
 	if s := c.text(name); s != "" {
 		return []string{s}
@@ -52,17 +52,17 @@ func (c claims) values(name string) []string {
 	if json.Unmarshal(c[name], &list) != nil {
 		return nil
 	}
-	var out []string
+	var texts []string
 	for _, raw := range list[:min(len(list), maxValues)] {
 		if s := (claims{"": raw}).text(""); s != "" {
-			out = append(out, s)
+			texts = append(texts, s)
 		}
 	}
-	return out
+	return texts
 }
 
-// take adds a claim of other that c lacks.
-func (c claims) take(other claims, name string) {
+// addMissing copies a claim of other that c lacks.
+func (c claims) addMissing(other claims, name string) {
 	if _, ok := c[name]; !ok && other[name] != nil {
 		c[name] = other[name]
 	}
@@ -72,16 +72,16 @@ func (c claims) identity(issuer, roleClaim string) Identity {
 	id := Identity{Issuer: issuer, Subject: c.text("sub"), Username: c.text("preferred_username"), Email: c.text("email")}
 	id.EmailVerified = id.Email != "" && c.flag("email_verified")
 	if roleClaim != "" {
-		id.Claims = c.values(roleClaim)
+		id.RoleValues = c.values(roleClaim)
 	}
 	return id
 }
 
-// rank orders the roles that a mapping can give.
+// rank orders the roles.
 var rank = map[string]int{"viewer": 1, "editor": 2, "admin": 3}
 
-// Role is the highest role to which mapping maps one of values, else defaultRole. ok is false if that is no role of an account:
-// the user is refused.
+// Role returns the highest role that mapping has for one of values, or defaultRole if there is none. ok is false if the result
+// is not a role, such as "none". The user must then be refused.
 func Role(values []string, mapping map[string]string, defaultRole string) (role string, ok bool) {
 	for _, v := range values {
 		if mapped := mapping[v]; rank[mapped] > rank[role] {
@@ -97,8 +97,8 @@ func Role(values []string, mapping map[string]string, defaultRole string) (role 
 	return role, true
 }
 
-// AllowedDomain reports whether an address is of one of the domains, whatever its case. A subdomain is another domain, and an
-// address that is not verified is of none. Without domains all users are allowed, with and without an address.
+// AllowedDomain reports whether a verified email address is in one of the domains, ignoring case. Subdomains do not match.
+// Without domains, all users are allowed, even without an address.
 func AllowedDomain(email string, verified bool, domains []string) bool {
 	if len(domains) == 0 {
 		return true
@@ -115,7 +115,7 @@ func AllowedDomain(email string, verified bool, domains []string) bool {
 	return false
 }
 
-// equalASCII compares without regard to the case of ASCII letters. strings.EqualFold takes K (U+212A) for k.
+// equalASCII ignores the case of ASCII letters only. strings.EqualFold would also equate K (U+212A) and k.
 func equalASCII(a, b string) bool {
 	lower := func(s string) string { return strings.Map(lowerASCII, s) }
 	return lower(a) == lower(b)
@@ -128,9 +128,9 @@ func lowerASCII(r rune) rune {
 	return r
 }
 
-// Username is a name for the account of a user: what the user wants to be called, else the local part of the address, else the
-// subject. It has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and begins and ends with a letter or a digit. It is a
-// suggestion: another user, of any provider or none, can have the same one, so an account must not be found by it.
+// Username suggests a username for the account of a user: the preferred username, else the local part of the email address,
+// else the subject. It has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts and ends with a letter or digit.
+// It is not unique, so callers must not find an account by it.
 func Username(id Identity) string {
 	local, _, _ := strings.Cut(id.Email, "@")
 	for _, s := range []string{id.Username, local, id.Subject} {
@@ -141,7 +141,7 @@ func Username(id Identity) string {
 	return fallbackName
 }
 
-// cleanName makes "-" of each run of characters that a name cannot have.
+// cleanName replaces each run of characters that a username cannot have by "-".
 func cleanName(s string) string {
 	var b strings.Builder
 	gap := false

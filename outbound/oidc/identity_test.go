@@ -20,7 +20,7 @@ func TestRole(t *testing.T) {
 		{nil, "viewer", "viewer"},
 		{[]string{"staff"}, "none", "editor"},
 		{[]string{"guests", "ops", "staff"}, "none", "admin"},
-		{[]string{"guests", "unknown"}, "admin", "viewer"}, // the default is for those whom nothing maps
+		{[]string{"guests", "unknown"}, "admin", "viewer"}, // the default applies only if no value matches
 		{[]string{"Staff", "unknown", ""}, "none", ""},
 		{[]string{"Staff"}, "editor", "editor"},
 		{[]string{"cn=ops"}, "none", "admin"},
@@ -28,11 +28,11 @@ func TestRole(t *testing.T) {
 		{nil, "owner", ""},
 	} {
 		if got, ok := Role(tt.values, mapping, tt.fallback); got != tt.want || ok != (tt.want != "") {
-			t.Errorf("%q, else %q: got %q, %v; want %q", tt.values, tt.fallback, got, ok, tt.want)
+			t.Errorf("values %q, default %q: got %q, %v; want %q", tt.values, tt.fallback, got, ok, tt.want)
 		}
 	}
 	if role, ok := Role([]string{"admin"}, nil, "none"); ok {
-		t.Errorf("without a mapping: %q", role)
+		t.Errorf("without a mapping: got %q", role)
 	}
 }
 
@@ -45,13 +45,13 @@ func TestAllowedDomain(t *testing.T) {
 		"ann@": false, "ann@example.com ": false, "ann@\u212aiosk.example": false, "ann@KIOSK.example": true,
 	} {
 		if got := AllowedDomain(email, true, domains); got != want {
-			t.Errorf("%q: %v", email, got)
+			t.Errorf("%q: got %v, want %v", email, got, want)
 		}
 		if AllowedDomain(email, false, domains) {
-			t.Errorf("%q is allowed without being verified", email)
+			t.Errorf("unverified %q is allowed", email)
 		}
 		if !AllowedDomain(email, false, nil) {
-			t.Errorf("%q is refused though all are allowed", email)
+			t.Errorf("%q is refused without allowed domains", email)
 		}
 	}
 }
@@ -83,26 +83,26 @@ func FuzzUsername(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, email, subject string) {
 		got := Username(Identity{Username: name, Email: email, Subject: subject})
 		if got == "" || len(got) > 64 || strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" || strings.Trim(got, "._-") != got {
-			t.Errorf("%q, %q, %q became %q", name, email, subject, got)
+			t.Errorf("%q, %q, %q: got %q", name, email, subject, got)
 		}
 		if again := Username(Identity{Username: got}); again != got {
-			t.Errorf("%q became %q", got, again)
+			t.Errorf("Username of %q: got %q, want no change", got, again)
 		}
 	})
 }
 
-// The role claim is a text or a list of texts. Other claims that are not as they should be count as missing.
+// The role claim is a text or a list of texts. Invalid claims count as missing.
 func TestClaims(t *testing.T) {
 	w := start(t, nil)
 	for _, tt := range []struct {
 		claims map[string]any
 		want   Identity
 	}{
-		{map[string]any{"groups": "staff"}, Identity{Claims: []string{"staff"}}},
-		{map[string]any{"groups": []any{"a", 1, nil, "", []string{"b"}, "c d", "x\n"}}, Identity{Claims: []string{"a", "c d"}}},
+		{map[string]any{"groups": "staff"}, Identity{RoleValues: []string{"staff"}}},
+		{map[string]any{"groups": []any{"a", 1, nil, "", []string{"b"}, "c d", "x\n"}}, Identity{RoleValues: []string{"a", "c d"}}},
 		{map[string]any{"groups": map[string]any{"staff": true}}, Identity{}},
 		{map[string]any{"groups": 7}, Identity{}},
-		{map[string]any{"groups": slices.Repeat([]string{"a"}, 1500)}, Identity{Claims: slices.Repeat([]string{"a"}, 1000)}},
+		{map[string]any{"groups": slices.Repeat([]string{"a"}, 1500)}, Identity{RoleValues: slices.Repeat([]string{"a"}, 1000)}},
 		{map[string]any{"email": "a@example.com", "email_verified": "true"}, Identity{Email: "a@example.com", EmailVerified: true}},
 		{map[string]any{"email": "a@example.com", "email_verified": "false"}, Identity{Email: "a@example.com"}},
 		{map[string]any{"email": "a@example.com", "email_verified": 1}, Identity{Email: "a@example.com"}},
@@ -113,10 +113,10 @@ func TestClaims(t *testing.T) {
 		{map[string]any{"preferred_username": strings.Repeat("x", 513)}, Identity{}},
 		{map[string]any{"preferred_username": map[string]any{}}, Identity{}},
 	} {
-		w.Become(standin.User{Subject: "1", Claims: tt.claims})
+		w.SetUser(standin.User{Subject: "1", Claims: tt.claims})
 		tt.want.Issuer, tt.want.Subject = w.URL, "1"
 		got, err := w.signIn()
-		if err != nil || got.Email != tt.want.Email || got.EmailVerified != tt.want.EmailVerified || got.Username != tt.want.Username || !slices.Equal(got.Claims, tt.want.Claims) {
+		if err != nil || got.Email != tt.want.Email || got.EmailVerified != tt.want.EmailVerified || got.Username != tt.want.Username || !slices.Equal(got.RoleValues, tt.want.RoleValues) {
 			t.Errorf("%.80v: got %.200v, %v", tt.claims, got, err)
 		}
 	}

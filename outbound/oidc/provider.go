@@ -1,12 +1,12 @@
-// Package oidc signs people in at an OpenID Connect provider, by the authorization code flow with PKCE.
+// Package oidc signs users in at an OpenID Connect provider with the authorization code flow and PKCE.
 //
-// A sign-in takes two requests of a browser. Begin makes the URL to send it to, and what must be kept for it until it comes
-// back: in a cookie that only this server can read and make. Callback checks the query with which it comes back, and Finish
-// exchanges the code for who signed in.
+// A sign-in has two steps. Begin returns the URL at the provider, and secrets that must stay with the browser, in a cookie
+// that only this server can read and write. When the browser returns, Callback checks its query, and Finish exchanges the
+// code for the identity of the user.
 //
-// All requests to the provider go through outbound: to public addresses and those of OUTBOUND_ALLOW_CIDRS only, without
-// redirects and cookies, with limits of time and size. Nothing is requested before the first sign-in, so a program starts
-// while its provider is down.
+// All requests to the provider go through package outbound: only to public addresses and OUTBOUND_ALLOW_CIDRS, without
+// redirects and cookies, and with limits on time and size. The first sign-in makes the first request, so Linkwatch starts
+// even if the provider is down.
 package oidc
 
 import (
@@ -26,44 +26,44 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds one request to the provider.
+	// DefaultTimeout is the time limit of one request to the provider.
 	DefaultTimeout = 10 * time.Second
 
-	finishTimeout = 25 * time.Second // of all requests of a Finish
-	bodyLimit     = 1 << 20          // bytes
-	maxRequests   = 8                // to a host of the provider at a time; others wait
-	retryAfter    = 5 * time.Second  // between two attempts to fetch the same document
-	maxAge        = time.Hour        // of a document: keys that the provider withdrew are not accepted for longer
+	finishTimeout = 25 * time.Second // for all requests of one Finish
+	maxBody       = 1 << 20          // bytes of a response
+	maxRequests   = 8                // concurrent requests per host; more wait
+	retryAfter    = 5 * time.Second  // minimum time between two fetches of a document
+	maxAge        = time.Hour        // of a cached document, and how long revoked keys are accepted
 )
 
-// Options configure a Provider. Issuer and ClientID are needed.
+// Options configures a Provider. Issuer and ClientID are required.
 type Options struct {
 	Issuer       string // exactly as the provider writes it
 	ClientID     string
 	ClientSecret string   // "" = a public client
-	Scopes       []string // beside openid
-	RoleClaim    string   // whose values Identity.Claims holds; "" = none
+	Scopes       []string // in addition to openid
+	RoleClaim    string   // claim for Identity.RoleValues; "" = none
 
-	AllowCIDRs []netip.Prefix   // addresses allowed although private (OUTBOUND_ALLOW_CIDRS)
+	AllowCIDRs []netip.Prefix   // allowed private addresses (OUTBOUND_ALLOW_CIDRS)
 	UserAgent  string           // of requests to the provider; "" = outbound.DefaultUserAgent
 	Timeout    time.Duration    // of one request to the provider; 0 = DefaultTimeout
-	Log        *slog.Logger     // gets why a sign-in failed; nil = no log
+	Log        *slog.Logger     // receives causes of failed sign-ins; nil = no log
 	Clock      func() time.Time // nil = time.Now
 }
 
 // Provider is an OpenID Connect provider. It is safe for concurrent use.
 type Provider struct {
-	o         Options
+	opts      Options
 	client    *http.Client
 	discovery *document[metadata]
 	keys      *document[keys]
 
-	ctx    context.Context // ends with Close
+	ctx    context.Context // canceled by Close
 	cancel context.CancelFunc
-	work   sync.WaitGroup // documents that are being fetched
+	work   sync.WaitGroup // running fetches of documents
 }
 
-// New returns a Provider. It makes no request. Close it when it is no longer needed.
+// New returns a Provider. It makes no request. Call Close to release it.
 func New(o Options) *Provider {
 	if o.UserAgent == "" {
 		o.UserAgent = outbound.DefaultUserAgent
@@ -79,46 +79,46 @@ func New(o Options) *Provider {
 	}
 	o.Scopes = slices.DeleteFunc(slices.Clone(o.Scopes), func(s string) bool { return s == gooidc.ScopeOpenID })
 	o.Scopes = append([]string{gooidc.ScopeOpenID}, o.Scopes...)
-	client := outbound.NewService(outbound.Options{AllowCIDRs: o.AllowCIDRs, Timeout: o.Timeout, MaxConcurrent: maxRequests, MaxBytes: bodyLimit})
-	client.Transport = agent{client.Transport, o.UserAgent}
-	p := &Provider{o: o, client: client}
+	client := outbound.NewService(outbound.Options{AllowCIDRs: o.AllowCIDRs, Timeout: o.Timeout, MaxConcurrent: maxRequests, MaxBytes: maxBody})
+	client.Transport = userAgent{client.Transport, o.UserAgent}
+	p := &Provider{opts: o, client: client}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.discovery = newDocument(p, p.discover)
 	p.keys = newDocument(p, p.fetchKeys)
 	return p
 }
 
-// Close ends requests for documents of the provider and drops idle connections. It can be called twice.
+// Close cancels requests for documents of the provider and closes idle connections. It can be called more than once.
 func (p *Provider) Close() {
 	p.cancel()
 	p.work.Wait()
 	p.client.CloseIdleConnections()
 }
 
-// agent sends requests with a User-Agent.
-type agent struct {
+// userAgent is a RoundTripper that sets the User-Agent.
+type userAgent struct {
 	http.RoundTripper
 	name string
 }
 
 // RoundTrip implements http.RoundTripper.
-func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a userAgent) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", a.name)
 	return a.RoundTripper.RoundTrip(r)
 }
 
-// CloseIdleConnections lets http.Client close those of the transport below.
-func (a agent) CloseIdleConnections() {
+// CloseIdleConnections lets http.Client close the connections of the wrapped transport.
+func (a userAgent) CloseIdleConnections() {
 	(&http.Client{Transport: a.RoundTripper}).CloseIdleConnections()
 }
 
-// within is ctx for the libraries, which take their client from it.
-func (p *Provider) within(ctx context.Context) context.Context {
+// clientContext returns a context with the HTTP client for the libraries.
+func (p *Provider) clientContext(ctx context.Context) context.Context {
 	return gooidc.ClientContext(ctx, p.client)
 }
 
-// get fetches a JSON document of the provider. bearer is an access token, "" = none.
+// get returns the body of a JSON document. bearer is an access token; "" = none.
 func (p *Provider) get(ctx context.Context, url, bearer string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *Provider) get(ctx context.Context, url, bearer string) ([]byte, error) 
 	return io.ReadAll(res.Body)
 }
 
-// config is the client as oauth2 wants it.
+// config returns the client configuration for oauth2.
 func (p *Provider) config(m metadata, redirectURL string) *oauth2.Config {
-	return &oauth2.Config{ClientID: p.o.ClientID, ClientSecret: p.o.ClientSecret, Endpoint: m.endpoint(p.o.ClientSecret), RedirectURL: redirectURL, Scopes: p.o.Scopes}
+	return &oauth2.Config{ClientID: p.opts.ClientID, ClientSecret: p.opts.ClientSecret, Endpoint: m.endpoint(p.opts.ClientSecret), RedirectURL: redirectURL, Scopes: p.opts.Scopes}
 }

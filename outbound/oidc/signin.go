@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -12,11 +13,10 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// maxCode is the longest code that is sent on, in bytes.
-const maxCode = 4096
+const maxCode = 4096 // bytes of an authorization code
 
-// Login is a sign-in that has begun. URL is where to send the browser. The other values must come back unchanged with this
-// browser and no other, and only once: anyone who knows them can finish the sign-in as another user.
+// Login is a sign-in in progress. URL is the page of the provider that the browser opens. The other values are secrets: they
+// must return unchanged with the same browser, and only once. Anyone who knows them can finish the sign-in.
 type Login struct {
 	URL      string
 	State    string
@@ -24,8 +24,8 @@ type Login struct {
 	Verifier string
 }
 
-// Begin starts a sign-in. redirectURL is where the provider sends the browser back to; it knows this URL. The error is an
-// *Error.
+// Begin starts a sign-in. The provider redirects the browser to redirectURL, which must be registered there. The error is
+// an *Error.
 func (p *Provider) Begin(ctx context.Context, redirectURL string) (Login, error) {
 	m, err := p.metadata(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Provider) metadata(ctx context.Context) (metadata, error) {
 	return m, asError(err)
 }
 
-// asError keeps an *Error. Other errors come from a context that ended while its owner waited.
+// asError returns an *Error unchanged. Other errors come from a context that ended while waiting.
 func asError(err error) error {
 	if _, ok := errors.AsType[*Error](err); ok || err == nil {
 		return err
@@ -50,49 +50,42 @@ func asError(err error) error {
 	return &Error{Kind: KindUnavailable, err: err}
 }
 
-// Callback returns the code of a query with which a browser comes back from the provider. The error is an *Error.
+// Callback checks the query of a browser that returns from the provider, and returns the code. The error is an *Error.
 func (p *Provider) Callback(ctx context.Context, l Login, q url.Values) (code string, err error) {
 	for _, name := range []string{"state", "iss", "error", "code"} {
 		if len(q[name]) > 1 {
-			return "", p.fail(ctx, KindRejected, "callback", errors.New("a parameter is there twice"))
+			return "", p.fail(ctx, KindRejected, "callback", errors.New("a parameter is repeated"))
 		}
 	}
 	if l.State == "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(l.State)) != 1 {
-		return "", p.fail(ctx, KindExpired, "callback", errors.New("the state is another one"))
+		return "", p.fail(ctx, KindExpired, "callback", errors.New("state does not match"))
 	}
 	if err := p.CheckIssuer(ctx, q.Get("iss")); err != nil {
 		return "", err
 	}
 	if reason := q.Get("error"); reason != "" {
-		return "", p.fail(ctx, refusals[reason].or(KindDenied), "callback", errors.New("the provider answered "+brief(reason)+": "+brief(q.Get("error_description"))))
+		return "", p.fail(ctx, cmp.Or(kindOfCode[reason], KindDenied), "callback", errors.New("provider returned "+brief(reason)+": "+brief(q.Get("error_description"))))
 	}
 	code = q.Get("code")
 	if code == "" || len(code) > maxCode {
-		return "", p.fail(ctx, KindRejected, "callback", errors.New("the code is missing or too long"))
+		return "", p.fail(ctx, KindRejected, "callback", errors.New("code is missing or too long"))
 	}
 	return code, nil
 }
 
-func (k Kind) or(other Kind) Kind {
-	if k == "" {
-		return other
-	}
-	return k
-}
-
-// refusals are the errors of RFC 6749, 4.1.2.1 and 5.2, that are not about the user.
-var refusals = map[string]Kind{
+// kindOfCode has the kinds of the error codes of RFC 6749, 4.1.2.1 and 5.2, that the user has not caused.
+var kindOfCode = map[string]Kind{
 	"invalid_request": KindSettings, "unauthorized_client": KindSettings, "unsupported_response_type": KindSettings, "invalid_scope": KindSettings,
 	"invalid_client": KindSettings, "unsupported_grant_type": KindSettings,
 	"server_error": KindUnavailable, "temporarily_unavailable": KindUnavailable,
 	"invalid_grant": KindExpired,
 }
 
-// CheckIssuer refuses the iss parameter of a callback (RFC 9207) if it is another issuer, so that no other provider can make a
-// browser bring its code to us. "" stands for none, which is refused if the provider says that it sends one. Callback
-// calls it. The error is an *Error.
+// CheckIssuer returns an error if the iss parameter of a callback (RFC 9207) is another issuer. This prevents another
+// provider from injecting its code. An empty iss means that the parameter is missing. This is an error only if the
+// discovery document says that the provider sends it. Callback calls CheckIssuer. The error is an *Error.
 func (p *Provider) CheckIssuer(ctx context.Context, iss string) error {
-	if iss == p.o.Issuer {
+	if iss == p.opts.Issuer {
 		return nil
 	}
 	if iss == "" {
@@ -104,14 +97,14 @@ func (p *Provider) CheckIssuer(ctx context.Context, iss string) error {
 			return nil
 		}
 	}
-	return p.fail(ctx, KindRejected, "callback", errors.New("the iss parameter is missing or another issuer"))
+	return p.fail(ctx, KindRejected, "callback", errors.New("iss parameter is missing or does not match"))
 }
 
-// Finish exchanges the code that Callback returned for who has signed in. login and redirectURL are those of Begin. A code can
+// Finish exchanges the code from Callback for the identity of the user. l and redirectURL must be those of Begin. A code can
 // be used once. The error is an *Error.
 func (p *Provider) Finish(ctx context.Context, l Login, code, redirectURL string) (Identity, error) {
 	if l.Nonce == "" || l.Verifier == "" || code == "" {
-		return Identity{}, p.fail(ctx, KindExpired, "code", errors.New("the nonce, the verifier or the code is missing"))
+		return Identity{}, p.fail(ctx, KindExpired, "code", errors.New("nonce, verifier or code is missing"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
@@ -119,7 +112,7 @@ func (p *Provider) Finish(ctx context.Context, l Login, code, redirectURL string
 	if err != nil {
 		return Identity{}, err
 	}
-	token, err := p.config(m, redirectURL).Exchange(p.within(ctx), code, oauth2.VerifierOption(l.Verifier))
+	token, err := p.config(m, redirectURL).Exchange(p.clientContext(ctx), code, oauth2.VerifierOption(l.Verifier))
 	if err != nil {
 		return Identity{}, p.fail(ctx, exchangeKind(err), "code", err, code, l.Verifier)
 	}
@@ -128,18 +121,18 @@ func (p *Provider) Finish(ctx context.Context, l Login, code, redirectURL string
 	if err != nil {
 		return Identity{}, err
 	}
-	if err := p.complete(ctx, m, c, token.AccessToken); err != nil {
+	if err := p.addUserInfo(ctx, m, c, token.AccessToken); err != nil {
 		return Identity{}, err
 	}
-	return c.identity(p.o.Issuer, p.o.RoleClaim), nil
+	return c.identity(p.opts.Issuer, p.opts.RoleClaim), nil
 }
 
-// exchangeKind says what an error of the token endpoint is about.
+// exchangeKind returns the kind of an error of the token endpoint.
 func exchangeKind(err error) Kind {
-	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		switch status := answer.Response.StatusCode; {
-		case refusals[answer.ErrorCode] != "":
-			return refusals[answer.ErrorCode]
+	if response, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		switch status := response.Response.StatusCode; {
+		case kindOfCode[response.ErrorCode] != "":
+			return kindOfCode[response.ErrorCode]
 		case status == http.StatusUnauthorized || status == http.StatusForbidden:
 			return KindSettings
 		case status >= 500 || status == http.StatusTooManyRequests:
@@ -147,5 +140,5 @@ func exchangeKind(err error) Kind {
 		}
 		return KindRejected
 	}
-	return requestKind(err) // no answer, or none that makes sense
+	return requestKind(err) // no valid response
 }

@@ -10,42 +10,42 @@ import (
 	"linkwatch/outbound/oidc/standin"
 )
 
-// A sign-in tells who the user is, whatever the provider signs with and however the client proves who it is.
+// A sign-in works with each signature algorithm and each method of client authentication.
 func TestSignIn(t *testing.T) {
 	for name, change := range map[string]func(*standin.Server, *Options){
 		"RS256":         nil,
 		"PS256":         func(s *standin.Server, _ *Options) { s.Algorithm = "PS256" },
 		"ES256":         func(s *standin.Server, _ *Options) { s.Algorithm = "ES256" },
 		"EdDSA":         func(s *standin.Server, _ *Options) { s.Algorithm = "EdDSA" },
-		"body":          func(s *standin.Server, _ *Options) { s.InBody = true },
+		"body":          func(s *standin.Server, _ *Options) { s.SecretInBody = true },
 		"public client": func(s *standin.Server, o *Options) { s.Secret, o.ClientSecret = "", "" },
-		"userinfo":      func(s *standin.Server, _ *Options) { s.Thin = true },
+		"userinfo":      func(s *standin.Server, _ *Options) { s.UserInfoOnly = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, change)
-			w.Become(standin.User{Subject: "1", Username: "Ann", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff", "ops"}}})
-			w.Break(standin.AccessHash, standin.ManyWithParty)
-			want := Identity{Issuer: w.URL, Subject: "1", Username: "Ann", Email: "ann@example.com", EmailVerified: true, Claims: []string{"staff", "ops"}}
+			w.SetUser(standin.User{Subject: "1", Username: "Ann", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff", "ops"}}})
+			w.SetFaults(standin.AccessHash, standin.ManyWithParty)
+			want := Identity{Issuer: w.URL, Subject: "1", Username: "Ann", Email: "ann@example.com", EmailVerified: true, RoleValues: []string{"staff", "ops"}}
 			for range 2 {
 				if got, err := w.signIn(); err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("got %+v, %v", got, err)
 				}
 			}
-			w.counts("discovery", 1)
-			w.counts("keys", 1)
-			w.counts("token", 2)
-			w.counts("cookies", 0)
+			w.wantRequests("discovery", 1)
+			w.wantRequests("keys", 1)
+			w.wantRequests("token", 2)
+			w.wantRequests("cookies", 0)
 			if want := map[bool]int{true: 2, false: 0}[name == "userinfo"]; w.Count("userinfo") != want {
-				t.Errorf("%d requests for userinfo", w.Count("userinfo"))
+				t.Errorf("got %d requests for userinfo, want %d", w.Count("userinfo"), want)
 			}
 			if got := w.log.String(); got != "" {
-				t.Errorf("logged: %s", got)
+				t.Errorf("unexpected log: %s", got)
 			}
 		})
 	}
 }
 
-// Each sign-in has values of its own, and the URL tells no secret.
+// Each sign-in has new secrets, and the URL does not contain the verifier or the client secret.
 func TestBegin(t *testing.T) {
 	w := start(t, nil)
 	seen := map[string]bool{}
@@ -56,7 +56,7 @@ func TestBegin(t *testing.T) {
 		}
 		for _, s := range []string{l.State, l.Nonce, l.Verifier} {
 			if len(s) < 26 || seen[s] {
-				t.Errorf("%q is short or not new", s)
+				t.Errorf("secret %q is short or repeated", s)
 			}
 			seen[s] = true
 		}
@@ -66,45 +66,45 @@ func TestBegin(t *testing.T) {
 		}
 		q := u.Query()
 		if strings.Contains(l.URL, l.Verifier) || strings.Contains(l.URL, url.QueryEscape(standin.ClientSecret)) || q.Get("scope") != "openid profile email" || q.Get("redirect_uri") != redirectURL {
-			t.Errorf("the URL is %s", l.URL)
+			t.Errorf("unexpected URL %s", l.URL)
 		}
 	}
 }
 
-// Whatever is wrong with an ID token, no user is signed in.
-func TestBadTokens(t *testing.T) {
+// Invalid ID tokens are rejected.
+func TestInvalidTokens(t *testing.T) {
 	w := start(t, nil)
-	w.Become(standin.User{Subject: "1", Email: "ann@example.com", Claims: map[string]any{"groups": "staff"}}) // nothing is left for userinfo
+	w.SetUser(standin.User{Subject: "1", Email: "ann@example.com", Claims: map[string]any{"groups": "staff"}}) // complete, so no userinfo request
 	for _, f := range []standin.Fault{
-		standin.WrongIssuer, standin.WrongAudience, standin.ManyAudiences, standin.ForeignParty, standin.WrongNonce, standin.NoNonce,
-		standin.WrongKey, standin.UnknownKey, standin.BrokenSignature, standin.Expired, standin.NoExpiry, standin.IssuedLater, standin.IssuedLongAgo,
-		standin.NoIssued, standin.NotYet, standin.NoSubject, standin.LongSubject, standin.AlgorithmNone, standin.ClientSecretHMAC, standin.PublicKeyHMAC,
+		standin.WrongIssuer, standin.WrongAudience, standin.ManyAudiences, standin.OtherParty, standin.WrongNonce, standin.NoNonce,
+		standin.WrongKey, standin.UnknownKey, standin.BrokenSignature, standin.Expired, standin.NoExpiry, standin.IssuedInFuture, standin.IssuedLongAgo,
+		standin.NoIssued, standin.NotYetValid, standin.NoSubject, standin.LongSubject, standin.AlgorithmNone, standin.ClientSecretHMAC, standin.PublicKeyHMAC,
 		standin.BadAccessHash, standin.NoIDToken, standin.HugeIDToken,
 	} {
-		w.Break(f)
+		w.SetFaults(f)
 		got, err := w.signIn()
-		w.fails(f, err, KindRejected)
+		w.wantKind(f, err, KindRejected)
 		if !reflect.DeepEqual(got, Identity{}) {
-			t.Errorf("%s: the identity is %+v", f, got)
+			t.Errorf("%s: got identity %+v, want none", f, got)
 		}
 	}
-	w.Break()
+	w.SetFaults()
 	if _, err := w.signIn(); err != nil {
-		t.Errorf("afterwards: %v", err)
+		t.Errorf("without faults: %v", err)
 	}
 }
 
-// A public client has no secret that HS256 could be verified with.
-func TestHMACOfAPublicClient(t *testing.T) {
+// A public client has no secret, so HS256 tokens must be rejected too.
+func TestHMACForPublicClient(t *testing.T) {
 	w := start(t, func(s *standin.Server, o *Options) { s.Secret, o.ClientSecret = "", "" })
 	for _, f := range []standin.Fault{standin.ClientSecretHMAC, standin.PublicKeyHMAC, standin.AlgorithmNone} {
-		w.Break(f)
+		w.SetFaults(f)
 		_, err := w.signIn()
-		w.fails(f, err, KindRejected)
+		w.wantKind(f, err, KindRejected)
 	}
 }
 
-func TestBadAnswers(t *testing.T) {
+func TestInvalidResponses(t *testing.T) {
 	for _, tt := range []struct {
 		fault standin.Fault
 		kind  Kind
@@ -142,51 +142,51 @@ func TestBadAnswers(t *testing.T) {
 		{standin.RedirectInside("token"), KindRejected},
 	} {
 		t.Run(string(tt.fault), func(t *testing.T) {
-			w := start(t, func(s *standin.Server, _ *Options) { s.Thin = true })
-			w.Break(tt.fault)
+			w := start(t, func(s *standin.Server, _ *Options) { s.UserInfoOnly = true })
+			w.SetFaults(tt.fault)
 			_, err := w.signIn()
-			w.fails(tt.fault, err, tt.kind)
-			w.counts("trap", 0)
+			w.wantKind(tt.fault, err, tt.kind)
+			w.wantRequests("trap", 0)
 			if log := w.log.String(); !strings.Contains(log, "kind="+string(tt.kind)) || len(log) > 1500 || strings.Contains(log, standin.ClientSecret) {
-				t.Errorf("the log is %s", log)
+				t.Errorf("unexpected log: %s", log)
 			}
-			w.Break()
-			w.wait(maxAge)
+			w.SetFaults()
+			w.advance(maxAge)
 			if _, err := w.signIn(); err != nil {
-				t.Errorf("afterwards: %v", err)
+				t.Errorf("without faults: %v", err)
 			}
 		})
 	}
 }
 
-// A provider that does not answer holds no one for longer than the time limit.
-func TestHangingAnswers(t *testing.T) {
-	for _, part := range []string{"discovery", "keys", "token", "userinfo"} {
-		for _, f := range []standin.Fault{standin.Hang(part), standin.HangBody(part)} {
+// A hanging provider blocks a sign-in no longer than Options.Timeout.
+func TestTimeout(t *testing.T) {
+	for _, endpoint := range []string{"discovery", "keys", "token", "userinfo"} {
+		for _, f := range []standin.Fault{standin.Hang(endpoint), standin.HangBody(endpoint)} {
 			t.Run(string(f), func(t *testing.T) {
 				t.Parallel()
-				w := start(t, func(s *standin.Server, o *Options) { s.Thin, o.Timeout = true, 300*time.Millisecond })
-				w.Break(f)
+				w := start(t, func(s *standin.Server, o *Options) { s.UserInfoOnly, o.Timeout = true, 300*time.Millisecond })
+				w.SetFaults(f)
 				_, err := w.signIn()
-				w.fails(f, err, KindUnavailable)
+				w.wantKind(f, err, KindUnavailable)
 				<-w.Hanging()
 			})
 		}
 	}
 }
 
-// Without OUTBOUND_ALLOW_CIDRS no address of this machine is asked.
+// Without OUTBOUND_ALLOW_CIDRS, loopback addresses are blocked.
 func TestAddressGuard(t *testing.T) {
 	w := start(t, func(_ *standin.Server, o *Options) { o.AllowCIDRs = nil })
 	_, err := w.signIn()
-	w.fails("loopback", err, KindSettings)
-	w.counts("discovery", 0)
+	w.wantKind("loopback", err, KindSettings)
+	w.wantRequests("discovery", 0)
 	if !strings.Contains(w.log.String(), "OUTBOUND_ALLOW_CIDRS") {
-		t.Errorf("the log does not say what to do: %s", w.log)
+		t.Errorf("log has no OUTBOUND_ALLOW_CIDRS: %s", w.log)
 	}
 }
 
-// A code is good once, with the verifier and the redirect URL of its sign-in. The log tells neither.
+// A code is valid once, with the verifier and redirect URL of its sign-in. The log contains neither code nor verifier.
 func TestFinish(t *testing.T) {
 	w := start(t, nil)
 	ctx := t.Context()
@@ -195,7 +195,7 @@ func TestFinish(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := w.comeBack(ctx, l)
+		code, err := w.followLogin(ctx, l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,28 +206,28 @@ func TestFinish(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := w.Finish(ctx, l, code, redirectURL)
-	w.fails("the same code again", err, KindExpired)
+	w.wantKind("reused code", err, KindExpired)
 	if strings.Contains(w.log.String(), code) || strings.Contains(w.log.String(), l.Verifier) {
-		t.Errorf("the log tells a secret: %s", w.log)
+		t.Errorf("log contains a secret: %s", w.log)
 	}
 	other, _ := begin()
 	_, code = begin()
 	_, err = w.Finish(ctx, other, code, redirectURL)
-	w.fails("the code of another sign-in", err, KindExpired)
+	w.wantKind("code of another sign-in", err, KindExpired)
 	l, code = begin()
 	_, err = w.Finish(ctx, l, code, redirectURL+"/x")
-	w.fails("another redirect URL", err, KindExpired)
+	w.wantKind("another redirect URL", err, KindExpired)
 	l, code = begin()
 	mixed := l
 	mixed.Nonce = other.Nonce
 	_, err = w.Finish(ctx, mixed, code, redirectURL)
-	w.fails("another nonce", err, KindRejected)
+	w.wantKind("another nonce", err, KindRejected)
 	for _, l := range []Login{{}, {Nonce: "x"}, {Verifier: "x"}} {
 		_, err = w.Finish(ctx, l, code, redirectURL)
-		w.fails("an empty login", err, KindExpired)
+		w.wantKind("empty login", err, KindExpired)
 	}
 	_, err = w.Finish(ctx, other, "", redirectURL)
-	w.fails("no code", err, KindExpired)
+	w.wantKind("missing code", err, KindExpired)
 }
 
 func TestCallback(t *testing.T) {
@@ -239,7 +239,7 @@ func TestCallback(t *testing.T) {
 		"state=the+state&code=c&iss=" + url.QueryEscape(w.URL) + "%2F":                KindRejected,
 		"state=the+state&code=c&iss=https://other.example":                            KindRejected,
 		"state=the+state&error=access_denied&iss=https://other.example":               KindRejected,
-		"state=the+state&code=c":                                                      KindRejected, // the provider says that it sends iss
+		"state=the+state&code=c":                                                      KindRejected, // the discovery document says that iss is sent
 		"state=&code=c&iss=" + url.QueryEscape(w.URL):                                 KindExpired,
 		"state=The+state&code=c&iss=" + url.QueryEscape(w.URL):                        KindExpired,
 		"code=c&iss=" + url.QueryEscape(w.URL):                                        KindExpired,
@@ -259,25 +259,25 @@ func TestCallback(t *testing.T) {
 		}
 		code, err := w.Callback(t.Context(), l, q)
 		if want != "" {
-			w.fails(query, err, want)
+			w.wantKind(query, err, want)
 		}
 		if (err == nil) != (want == "") || (code == "c") != (want == "") {
-			t.Errorf("%s: %q, %v", query, code, err)
+			t.Errorf("%s: got %q, %v; want kind %q", query, code, err, want)
 		}
 	}
 	_, err := w.Callback(t.Context(), Login{}, url.Values{"state": {""}, "code": {"c"}})
-	w.fails("a login without a state", err, KindExpired)
+	w.wantKind("login without state", err, KindExpired)
 	if n := strings.Count(w.log.String(), "\n"); n != strings.Count(w.log.String(), "level=") {
-		t.Errorf("%d lines of the log: %s", n, w.log)
+		t.Errorf("got %d log lines, want one per message: %s", n, w.log)
 	}
 }
 
-// A provider need not send its issuer unless it says so. One that is sent must be right.
+// A missing iss is an error only if the discovery document announces it. A wrong iss is always an error.
 func TestCheckIssuer(t *testing.T) {
 	w := start(t, func(s *standin.Server, o *Options) { s.Clock = o.Clock })
-	w.fails("other", w.CheckIssuer(t.Context(), "https://other.example"), KindRejected)
-	w.counts("discovery", 0)
-	w.fails("none", w.CheckIssuer(t.Context(), ""), KindRejected)
+	w.wantKind("other", w.CheckIssuer(t.Context(), "https://other.example"), KindRejected)
+	w.wantRequests("discovery", 0)
+	w.wantKind("none", w.CheckIssuer(t.Context(), ""), KindRejected)
 	w.discovery.value.SendsIssuer = false
 	if err := w.CheckIssuer(t.Context(), ""); err != nil {
 		t.Error(err)
@@ -285,5 +285,5 @@ func TestCheckIssuer(t *testing.T) {
 	if err := w.CheckIssuer(t.Context(), w.URL); err != nil {
 		t.Error(err)
 	}
-	w.fails("other", w.CheckIssuer(t.Context(), "https://other.example"), KindRejected)
+	w.wantKind("other", w.CheckIssuer(t.Context(), "https://other.example"), KindRejected)
 }

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	maxToken   = 64 << 10        // bytes of an ID token
-	maxSubject = 255             // bytes: OpenID Connect Core, 2
-	skew       = 2 * time.Minute // by which the clock of the provider may be ahead
-	maxIssued  = time.Hour       // since an ID token was issued: it is made for the sign-in
+	maxToken    = 64 << 10        // bytes of an ID token
+	maxSubject  = 255             // bytes, as OpenID Connect Core, 2, requires
+	skew        = 2 * time.Minute // how far the clock of the provider may be ahead
+	maxTokenAge = time.Hour       // of an ID token
 )
 
-// verify returns the claims of an ID token that the provider made for us and for this sign-in. The error is an *Error.
+// verify returns the claims of an ID token that the provider issued for this client and sign-in. The error is an *Error.
 func (p *Provider) verify(ctx context.Context, raw, accessToken, nonce string) (claims, error) {
 	reject := func(err error) (claims, error) { return nil, p.fail(ctx, KindRejected, "token", err, raw, accessToken) }
 	if raw == "" || len(raw) > maxToken || strings.Count(raw, ".") != 2 {
-		return reject(errors.New("the ID token is missing, too long or not a signed token"))
+		return reject(errors.New("ID token is missing, too long or not signed"))
 	}
 	set := &keySet{p: p}
 	var accepted []string
 	for _, a := range algorithms {
 		accepted = append(accepted, string(a))
 	}
-	token, err := gooidc.NewVerifier(p.o.Issuer, set, &gooidc.Config{ClientID: p.o.ClientID, SupportedSigningAlgs: accepted, Now: p.o.Clock}).Verify(ctx, raw)
+	token, err := gooidc.NewVerifier(p.opts.Issuer, set, &gooidc.Config{ClientID: p.opts.ClientID, SupportedSigningAlgs: accepted, Now: p.opts.Clock}).Verify(ctx, raw)
 	if set.err != nil {
 		return nil, asError(set.err)
 	}
@@ -46,21 +46,21 @@ func (p *Provider) verify(ctx context.Context, raw, accessToken, nonce string) (
 	return c, nil
 }
 
-// check is what the library leaves to its callers: OpenID Connect Core, 3.1.3.7.
+// check makes the checks of OpenID Connect Core, 3.1.3.7, that the library leaves to its callers.
 func (p *Provider) check(t *gooidc.IDToken, c claims, accessToken, nonce string) error {
 	if subtle.ConstantTimeCompare([]byte(t.Nonce), []byte(nonce)) != 1 {
-		return errors.New("the nonce is another one")
+		return errors.New("nonce does not match")
 	}
 	if !validSubject(t.Subject) {
-		return errors.New("the subject is missing or not valid")
+		return errors.New("subject is missing or invalid")
 	}
 	_, azp := c["azp"]
-	if azp && c.text("azp") != p.o.ClientID || !azp && len(t.Audience) > 1 {
-		return errors.New("the token was made for another party")
+	if azp && c.text("azp") != p.opts.ClientID || !azp && len(t.Audience) > 1 {
+		return errors.New("token was issued for another client")
 	}
-	now := p.o.Clock()
-	if t.IssuedAt.After(now.Add(skew)) || t.IssuedAt.Before(now.Add(-maxIssued)) {
-		return errors.New("the token was not issued just now")
+	now := p.opts.Clock()
+	if t.IssuedAt.After(now.Add(skew)) || t.IssuedAt.Before(now.Add(-maxTokenAge)) {
+		return errors.New("token was not issued recently")
 	}
 	if _, ok := c["at_hash"]; ok {
 		return t.VerifyAccessToken(accessToken)
@@ -72,12 +72,12 @@ func validSubject(s string) bool {
 	return s != "" && len(s) <= maxSubject && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// complete adds what the ID token lacks from the userinfo endpoint: a provider may put the address and the roles there only.
-// The ID token wins. The error is an *Error.
-func (p *Provider) complete(ctx context.Context, m metadata, c claims, accessToken string) error {
+// addUserInfo adds claims from the userinfo endpoint that the ID token lacks. Some providers send the email address and the
+// roles only there. Claims of the ID token take precedence. The error is an *Error.
+func (p *Provider) addUserInfo(ctx context.Context, m metadata, c claims, accessToken string) error {
 	_, hasEmail := c["email"]
-	_, hasRoles := c[p.o.RoleClaim]
-	if m.UserInfo == "" || hasEmail && (hasRoles || p.o.RoleClaim == "") {
+	_, hasRoles := c[p.opts.RoleClaim]
+	if m.UserInfo == "" || hasEmail && (hasRoles || p.opts.RoleClaim == "") {
 		return nil
 	}
 	body, err := p.get(ctx, m.UserInfo, accessToken)
@@ -86,19 +86,19 @@ func (p *Provider) complete(ctx context.Context, m metadata, c claims, accessTok
 	}
 	var info claims
 	if err := json.Unmarshal(body, &info); err != nil {
-		return p.fail(ctx, KindRejected, "userinfo", errors.New("the answer is not a JSON object"))
+		return p.fail(ctx, KindRejected, "userinfo", errors.New("response is not a JSON object"))
 	}
 	if info.text("sub") != c.text("sub") {
-		return p.fail(ctx, KindRejected, "userinfo", errors.New("the answer is about another subject"))
+		return p.fail(ctx, KindRejected, "userinfo", errors.New("response is for another subject"))
 	}
 	if !hasEmail {
-		delete(c, "email_verified") // of no address
-		c.take(info, "email")
-		c.take(info, "email_verified")
+		delete(c, "email_verified") // applies to no address
+		c.addMissing(info, "email")
+		c.addMissing(info, "email_verified")
 	}
-	c.take(info, "preferred_username")
-	if p.o.RoleClaim != "" {
-		c.take(info, p.o.RoleClaim)
+	c.addMissing(info, "preferred_username")
+	if p.opts.RoleClaim != "" {
+		c.addMissing(info, p.opts.RoleClaim)
 	}
 	return nil
 }

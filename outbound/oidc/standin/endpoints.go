@@ -20,7 +20,7 @@ func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
 		"id_token_signing_alg_values_supported":          []string{"none", "HS256", s.Algorithm},
 		"authorization_response_iss_parameter_supported": true,
 	}
-	if s.InBody {
+	if s.SecretInBody {
 		doc["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"}
 	}
 	for fault, change := range map[Fault][2]string{
@@ -29,11 +29,11 @@ func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
 		BlockedKeys:   {"jwks_uri", strings.Replace(s.URL, "127.0.0.1", "127.0.0.2", 1) + "/keys"},
 		BlockedToken:  {"token_endpoint", strings.Replace(s.URL, "127.0.0.1", "127.0.0.2", 1) + "/token"},
 	} {
-		if s.is(fault) {
+		if s.has(fault) {
 			doc[change[0]] = change[1]
 		}
 	}
-	answer(w, http.StatusOK, doc)
+	writeJSON(w, http.StatusOK, doc)
 }
 
 func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
@@ -42,21 +42,21 @@ func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Unlock()
 	all := key.public()
 	switch {
-	case s.is(NoKeys):
+	case s.has(NoKeys):
 		all = []any{}
-	case s.is(BadKeys):
+	case s.has(BadKeys):
 		all = badKeys(key.id)
-	case s.is(TooManyKeys):
+	case s.has(TooManyKeys):
 		for range 30 {
 			all = append(all, key.public()...)
 		}
 	default:
 		all = append(badKeys("others"), all...)
 	}
-	answer(w, http.StatusOK, map[string]any{"keys": all})
+	writeJSON(w, http.StatusOK, map[string]any{"keys": all})
 }
 
-// authorize signs the user in at once, and sends the browser back.
+// authorize signs the user in without a prompt and redirects the browser back.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
@@ -70,37 +70,37 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.grants[code] = grant{user: s.user, redirect: q.Get("redirect_uri"), nonce: q.Get("nonce"), challenge: q.Get("code_challenge")}
 	s.mu.Unlock()
-	reply := back.Query()
-	reply.Set("state", q.Get("state"))
-	reply.Set("iss", s.URL)
+	params := back.Query()
+	params.Set("state", q.Get("state"))
+	params.Set("iss", s.URL)
 	switch {
-	case s.is(Denied):
-		reply.Set("error", "access_denied")
-		reply.Set("error_description", "<b>of the provider</b>")
-	case s.is(Overloaded):
-		reply.Set("error", "temporarily_unavailable")
+	case s.has(Denied):
+		params.Set("error", "access_denied")
+		params.Set("error_description", "<b>of the provider</b>")
+	case s.has(Overloaded):
+		params.Set("error", "temporarily_unavailable")
 	default:
-		reply.Set("code", code)
+		params.Set("code", code)
 	}
-	if s.is(WrongState) {
-		reply.Set("state", "another")
+	if s.has(WrongState) {
+		params.Set("state", "another")
 	}
-	if s.is(WrongCallbackIssuer) {
-		reply.Set("iss", "https://other.example")
+	if s.has(WrongCallbackIssuer) {
+		params.Set("iss", "https://other.example")
 	}
 	if s.NoIssuer {
-		reply.Del("iss")
+		params.Del("iss")
 	}
-	back.RawQuery = reply.Encode()
+	back.RawQuery = params.Encode()
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
-	refuse := func(status int, code string) {
-		answer(w, status, map[string]string{"error": code, "error_description": "<b>of the provider</b> " + r.FormValue("code")})
+	fail := func(status int, code string) {
+		writeJSON(w, status, map[string]string{"error": code, "error_description": "<b>of the provider</b> " + r.FormValue("code")})
 	}
-	if !s.knows(r) || s.is(BadClient) {
-		refuse(http.StatusUnauthorized, "invalid_client")
+	if !s.authenticated(r) || s.has(BadClient) {
+		fail(http.StatusUnauthorized, "invalid_client")
 		return
 	}
 	s.mu.Lock()
@@ -110,7 +110,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 	if !ok || r.PostFormValue("grant_type") != "authorization_code" || r.PostFormValue("redirect_uri") != g.redirect ||
 		base64.RawURLEncoding.EncodeToString(sum[:]) != g.challenge {
-		refuse(http.StatusBadRequest, "invalid_grant")
+		fail(http.StatusBadRequest, "invalid_grant")
 		return
 	}
 	access := rand.Text()
@@ -118,14 +118,14 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.access[access] = g.user
 	s.mu.Unlock()
 	body := map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": 300, "id_token": s.idToken(g, access)}
-	if s.is(NoIDToken) {
+	if s.has(NoIDToken) {
 		delete(body, "id_token")
 	}
-	answer(w, http.StatusOK, body)
+	writeJSON(w, http.StatusOK, body)
 }
 
-// knows checks the client's id and secret, in the way that the discovery document says.
-func (s *Server) knows(r *http.Request) bool {
+// authenticated checks the ID and the secret of the client, with the method that the discovery document has.
+func (s *Server) authenticated(r *http.Request) bool {
 	id, secret, basic := r.BasicAuth()
 	if basic { // RFC 6749, 2.3.1
 		id, _ = url.QueryUnescape(id)
@@ -133,7 +133,7 @@ func (s *Server) knows(r *http.Request) bool {
 	} else {
 		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
 	}
-	return id == ClientID && secret == s.Secret && basic != (s.InBody || s.Secret == "")
+	return id == ClientID && secret == s.Secret && basic != (s.SecretInBody || s.Secret == "")
 }
 
 func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
@@ -142,15 +142,15 @@ func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
 	u, ok := s.access[token]
 	s.mu.Unlock()
 	if !ok {
-		answer(w, http.StatusUnauthorized, map[string]string{"error": "invalid_token"})
+		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "invalid_token"})
 		return
 	}
-	if s.is(OtherUser) {
+	if s.has(OtherUser) {
 		u.Subject = "other"
 	}
 	c := u.claims()
 	c["sub"] = u.Subject
-	answer(w, http.StatusOK, c)
+	writeJSON(w, http.StatusOK, c)
 }
 
 func (u User) claims() map[string]any {
@@ -168,7 +168,7 @@ func (u User) claims() map[string]any {
 func (s *Server) idToken(g grant, access string) string {
 	now := s.Clock()
 	c := map[string]any{}
-	if !s.Thin {
+	if !s.UserInfoOnly {
 		c = g.user.claims()
 	}
 	maps.Copy(c, map[string]any{
@@ -177,23 +177,23 @@ func (s *Server) idToken(g grant, access string) string {
 	})
 	for fault, change := range map[Fault][2]any{
 		WrongIssuer: {"iss", "https://other.example"}, WrongAudience: {"aud", "other"}, ManyAudiences: {"aud", []string{ClientID, "other"}},
-		ManyWithParty: {"aud", []string{ClientID, "other"}}, ForeignParty: {"azp", "other"}, WrongNonce: {"nonce", "another"}, NoNonce: {"nonce", nil},
-		Expired: {"exp", now.Add(-time.Second).Unix()}, NoExpiry: {"exp", nil}, IssuedLater: {"iat", now.Add(10 * time.Minute).Unix()},
-		IssuedLongAgo: {"iat", now.Add(-2 * time.Hour).Unix()}, NoIssued: {"iat", nil}, NotYet: {"nbf", now.Add(time.Hour).Unix()},
+		ManyWithParty: {"aud", []string{ClientID, "other"}}, OtherParty: {"azp", "other"}, WrongNonce: {"nonce", "another"}, NoNonce: {"nonce", nil},
+		Expired: {"exp", now.Add(-time.Second).Unix()}, NoExpiry: {"exp", nil}, IssuedInFuture: {"iat", now.Add(10 * time.Minute).Unix()},
+		IssuedLongAgo: {"iat", now.Add(-2 * time.Hour).Unix()}, NoIssued: {"iat", nil}, NotYetValid: {"nbf", now.Add(time.Hour).Unix()},
 		NoSubject: {"sub", nil}, LongSubject: {"sub", strings.Repeat("x", 256)}, BadAccessHash: {"at_hash", s.accessHash("another")},
 		AccessHash: {"at_hash", s.accessHash(access)},
 	} {
-		if !s.is(fault) {
+		if !s.has(fault) {
 			continue
 		}
 		if c[change[0].(string)] = change[1]; change[1] == nil {
 			delete(c, change[0].(string))
 		}
 	}
-	if s.is(HugeIDToken) {
+	if s.has(HugeIDToken) {
 		c["padding"] = strings.Repeat("x", 100<<10)
 	}
-	if s.is(ManyWithParty) {
+	if s.has(ManyWithParty) {
 		c["azp"] = ClientID
 	}
 	payload, err := json.Marshal(c)
@@ -202,19 +202,19 @@ func (s *Server) idToken(g grant, access string) string {
 	key := s.key
 	s.mu.Unlock()
 	switch {
-	case s.is(WrongKey):
+	case s.has(WrongKey):
 		return otherKey().sign(s.Algorithm, key.id, payload)
-	case s.is(UnknownKey):
+	case s.has(UnknownKey):
 		return otherKey().sign(s.Algorithm, otherKey().id, payload)
-	case s.is(AlgorithmNone):
+	case s.has(AlgorithmNone):
 		return unsafeToken("none", key.id, payload, nil)
-	case s.is(ClientSecretHMAC):
+	case s.has(ClientSecretHMAC):
 		return unsafeToken("HS256", key.id, payload, []byte(ClientSecret))
-	case s.is(PublicKeyHMAC):
+	case s.has(PublicKeyHMAC):
 		return unsafeToken("HS256", key.id, payload, key.publicBytes())
 	}
 	raw := key.sign(s.Algorithm, key.id, payload)
-	if s.is(BrokenSignature) {
+	if s.has(BrokenSignature) {
 		i := strings.LastIndexByte(raw, '.') + 5
 		raw = raw[:i] + string('A'+(raw[i]-'A'+1)%26) + raw[i+1:]
 	}
@@ -230,7 +230,7 @@ func (s *Server) accessHash(token string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	http.SetCookie(w, &http.Cookie{Name: "provider", Value: "x"})
 	w.WriteHeader(status)

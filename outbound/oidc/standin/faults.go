@@ -1,71 +1,71 @@
 package standin
 
-// Fault is something that the provider does wrongly.
+// Fault is a wrong behavior of the provider.
 type Fault string
 
-// What is wrong with an ID token.
+// Faults of ID tokens.
 const (
 	WrongIssuer      Fault = "issuer"
 	WrongAudience    Fault = "audience"
-	ManyAudiences    Fault = "audiences"       // ours among others, without azp
-	ManyWithParty    Fault = "audiences, azp"  // ours among others, with our azp: nothing is wrong
-	ForeignParty     Fault = "azp"             // azp is another client
-	WrongNonce       Fault = "nonce"           //
-	NoNonce          Fault = "no nonce"        //
-	WrongKey         Fault = "key"             // signed by another key, with the id of ours
-	UnknownKey       Fault = "unknown key"     // signed by another key, with its id
-	BrokenSignature  Fault = "signature"       //
-	Expired          Fault = "expired"         //
-	NoExpiry         Fault = "no expiry"       //
-	IssuedLater      Fault = "issued later"    //
-	IssuedLongAgo    Fault = "issued long ago" //
-	NoIssued         Fault = "no iat"          //
-	NotYet           Fault = "nbf"             //
-	NoSubject        Fault = "no subject"      //
-	LongSubject      Fault = "long subject"    //
-	AlgorithmNone    Fault = "none"            // not signed
-	ClientSecretHMAC Fault = "HS256, secret"   // signed by the client's secret
-	PublicKeyHMAC    Fault = "HS256, key"      // signed by HMAC with the bytes of the public key
-	BadAccessHash    Fault = "at_hash"         //
-	AccessHash       Fault = "good at_hash"    // nothing is wrong
-	NoIDToken        Fault = "no id_token"     //
-	HugeIDToken      Fault = "huge id_token"   //
+	ManyAudiences    Fault = "audiences"      // with a second audience, without azp
+	ManyWithParty    Fault = "audiences, azp" // with a second audience and the right azp: valid
+	OtherParty       Fault = "azp"            // azp is another client
+	WrongNonce       Fault = "nonce"
+	NoNonce          Fault = "no nonce"
+	WrongKey         Fault = "key"         // signed by another key, with the right key ID
+	UnknownKey       Fault = "unknown key" // signed by another key, with its key ID
+	BrokenSignature  Fault = "signature"
+	Expired          Fault = "expired"
+	NoExpiry         Fault = "no expiry"
+	IssuedInFuture   Fault = "issued in future"
+	IssuedLongAgo    Fault = "issued long ago"
+	NoIssued         Fault = "no iat"
+	NotYetValid      Fault = "nbf"
+	NoSubject        Fault = "no subject"
+	LongSubject      Fault = "long subject"
+	AlgorithmNone    Fault = "none"          // not signed
+	ClientSecretHMAC Fault = "HS256, secret" // signed with the client secret
+	PublicKeyHMAC    Fault = "HS256, key"    // HMAC with the bytes of the public key
+	BadAccessHash    Fault = "at_hash"
+	AccessHash       Fault = "good at_hash" // valid
+	NoIDToken        Fault = "no id_token"
+	HugeIDToken      Fault = "huge id_token"
 )
 
-// What is wrong with other answers.
+// Faults of other responses.
 const (
 	WrongState          Fault = "state"
 	WrongCallbackIssuer Fault = "callback iss"
 	Denied              Fault = "denied"       // the callback has error=access_denied
 	Overloaded          Fault = "overloaded"   // the callback has error=temporarily_unavailable
-	OtherIssuer         Fault = "discovery"    // the discovery document is that of another issuer
+	OtherIssuer         Fault = "discovery"    // the discovery document has another issuer
 	PlainEndpoint       Fault = "http token"   // the token endpoint is http on another host
 	BlockedKeys         Fault = "blocked keys" // the keys are at an address that is not allowed
 	BlockedToken        Fault = "blocked token"
-	NoKeys              Fault = "no keys"       // the key set is empty
-	BadKeys             Fault = "bad keys"      // the key set has private, weak, secret and unknown keys only
-	TooManyKeys         Fault = "too many keys" //
-	OtherUser           Fault = "other user"    // the userinfo endpoint tells about somebody else
-	BadClient           Fault = "bad client"    // the client's secret is refused
+	NoKeys              Fault = "no keys"  // the key set is empty
+	BadKeys             Fault = "bad keys" // the key set has only private, weak, symmetric and unsupported keys
+	TooManyKeys         Fault = "too many keys"
+	OtherUser           Fault = "other user" // the userinfo response is for another user
+	BadClient           Fault = "bad client" // the client secret is rejected
 )
 
-// Hang lets the requests of a part wait for ever.
-func Hang(part string) Fault { return Fault("hang " + part) }
+// Hang never responds to requests for an endpoint.
+func Hang(endpoint string) Fault { return Fault("hang " + endpoint) }
 
-// HangBody lets them wait for ever after the beginning of the body.
-func HangBody(part string) Fault { return Fault("hang body " + part) }
+// HangBody hangs after the start of the body.
+func HangBody(endpoint string) Fault { return Fault("hang body " + endpoint) }
 
-// Huge answers with a body of 3 MiB.
-func Huge(part string) Fault { return Fault("huge " + part) }
+// Huge responds with a body of 3 MiB.
+func Huge(endpoint string) Fault { return Fault("huge " + endpoint) }
 
-// Fail answers with status 500.
-func Fail(part string) Fault { return Fault("fail " + part) }
+// Fail responds with status 500.
+func Fail(endpoint string) Fault { return Fault("fail " + endpoint) }
 
-// Garbage answers with what is not JSON.
-func Garbage(part string) Fault { return Fault("garbage " + part) }
+// Garbage responds with HTML instead of JSON.
+func Garbage(endpoint string) Fault { return Fault("garbage " + endpoint) }
 
-// Redirect redirects to /trap of the provider, which counts.
-func Redirect(part string) Fault { return Fault("redirect " + part) }
+// Redirect redirects to /trap, which counts requests.
+func Redirect(endpoint string) Fault { return Fault("redirect " + endpoint) }
 
-// RedirectInside redirects to an address that is not public.
-func RedirectInside(part string) Fault { return Fault("redirect inside " + part) }
+// RedirectInside redirects to a link-local address.
+func RedirectInside(endpoint string) Fault { return Fault("redirect inside " + endpoint) }

@@ -17,7 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// signingKey has a key for each algorithm, under one id.
+// signingKey has one key per algorithm, all with the same ID.
 type signingKey struct {
 	id      string
 	rsa     *rsa.PrivateKey
@@ -25,7 +25,7 @@ type signingKey struct {
 	ed25519 ed25519.PrivateKey
 }
 
-// Making an RSA key takes a while, so all providers begin with the same one.
+// firstKey is the initial key of all servers, because generating an RSA key is slow.
 var firstKey = sync.OnceValue(newKey)
 
 var otherKey = sync.OnceValue(newKey)
@@ -57,7 +57,7 @@ func (k signingKey) private(algorithm string) crypto.Signer {
 	}
 }
 
-// public is the key set. Each key has an id of its own only by its algorithm, as some providers have it.
+// public returns the key set. All keys have the same ID and differ by algorithm, as with some real providers.
 func (k signingKey) public() []any {
 	var all []any
 	for _, alg := range []string{"RS256", "PS256", "ES256", "EdDSA"} {
@@ -77,7 +77,7 @@ func (k signingKey) sign(algorithm, id string, payload []byte) string {
 	return raw
 }
 
-// unsafeToken is a token that no provider should make: not signed, or by HMAC with key.
+// unsafeToken returns a token without a signature, or with an HMAC if key is not nil.
 func unsafeToken(algorithm, id string, payload, key []byte) string {
 	header, err := json.Marshal(map[string]string{"alg": algorithm, "typ": "JWT", "kid": id})
 	must(err)
@@ -97,18 +97,18 @@ func (k signingKey) publicBytes() []byte {
 }
 
 var weakKey = sync.OnceValue(func() *rsa.PrivateKey {
-	k, err := rsa.GenerateKey(rand.Reader, 1024) // it must be refused
+	k, err := rsa.GenerateKey(rand.Reader, 1024) // must be rejected
 	must(err)
 	return k
 })
 
-// badKeys are keys that must not be used.
+// badKeys returns keys that the client must not use.
 func badKeys(id string) []any {
 	return []any{
 		jose.JSONWebKey{Key: firstKey().rsa, KeyID: id, Use: "sig"},               // a private key
-		jose.JSONWebKey{Key: firstKey().rsa.Public(), KeyID: id, Use: "enc"},      // for something else
+		jose.JSONWebKey{Key: firstKey().rsa.Public(), KeyID: id, Use: "enc"},      // for encryption
 		jose.JSONWebKey{Key: weakKey().Public(), KeyID: id, Use: "sig"},           // too short
-		jose.JSONWebKey{Key: []byte(ClientSecret), KeyID: id, Algorithm: "HS256"}, // a secret
+		jose.JSONWebKey{Key: []byte(ClientSecret), KeyID: id, Algorithm: "HS256"}, // a symmetric key
 		map[string]string{"kty": "OKP", "crv": "Ed448", "kid": id, "x": "AAAA"},
 		map[string]string{"kty": "soup"},
 		"not a key",

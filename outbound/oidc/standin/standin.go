@@ -1,5 +1,5 @@
-// Package standin is an OpenID Connect provider for tests. It listens on this machine, signs in everyone without a
-// password, and returns wrong answers on demand.
+// Package standin is an OpenID Connect provider for tests. It listens on this machine, signs in without a password, and can
+// return invalid responses.
 package standin
 
 import (
@@ -13,30 +13,30 @@ import (
 	"time"
 )
 
-// The client that the tests of several packages use.
+// Credentials of the client.
 const (
 	ClientID     = "linkwatch"
-	ClientSecret = "stand-in s3cret/+&" // with what must be escaped
+	ClientSecret = "stand-in s3cret/+&" // with characters that need escaping
 )
 
-// User is who signs in.
+// User is the user who signs in.
 type User struct {
 	Subject  string
 	Username string // preferred_username; "" = the claim is missing
 	Email    string // "" = the claim is missing
 	Verified bool
-	Claims   map[string]any // others
+	Claims   map[string]any // additional claims
 }
 
-// Server is the provider. Set its fields before it is used.
+// Server is the provider. Set its fields before the first request.
 type Server struct {
-	URL       string // the issuer
-	Secret    string // ClientSecret; "" = the client is public
-	Algorithm string // RS256, PS256, ES256 or EdDSA
-	Thin      bool   // the ID token has no claims of the user: they are at the userinfo endpoint
-	InBody    bool   // the client's secret is taken in the body only
-	NoIssuer  bool   // callbacks have no iss parameter
-	Clock     func() time.Time
+	URL          string // issuer
+	Secret       string // ClientSecret; "" = the client is public
+	Algorithm    string // RS256, PS256, ES256 or EdDSA
+	UserInfoOnly bool   // only the userinfo endpoint has claims about the user
+	SecretInBody bool   // the client secret is accepted only in the body
+	NoIssuer     bool   // callbacks have no iss parameter
+	Clock        func() time.Time
 
 	http   *httptest.Server
 	done   chan struct{}
@@ -44,19 +44,19 @@ type Server struct {
 	user   User
 	faults map[Fault]bool
 	counts map[string]int
-	hang   chan struct{} // gets a value when a request hangs
+	hang   chan struct{} // receives a value when a request hangs
 	key    signingKey
 	grants map[string]grant // by code
 	access map[string]User  // by access token
 }
 
-// grant is what a code stands for.
+// grant is the data of an authorization code.
 type grant struct {
 	user                       User
 	redirect, nonce, challenge string
 }
 
-// New starts a provider. Close it.
+// New starts a provider. The caller must call Close.
 func New() *Server {
 	s := &Server{
 		Secret: ClientSecret, Algorithm: "RS256", Clock: time.Now,
@@ -87,15 +87,15 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Become sets who signs in from now on.
-func (s *Server) Become(u User) {
+// SetUser sets the user who signs in.
+func (s *Server) SetUser(u User) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.user = u
 }
 
-// Break sets what goes wrong from now on, in place of what went wrong before.
-func (s *Server) Break(faults ...Fault) {
+// SetFaults replaces the active faults.
+func (s *Server) SetFaults(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = map[Fault]bool{}
@@ -104,24 +104,24 @@ func (s *Server) Break(faults ...Fault) {
 	}
 }
 
-func (s *Server) is(f Fault) bool {
+func (s *Server) has(f Fault) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.faults[f]
 }
 
-// Count is how many requests a part has got: discovery, keys, authorize, token, userinfo or trap. "cookies" are the
-// requests that had some.
-func (s *Server) Count(part string) int {
+// Count returns the number of requests to an endpoint: discovery, keys, authorize, token, userinfo or trap. "cookies" counts
+// requests with cookies.
+func (s *Server) Count(endpoint string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.counts[part]
+	return s.counts[endpoint]
 }
 
-// Hanging gets a value each time that a request begins to hang.
+// Hanging receives a value when a request starts to hang.
 func (s *Server) Hanging() <-chan struct{} { return s.hang }
 
-// Rotate replaces the key. Tokens that were signed by the old one are no longer valid.
+// Rotate replaces the signing key. Tokens with the old key become invalid.
 func (s *Server) Rotate() {
 	k := newKey()
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func (s *Server) Rotate() {
 	s.key = k
 }
 
-// SignIn does what a browser does with the URL of Begin, and returns where the provider sends it.
+// SignIn requests a login URL as a browser does, and returns the URL to which the provider redirects.
 func (s *Server) SignIn(ctx context.Context, login string) (*url.URL, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, login, http.NoBody)
 	if err != nil {
@@ -141,32 +141,32 @@ func (s *Server) SignIn(ctx context.Context, login string) (*url.URL, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusFound {
-		return nil, errors.New("the provider answered " + res.Status)
+		return nil, errors.New("provider returned " + res.Status)
 	}
 	return res.Location()
 }
 
-// serve counts a request, and answers it wrongly if a fault of all parts says so.
-func (s *Server) serve(part string, h http.HandlerFunc) http.HandlerFunc {
+// serve counts a request and applies the faults that every endpoint can have.
+func (s *Server) serve(endpoint string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.counts[part]++
+		s.counts[endpoint]++
 		if r.Header.Get("Cookie") != "" {
 			s.counts["cookies"]++
 		}
 		s.mu.Unlock()
 		switch {
-		case s.is(Hang(part)):
+		case s.has(Hang(endpoint)):
 			s.hang <- struct{}{}
 			s.wait(r)
-		case s.is(HangBody(part)):
+		case s.has(HangBody(endpoint)):
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write([]byte(`{"issuer": `))
 			_ = http.NewResponseController(w).Flush()
 			s.hang <- struct{}{}
 			s.wait(r)
-		case s.is(Huge(part)):
+		case s.has(Huge(endpoint)):
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{"issuer": "`))
 			for range 3 << 10 { // 3 MiB
@@ -174,13 +174,13 @@ func (s *Server) serve(part string, h http.HandlerFunc) http.HandlerFunc {
 					return
 				}
 			}
-		case s.is(Fail(part)):
+		case s.has(Fail(endpoint)):
 			http.Error(w, `{"error": "server_error", "error_description": "<b>of the provider</b>"}`, http.StatusInternalServerError)
-		case s.is(Garbage(part)):
+		case s.has(Garbage(endpoint)):
 			_, _ = w.Write([]byte("<html>"))
-		case s.is(Redirect(part)):
+		case s.has(Redirect(endpoint)):
 			http.Redirect(w, r, s.URL+"/trap", http.StatusTemporaryRedirect)
-		case s.is(RedirectInside(part)):
+		case s.has(RedirectInside(endpoint)):
 			http.Redirect(w, r, "http://169.254.169.254/latest/", http.StatusTemporaryRedirect)
 		default:
 			h(w, r)
