@@ -116,7 +116,7 @@ func TestBulkOfDiscoveredLinks(t *testing.T) {
 		many := url.Values{"action": {action}, "id": make([]string, crawl.MaxBulk+1)}
 		apptest.WantStatus(t, s.Post("/crawl/discovered/bulk", many), http.StatusBadRequest)
 	}
-	for _, made := range []string{"finds=save.1.1", "finds=save.-1.0.0", "finds=save.999.0.0", "finds=explode.1.1.1", "links_deleted=1", "jobs_moved=x"} {
+	for _, made := range []string{"saved=save.1.1", "saved=save.-1.0.0", "saved=save.999.0.0", "saved=explode.1.1.1", "links_deleted=1", "jobs_moved=x"} {
 		apptest.WantCount(t, s.Get("/crawl/discovered?"+made), ".flash", 0)
 	}
 }
