@@ -90,15 +90,15 @@ func (s crawlSaver) Existing(ctx context.Context, urls []string) (map[string]cra
 	}
 	existing := make(map[string]crawlviews.Saved)
 	for url, c := range canonicals {
-		var s crawlviews.Saved
+		var found crawlviews.Saved
 		if id := saved[c]; id != "" {
-			s.Link = "/links/" + id
+			found.Link = "/links/" + id
 		}
 		if id := watched[c]; id != "" {
-			s.Target = "/watch/" + id
+			found.Target = "/watch/" + id
 		}
-		if s != (crawlviews.Saved{}) {
-			existing[url] = s
+		if found != (crawlviews.Saved{}) {
+			existing[url] = found
 		}
 	}
 	return existing, nil
