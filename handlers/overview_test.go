@@ -18,9 +18,9 @@ import (
 
 const aDay = 24 * time.Hour
 
-func timedOut(string) any    { return &links.FetchError{Reason: "timed out"} }
-func notFound(u string) any      { return links.Page{Status: 404, URL: u} }
-func moved(u string) any { return links.Page{Status: 200, URL: u + "/new", Permanent: true} }
+func timedOut(string) any   { return &links.FetchError{Reason: "timed out"} }
+func notFound(u string) any { return links.Page{Status: 404, URL: u} }
+func moved(u string) any    { return links.Page{Status: 200, URL: u + "/new", Permanent: true} }
 
 // groups returns the titles of the attention groups in order.
 func groups(a apptest.Page) []string {
