@@ -20,11 +20,11 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// TestAccountFigures measures what a login costs others: requests while 200 wrong logins a second arrive, from one address and
-// from many; and how long it takes to find one of 10,000 sessions and tokens. It asserts nothing about time.
+// TestAccountFigures measures requests of a signed-in user during 200 wrong logins per second from one address and from many. It
+// also measures the lookup of one of 10,000 sessions and tokens. It asserts no times.
 func TestAccountFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	t.Run("flood", func(t *testing.T) { floodFigures(t, "SQLite", "DATABASE_URL="+filepath.Join(t.TempDir(), "flood.db")) })
 	t.Run("flood on PostgreSQL", func(t *testing.T) { floodFigures(t, "PostgreSQL", "DATABASE_URL="+modelstest.NewPostgres(t)) })
@@ -32,16 +32,16 @@ func TestAccountFigures(t *testing.T) {
 }
 
 const (
-	floodRate  = 200 // wrong logins a second
+	floodRate  = 200 // wrong logins per second
 	floodRound = 10 * time.Second
-	beside     = 50 // requests a second of somebody who is signed in
+	pageRate   = 50 // page requests per second of the signed-in user
 )
 
-// floodFigures measures the requests of somebody who is signed in, with and without wrong logins beside them, in turn.
+// floodFigures measures page requests of a signed-in user, with and without wrong logins at the same time, in turn.
 func floodFigures(t *testing.T, engine, store string) {
 	s := e2e.Start(t, store, "ADMIN_PASSWORD=correct horse", "TRUSTED_PROXIES=127.0.0.1")
 	cookie := signIn(t, s)
-	table(engine+": requests of somebody who is signed in, %d a second, beside %d wrong logins a second (p95 of %s)", beside, floodRate, floodRound)
+	table(engine+": a signed-in user requests /links %d times per second, next to %d wrong logins per second, for %s", pageRate, floodRate, floodRound)
 	for round := range 3 {
 		var quiet, one, many flood
 		quiet.run(t, s, cookie, nil)
@@ -49,14 +49,14 @@ func floodFigures(t *testing.T, engine, store string) {
 		many.run(t, s, cookie, func(i int64) (string, string) {
 			return fmt.Sprintf("198.51.%d.%d", i/250%250, i%250), fmt.Sprintf("user%d", i%1000)
 		})
-		name := fmt.Sprintf("round %d: ", round+1)
-		row(name+"200 GET /healthz in their place", "floor", "p95 %.2f ms, CPU %.0f%%", quiet.p95(), quiet.cpu)
-		row(name+"from one address", "≤ 1.2 × the floor", "p95 %.2f ms, CPU %.0f%%; %s", one.p95(), one.cpu, one.answers())
-		row(name+"from 62,500 addresses", "≤ 1.2 × the floor", "p95 %.2f ms, CPU %.0f%%; %s", many.p95(), many.cpu, many.answers())
+		name := fmt.Sprintf("round %d", round+1)
+		row("baseline, "+name, "", "p95 %.2f ms, CPU %.0f%%", quiet.p95(), quiet.cpu)
+		row("wrong logins from one address, "+name, "≤ 1.2 × baseline", "p95 %.2f ms, CPU %.0f%%; %s", one.p95(), one.cpu, one.responses())
+		row("wrong logins from 62,500 addresses, "+name, "≤ 1.2 × baseline", "p95 %.2f ms, CPU %.0f%%; %s", many.p95(), many.cpu, many.responses())
 	}
 }
 
-// signIn returns the cookie of a session.
+// signIn signs in and returns the session cookie.
 func signIn(t *testing.T, s *e2e.Server) *http.Cookie {
 	t.Helper()
 	res, err := noFollow.PostForm(s.URL+"/login", url.Values{"username": {"admin"}, "password": {"correct horse"}})
@@ -65,7 +65,7 @@ func signIn(t *testing.T, s *e2e.Server) *http.Cookie {
 	}
 	res.Body.Close()
 	if len(res.Cookies()) != 1 {
-		t.Fatalf("the login is answered %d", res.StatusCode)
+		t.Fatalf("login: status %d", res.StatusCode)
 	}
 	return res.Cookies()[0]
 }
@@ -75,17 +75,17 @@ var noFollow = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// flood is what one run measures.
+// flood is the result of one run.
 type flood struct {
 	took []float64 // milliseconds
 	cpu  float64   // of the server, in percent of a core
 	mu   sync.Mutex
-	by   map[int]int // answers to logins, by status
+	by   map[int]int // number of login responses by status
 }
 
-// run asks for a page for floodRound, while logins arrive from addresses that who returns; nil = as many requests for
-// /healthz in their place.
-func (f *flood) run(t *testing.T, s *e2e.Server, cookie *http.Cookie, who func(i int64) (address, username string)) {
+// run requests a page for floodRound, while logins arrive with the addresses and usernames that login returns. If login is
+// nil, requests for /healthz replace the logins.
+func (f *flood) run(t *testing.T, s *e2e.Server, cookie *http.Cookie, login func(i int64) (address, username string)) {
 	t.Helper()
 	f.by = map[int]int{}
 	ctx, stop := context.WithTimeout(t.Context(), floodRound)
@@ -101,12 +101,12 @@ func (f *flood) run(t *testing.T, s *e2e.Server, cookie *http.Cookie, who func(i
 				return
 			case <-tick.C:
 				i := n.Add(1)
-				all.Go(func() { f.ask(ctx, s, who, i) })
+				all.Go(func() { f.send(ctx, s, login, i) })
 			}
 		}
 	})
 	before := cpuOf(t, s.PID())
-	tick := time.NewTicker(time.Second / beside)
+	tick := time.NewTicker(time.Second / pageRate)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		<-tick.C
@@ -115,7 +115,7 @@ func (f *flood) run(t *testing.T, s *e2e.Server, cookie *http.Cookie, who func(i
 			t.Fatal(err)
 		}
 		req.AddCookie(cookie)
-		begun := time.Now()
+		started := time.Now()
 		res, err := noFollow.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -125,17 +125,17 @@ func (f *flood) run(t *testing.T, s *e2e.Server, cookie *http.Cookie, who func(i
 		if res.StatusCode != http.StatusOK {
 			t.Fatalf("status %d", res.StatusCode)
 		}
-		f.took = append(f.took, float64(time.Since(begun).Microseconds())/1000)
+		f.took = append(f.took, float64(time.Since(started).Microseconds())/1000)
 	}
 	f.cpu = 100 * (cpuOf(t, s.PID()) - before).Seconds() / floodRound.Seconds()
 	all.Wait()
 }
 
-// ask sends one login, or one request for /healthz.
-func (f *flood) ask(ctx context.Context, s *e2e.Server, who func(i int64) (address, username string), i int64) {
+// send sends one login, or one request for /healthz.
+func (f *flood) send(ctx context.Context, s *e2e.Server, login func(i int64) (address, username string), i int64) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/healthz", http.NoBody)
-	if who != nil {
-		address, username := who(i)
+	if login != nil {
+		address, username := login(i)
 		form := url.Values{"username": {username}, "password": {"wrong password"}}
 		req, err = http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/login", strings.NewReader(form.Encode()))
 		if err == nil {
@@ -159,11 +159,11 @@ func (f *flood) ask(ctx context.Context, s *e2e.Server, who func(i int64) (addre
 
 func (f *flood) p95() float64 { return quantile(f.took, 0.95) }
 
-func (f *flood) answers() string {
-	return fmt.Sprintf("%d wrong, %d refused, %d asked to wait", f.by[http.StatusUnauthorized], f.by[http.StatusTooManyRequests], f.by[http.StatusServiceUnavailable])
+func (f *flood) responses() string {
+	return fmt.Sprintf("responses: %d × 401, %d × 429, %d × 503", f.by[http.StatusUnauthorized], f.by[http.StatusTooManyRequests], f.by[http.StatusServiceUnavailable])
 }
 
-// lookupFigures measures how long it takes to find one of 10,000 sessions and of 10,000 tokens.
+// lookupFigures measures the lookup of one of 10,000 sessions and of 10,000 tokens.
 func lookupFigures(t *testing.T, db *models.DB) {
 	const n, perUser = 10_000, 100
 	store := accounts.NewStore(db, nil, accounts.Options{IdleTimeout: time.Hour, MaxAge: time.Hour})
@@ -185,19 +185,19 @@ func lookupFigures(t *testing.T, db *models.DB) {
 			sessions, tokens = append(sessions, session), append(tokens, token)
 		}
 	}
-	table("%s: one of %d sessions and %d tokens, with its account", db.Engine, n, n)
-	find := func(name, bound string, of []string, find func(secret string) bool) {
+	table("%s: lookup of one of %d sessions and %d tokens, with its account", db.Engine, n, n)
+	find := func(name, target string, of []string, find func(secret string) bool) {
 		var took []float64
 		for i := range 2000 {
-			begun := time.Now()
+			started := time.Now()
 			if !find(of[i*7919%len(of)]) {
 				t.Fatal("not found")
 			}
-			took = append(took, float64(time.Since(begun).Nanoseconds())/1e6)
+			took = append(took, float64(time.Since(started).Nanoseconds())/1e6)
 		}
-		row(name, bound, "p50 %.3f p95 %.3f ms", quantile(took, 0.5), quantile(took, 0.95))
+		row(name, target, "p50 %.3f, p95 %.3f ms", quantile(took, 0.5), quantile(took, 0.95))
 	}
-	find("plain SELECT of a user by its key", "floor", sessions, func(string) bool {
+	find("baseline: SELECT of an account by key", "", sessions, func(string) bool {
 		var id string
 		return db.Read(t.Context()).Raw("SELECT id FROM users WHERE seq = ?", 1).Scan(&id).Error == nil && id != ""
 	})
@@ -211,7 +211,7 @@ func lookupFigures(t *testing.T, db *models.DB) {
 	})
 }
 
-// quantile is the value below which so much of all values is.
+// quantile returns a quantile of values: part 0.95 is the p95.
 func quantile(all []float64, part float64) float64 {
 	slices.Sort(all)
 	return all[min(len(all)-1, int(float64(len(all))*part))]

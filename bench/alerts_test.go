@@ -26,10 +26,10 @@ import (
 // second with a slow channel. It asserts no times.
 func TestAlertFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
-	t.Run("soon", func(t *testing.T) { soonFigures(t, "SQLite", filepath.Join(t.TempDir(), "watched.db")) })
-	t.Run("soon on PostgreSQL", func(t *testing.T) { soonFigures(t, "PostgreSQL", modelstest.NewPostgres(t)) })
+	t.Run("delay", func(t *testing.T) { delayFigures(t, "SQLite", filepath.Join(t.TempDir(), "watched.db")) })
+	t.Run("delay on PostgreSQL", func(t *testing.T) { delayFigures(t, "PostgreSQL", modelstest.NewPostgres(t)) })
 	t.Run("storm", func(t *testing.T) { stormFigures(t, "SQLite", filepath.Join(t.TempDir(), "watched.db")) })
 	t.Run("storm on PostgreSQL", func(t *testing.T) { stormFigures(t, "PostgreSQL", modelstest.NewPostgres(t)) })
 }
@@ -68,7 +68,7 @@ func newReceiver(t *testing.T, slow time.Duration) *receiver {
 	return r
 }
 
-func (r *receiver) told() (subjects, calls int) {
+func (r *receiver) received() (subjects, calls int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count, r.calls
@@ -87,8 +87,8 @@ func alertAll(t *testing.T, s *e2e.Server, url string) {
 	}
 }
 
-// soonFigures measures the time from the failed check to the message, at about 2,000 checks a second.
-func soonFigures(t *testing.T, engine, database string) {
+// delayFigures measures the time from the failed check to the message, at about 2,000 checks per second.
+func delayFigures(t *testing.T, engine, database string) {
 	const hosts, perHost, fail = 250, 8, 15
 	var broken [hosts]atomic.Bool
 	failed := sync.Map{} // time of the first failed request by host
@@ -123,13 +123,13 @@ func soonFigures(t *testing.T, engine, database string) {
 	defer s.Stop()
 	alertAll(t, s, hook.URL)
 	time.Sleep(5 * time.Second)
-	before, begun := metric(t, s, "linkwatch_checks_total"), time.Now()
+	before, started := metric(t, s, "linkwatch_checks_total"), time.Now()
 	for n := range fail { // one host after another, too few for a storm
 		broken[n*10].Store(true)
 		time.Sleep(1500 * time.Millisecond)
 	}
 	time.Sleep(3 * time.Second)
-	rate := (metric(t, s, "linkwatch_checks_total") - before) / time.Since(begun).Seconds()
+	rate := (metric(t, s, "linkwatch_checks_total") - before) / time.Since(started).Seconds()
 	var late []float64
 	hook.mu.Lock()
 	defer hook.mu.Unlock()
@@ -138,14 +138,14 @@ func soonFigures(t *testing.T, engine, database string) {
 			late = append(late, at.Sub(first.(time.Time)).Seconds()*1000)
 		}
 	}
-	table("Alerts while %d targets on %d hosts are checked each second, %s", len(urls), hosts, engine)
-	row("checks a second meanwhile", "2,000 checks/s", "%.0f checks/s", rate)
-	row("hosts that went down, one after the other", "", "%d", fail)
+	table("Alerts while %d targets on %d hosts are checked every second, %s", len(urls), hosts, engine)
+	row("checks per second meanwhile", "2,000 checks/s", "%.0f checks/s", rate)
+	row("hosts that went down", "", "%d", fail)
 	if len(late) == 0 {
 		t.Fatal("no message received")
 	}
 	quantiles("from the failed check to the message", "≤ 2 s", late)
-	row("the latest", "≤ 2 s", "%.1f ms", late[len(late)-1])
+	row("maximum of that", "≤ 2 s", "%.1f ms", late[len(late)-1])
 }
 
 // stormFigures measures how 10,000 events within a second reach a channel that takes a second per message.
@@ -157,7 +157,7 @@ func stormFigures(t *testing.T, engine, database string) {
 	alertAll(t, s, hook.URL)
 	db, closeDB := e2e.OpenDatabase(t, database)
 	defer closeDB()
-	begun := time.Now()
+	started := time.Now()
 	for batch := range 10 {
 		var events []event.Event
 		for i := range n / 10 {
@@ -169,27 +169,27 @@ func stormFigures(t *testing.T, engine, database string) {
 		}
 		modelstest.AddEvents(t, db, events...)
 	}
-	stored := time.Since(begun)
+	stored := time.Since(started)
 	taken := time.Duration(0)
-	for time.Since(begun) < 5*time.Minute {
+	for time.Since(started) < 5*time.Minute {
 		if taken == 0 && metric(t, s, "linkwatch_alert_events_pending") == 0 {
-			taken = time.Since(begun)
+			taken = time.Since(started)
 		}
-		if subjects, _ := hook.told(); taken > 0 && subjects >= 1000 && metric(t, s, "linkwatch_alert_deliveries_pending") == 0 {
+		if subjects, _ := hook.received(); taken > 0 && subjects >= 1000 && metric(t, s, "linkwatch_alert_deliveries_pending") == 0 {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	subjects, calls := hook.told()
+	subjects, calls := hook.received()
 	var members int64
 	if err := db.Read(context.Background()).Raw("SELECT count(*) FROM alert_members").Scan(&members).Error; err != nil {
 		t.Fatal(err)
 	}
-	table("10,000 events of 1,000 hosts within a second, a channel that takes a second for each message, %s", engine)
-	row("stored after", "", "%.1f s", stored.Seconds())
-	row("made alerts after", "", "%.1f s", taken.Seconds())
-	row("all delivered after", "≤ 60 s", "%.1f s", time.Since(begun).Seconds())
-	row("messages", "", "%d", calls)
-	row("subjects that they count; that are stored", "10,000", "%d; %d", subjects, members)
+	table("10,000 events of 1,000 hosts in one second, a channel that takes 1 s per message, %s", engine)
+	row("10,000 events: stored after", "", "%.1f s", stored.Seconds())
+	row("10,000 events: turned into alerts after", "", "%.1f s", taken.Seconds())
+	row("10,000 events: delivered after", "≤ 60 s", "%.1f s", time.Since(started).Seconds())
+	row("10,000 events: messages", "", "%d", calls)
+	row("10,000 events: subjects in messages, subjects stored", "10,000", "%d, %d", subjects, members)
 	row("memory at most", "", "%.0f MB", float64(s.PeakMemory())/1e6)
 }

@@ -22,20 +22,19 @@ import (
 
 const (
 	backupTargets = 500
-	backupResults = 12_000 // of each target, which makes a file of a gigabyte
+	backupResults = 12_000 // of each target, about 1 GB
 	backupAnswer  = 20 * time.Millisecond
-	backupPhase   = 20 * time.Second // of each measurement at least
+	backupPhase   = 20 * time.Second // minimum duration of a measurement
 )
 
-// TestBackupFigures measures what a backup of a large database does to checks and writes that go
-// on meanwhile. It asserts nothing about time.
+// TestBackupFigures measures checks and writes during a backup of a large database. It asserts no times.
 func TestBackupFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	hosts := farm(t, 3, figureHosts, func(rw http.ResponseWriter, _ *http.Request) {
 		time.Sleep(backupAnswer)
-		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title>") // the reader may be gone
+		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title>") // the client may have disconnected
 	})
 	var urls []string
 	for i := range backupTargets {
@@ -43,7 +42,7 @@ func TestBackupFigures(t *testing.T) {
 	}
 	file := targetFile(t, urls, func(db *models.DB, _ *targets.Store, _ *time.Time) { addResults(t, db) })
 	copies := t.TempDir()
-	recent := filepath.Join(copies, time.Now().UTC().Format("linkwatch-20060102T150405Z.db")) // so that the server makes none when it starts
+	recent := filepath.Join(copies, time.Now().UTC().Format("linkwatch-20060102T150405Z.db")) // so that no backup runs at startup
 	if err := os.WriteFile(recent, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +50,10 @@ func TestBackupFigures(t *testing.T) {
 	table("%d targets, CHECK_INTERVAL=1s, a database of %s", backupTargets, gigabytes(t, file))
 	time.Sleep(10 * time.Second) // warm-up: every target has been checked
 
-	measureBackup(t, s, file, "without a backup", func() { time.Sleep(backupPhase) })
+	measureBackup(t, s, file, "no backup", func() { time.Sleep(backupPhase) })
 	measureBackup(t, s, file, "scheduled backup", func() {
 		if status := s.Call("POST", "/v1/admin/jobs/backup/run", nil, nil); status >= 300 {
-			t.Fatalf("asking for a backup: %d", status)
+			t.Fatalf("run the backup job: status %d", status)
 		}
 		for {
 			if all, err := filepath.Glob(filepath.Join(copies, "*Z.db")); err != nil || len(all) > 1 {
@@ -68,7 +67,7 @@ func TestBackupFigures(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, out)
 		}
 	})
-	measureBackup(t, s, file, "without a backup, again", func() { time.Sleep(backupPhase) })
+	measureBackup(t, s, file, "no backup, second run", func() { time.Sleep(backupPhase) })
 	row("memory at most", "", "%.0f MB", float64(s.PeakMemory())/1e6)
 }
 
@@ -96,7 +95,7 @@ func measureBackup(t *testing.T, s *e2e.Server, file, name string, do func()) {
 	stop, failed := make(chan struct{}), 0
 	var writes []float64
 	var writing sync.WaitGroup
-	begun, skipped := time.Now(), metric(t, s, "linkwatch_checks_skipped_total")
+	started, skipped := time.Now(), metric(t, s, "linkwatch_checks_skipped_total")
 	writing.Go(func() {
 		for i := 0; ; i++ {
 			select {
@@ -113,34 +112,34 @@ func measureBackup(t *testing.T, s *e2e.Server, file, name string, do func()) {
 		}
 	})
 	do()
-	took := time.Since(begun)
+	took := time.Since(started)
 	close(stop)
 	writing.Wait()
 
 	var latencies []float64
 	for _, ms := range e2e.Rows(t, file, fmt.Sprintf("SELECT latency_ms FROM check_results WHERE checked_at BETWEEN %d AND %d",
-		begun.UnixMicro(), begun.Add(took).UnixMicro())) {
+		started.UnixMicro(), started.Add(took).UnixMicro())) {
 		n, err := strconv.ParseFloat(ms, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		latencies = append(latencies, n)
 	}
-	row(name+": took", "", "%.1f s", took.Seconds())
-	row(name+": checks stored", "500 checks/s", "%.0f checks/s", float64(len(latencies))/took.Seconds())
-	quantiles(name+": latency of checks", "p95 within 20 %", latencies)
-	row(name+": checks left out", "", "%.0f", metric(t, s, "linkwatch_checks_skipped_total")-skipped)
+	row(name+": duration", "", "%.1f s", took.Seconds())
+	row(name+": checks stored per second", "500", "%.0f", float64(len(latencies))/took.Seconds())
+	quantiles(name+": check latency", "p95 +20%", latencies)
+	row(name+": skipped checks", "0", "%.0f", metric(t, s, "linkwatch_checks_skipped_total")-skipped)
 	quantiles(name+": POST /v1/shortlinks", "", writes)
 	row(name+": failed writes", "0", "%d of %d", failed, len(writes))
 	row(name+": write-ahead log", "", "%s", gigabytes(t, file+"-wal"))
 }
 
-// gigabytes returns the size of a file.
+// gigabytes formats the size of a file.
 func gigabytes(t *testing.T, file string) string {
 	t.Helper()
 	info, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%6.2f GB", float64(info.Size())/1e9))
+	return strings.TrimSpace(fmt.Sprintf("%.2f GB", float64(info.Size())/1e9))
 }

@@ -12,8 +12,7 @@ import (
 	"linkwatch/e2e"
 )
 
-// crawlWithAll measures a crawl together with the archive, a search engine that gets the pages, and a client that searches
-// all the time.
+// crawlWithAll measures a crawl with an archive, a search engine and a client that searches all the time.
 func crawlWithAll(t *testing.T, urls []string) {
 	engine := newEngine(t)
 	s := e2e.Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ARCHIVE_URL="+t.TempDir(), "CRAWLER_ELASTICSEARCH_URL="+engine.URL)
@@ -24,7 +23,7 @@ func crawlWithAll(t *testing.T, urls []string) {
 	client.Go(func() {
 		for ; !ends.Load(); searches++ {
 			if status := s.Call("GET", "/v1/crawled-pages?limit=50&q="+vocabulary[searches%1000], nil, nil); status != http.StatusOK {
-				t.Errorf("a search: status %d", status)
+				t.Errorf("search: status %d", status)
 				return
 			}
 		}
@@ -32,8 +31,8 @@ func crawlWithAll(t *testing.T, urls []string) {
 	measureCrawl(t, s, urls, "Linkwatch with the archive, a search engine and searches")
 	ends.Store(true)
 	client.Wait()
-	row("  searches meanwhile, one after the other", "", "%d", searches)
-	row("  pages that the search engine got meanwhile", "", "%d", engine.got.Load())
+	row("searches meanwhile, one after the other", "", "%d", searches)
+	row("pages sent to the search engine meanwhile", "", "%d", engine.got.Load())
 }
 
 // engine is a fake search engine that accepts everything.
@@ -51,7 +50,7 @@ func newEngine(t *testing.T) *engine {
 
 func (e *engine) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	if r.Method == http.MethodGet { // of a mapping
+	if r.Method == http.MethodGet { // create an index or mapping
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"status":404,"error":{"type":"index_not_found_exception","reason":"no such index"}}`))
 		return
@@ -77,7 +76,7 @@ func (e *engine) serve(w http.ResponseWriter, r *http.Request) {
 			to.Status = http.StatusCreated
 			answer.Items = append(answer.Items, map[string]result{kind: to})
 		}
-		lines.Scan() // the document
+		lines.Scan() // the line after the action
 	}
 	e.got.Add(int64(len(answer.Items)))
 	_ = json.NewEncoder(w).Encode(answer)

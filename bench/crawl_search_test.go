@@ -42,7 +42,7 @@ func searchFigures(t *testing.T) {
 	searchOver(t, "PostgreSQL", url, func() (size int64) {
 		db, closeDB := e2e.OpenDatabase(t, url)
 		defer closeDB()
-		// Autovacuum does this within minutes.
+		// Autovacuum does this within minutes in production.
 		modelstest.Exec(t, db, "ANALYZE")
 		if err := db.Read(t.Context()).Raw("SELECT pg_database_size(current_database())").Scan(&size).Error; err != nil {
 			t.Fatal(err)
@@ -53,11 +53,11 @@ func searchFigures(t *testing.T) {
 
 // searchOver fills an empty database and measures searches in it.
 func searchOver(t *testing.T, engine, store string, size func() int64) {
-	begun := time.Now()
+	started := time.Now()
 	fillPages(t, store, searchPages)
 	table("Search over %d crawled pages of %d words, %s", searchPages, searchWords, engine)
-	row("filling and indexing the database", "", "%.2f ms a page", time.Since(begun).Seconds()*1000/searchPages)
-	row("size of the database", "", "%.1f KB a page", float64(size())/1024/searchPages)
+	row("time per page to fill and index", "", "%.2f ms", time.Since(started).Seconds()*1000/searchPages)
+	row("database size per page", "", "%.1f KB", float64(size())/1024/searchPages)
 	s := e2e.Start(t, "DATABASE_URL="+store, "CRAWLER_POLL_INTERVAL=1h")
 	defer s.Stop()
 	var sources struct{ Items []struct{ ID string } }
@@ -67,33 +67,33 @@ func searchOver(t *testing.T, engine, store string, size func() int64) {
 	for _, q := range []struct{ name, query, filter string }{
 		{"the most frequent word", w[0], ""},
 		{"a frequent word", w[20], ""},
-		{"a usual word", w[1000], ""},
+		{"a common word", w[1000], ""},
 		{"a rare word", w[40_000], ""},
 		{"two frequent words", w[3] + " " + w[5], ""},
 		{"a frequent and a rare word", w[1] + " " + w[30_000], ""},
-		{"two usual words", w[400] + " " + w[700], ""},
+		{"two common words", w[400] + " " + w[700], ""},
 		{"three words", w[10] + " " + w[200] + " " + w[900], ""},
 		{"a phrase of frequent words", `"` + w[0] + " " + w[1] + `"`, ""},
-		{"a phrase of usual words", `"` + w[60] + " " + w[90] + `"`, ""},
-		{"the beginning of words", w[2000][:4] + "*", ""},
-		{"a usual word, without a frequent one", w[500] + " -" + w[2], ""},
-		{"a word that no page has", "qqqqq", ""},
-		{"a frequent word, of a source", w[8], "source_id=" + source + "&"},
-		{"a frequent word, of a month", w[8], "since=2026-03-01&until=2026-03-31&"},
+		{"a phrase of common words", `"` + w[60] + " " + w[90] + `"`, ""},
+		{"a prefix", w[2000][:4] + "*", ""},
+		{"a common word without a frequent one", w[500] + " -" + w[2], ""},
+		{"no match", "qqqqq", ""},
+		{"a frequent word of one source", w[8], "source_id=" + source + "&"},
+		{"a frequent word of one month", w[8], "since=2026-03-01&until=2026-03-31&"},
 	} {
 		var took []float64
 		for range 30 {
-			begun := time.Now()
+			started := time.Now()
 			path := "/v1/crawled-pages?limit=50&" + q.filter + "q=" + url.QueryEscape(q.query)
 			if status := s.Call("GET", path, nil, nil); status != 200 {
 				t.Fatalf("%s: status %d", path, status)
 			}
-			took = append(took, time.Since(begun).Seconds()*1000)
+			took = append(took, time.Since(started).Seconds()*1000)
 		}
 		all = append(all, took...)
 		quantiles(q.name, "", took)
 	}
-	quantiles("all of them", "p95 ≤ 50 ms", all)
+	quantiles("all searches", "p95 ≤ 50 ms", all)
 	measurePath(t, s, "page /crawl/pages", "", "/crawl/pages")
 	row("memory at most", "≤ 300 MB", "%d MB", s.PeakMemory()>>20)
 }

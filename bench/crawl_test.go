@@ -22,14 +22,14 @@ const (
 	crawlHosts = 20
 	crawlPages = 10_000
 	pageSize   = 5_000 // bytes
-	pageLinks  = 30    // per page: to the next pages, and the same links on every page
+	pageLinks  = 30    // per page: some to the next pages, the others the same on every page
 )
 
 // TestCrawlFigures measures crawls of the real binary, compared with plain Colly and plain net/http, and the scheduler with
-// many jobs. It does not check any times.
+// many jobs. It asserts no times.
 func TestCrawlFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	t.Run("crawl", crawlFigures)
 	t.Run("frontier", frontierFigures)
@@ -38,9 +38,8 @@ func TestCrawlFigures(t *testing.T) {
 	t.Run("instances", instanceFigures)
 }
 
-// pageTexts returns different texts for pages.
 func pageTexts() (texts []string) {
-	for seed := range uint64(499) { // a prime, so that the pages of a host differ
+	for seed := range uint64(499) { // a prime, so that the pages of a host have different texts
 		texts = append(texts, "<p>"+strings.ReplaceAll(newWriter(seed).words(1000), "\n", "</p>\n<p>"))
 	}
 	return texts
@@ -92,11 +91,11 @@ func addCrawl(t *testing.T, s *e2e.Server, urls []string) (id string) {
 	}
 	source := map[string]any{"url": urls[0] + "/p0", "rate_limit_ms": 0, "max_depth": 100, "allowed_domains": hosts}
 	if status := s.Call("POST", "/v1/sources", source, nil); status != http.StatusCreated {
-		t.Fatalf("adding a source: status %d", status)
+		t.Fatalf("add source: status %d", status)
 	}
 	var job struct{ ID string }
 	if status := s.Call("POST", "/v1/jobs", map[string]any{"url": urls[0] + "/p0"}, &job); status != http.StatusCreated {
-		t.Fatalf("adding a job: status %d", status)
+		t.Fatalf("add job: status %d", status)
 	}
 	return job.ID
 }
@@ -114,7 +113,7 @@ func lastRun(t *testing.T, s *e2e.Server, job string) run {
 	t.Helper()
 	var list struct{ Items []run }
 	if status := s.Call("GET", "/v1/jobs/"+job+"/executions?limit=1", nil, &list); status != http.StatusOK {
-		t.Fatalf("GET of executions: status %d", status)
+		t.Fatalf("list executions: status %d", status)
 	}
 	if len(list.Items) == 0 {
 		return run{}
@@ -128,12 +127,12 @@ func crawled(t *testing.T, s *e2e.Server, job string) run {
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if r := lastRun(t, s, job); r.Status != "" && r.Status != "running" {
 			if r.Status != "completed" {
-				t.Fatalf("the crawl ended: %+v", r)
+				t.Fatalf("got %+v, want a completed crawl", r)
 			}
 			return r
 		}
 	}
-	t.Fatal("the crawl does not end")
+	t.Fatal("the crawl did not end in time")
 	return run{}
 }
 
@@ -146,24 +145,24 @@ func crawlFigures(t *testing.T) {
 	table("A crawl of %d pages of %d bytes with %d links on %d hosts, one request per host at a time", crawlPages, pageSize, pageLinks, crawlHosts)
 	urls := crawlSite(t, 40, crawlPages)
 	for range 3 {
-		begun := time.Now()
+		started := time.Now()
 		if n := bareCrawl(t, urls); n != crawlPages {
-			t.Fatalf("the bare loop found %d pages", n)
+			t.Fatalf("net/http: got %d pages", n)
 		}
-		row("bare net/http: fetch, find links, a map of URLs", "floor", "%s", perSecond(crawlPages, time.Since(begun)))
-		begun = time.Now()
+		row("baseline: bare net/http, a tokenizer and a map of URLs", "", "%s", perSecond(crawlPages, time.Since(started)))
+		started = time.Now()
 		if n := bareColly(t, urls); n < crawlPages { // it visits a few pages twice
-			t.Fatalf("Colly found %d pages", n)
+			t.Fatalf("Colly: got %d pages", n)
 		}
-		row("bare Colly, its visited URLs in memory", "beside", "%s", perSecond(crawlPages, time.Since(begun)))
+		row("baseline: Colly, visited URLs in memory", "", "%s", perSecond(crawlPages, time.Since(started)))
 		plain := wholeCrawl(t, urls, "Linkwatch, SQLite: fetched, extracted, stored, indexed", "CRAWLER_POLL_INTERVAL=100ms")
 		archived := wholeCrawl(t, urls, "  with an archive of the HTML in a folder", "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ARCHIVE_URL="+t.TempDir())
-		row("  the archive's share of the CPU time", "≤ 15 %", "%.0f %%", 100*(archived-plain)/plain)
+		row("share of the archive in the CPU time", "≤ 15%", "%.0f%%", 100*(archived-plain)/plain)
 	}
 	crawlWithAll(t, urls)
 }
 
-// wholeCrawl crawls a site with a new server, prints the figures and returns the CPU time per page in milliseconds.
+// wholeCrawl crawls a site with a new server, prints the results and returns the CPU time per page in milliseconds.
 func wholeCrawl(t *testing.T, urls []string, name string, env ...string) float64 {
 	t.Helper()
 	s := e2e.Start(t, env...)
@@ -177,7 +176,7 @@ func measureCrawl(t *testing.T, s *e2e.Server, urls []string, name string) float
 	job := addCrawl(t, s, urls)
 	r := crawled(t, s, job)
 	if r.ItemsCrawled != crawlPages || r.Failed != 0 {
-		t.Fatalf("the crawl found %+v", r)
+		t.Fatalf("unexpected run: %+v", r)
 	}
 	ended := time.Now()
 	for metric(t, s, "linkwatch_crawl_indexed_total") < crawlPages || metric(t, s, "linkwatch_crawl_index_waiting") > 0 {
@@ -186,17 +185,17 @@ func measureCrawl(t *testing.T, s *e2e.Server, urls []string, name string) float
 	lag := time.Since(ended)
 	took := time.Duration(r.DurationMS) * time.Millisecond
 	row(name, "≥ 800 pages/s", "%s", perSecond(crawlPages, took+lag))
-	row("  until the search index was complete, after the last page", "", "%.1f s", lag.Seconds())
+	row("time from the last page to a complete search index", "", "%.1f s", lag.Seconds())
 	cpu := cpuOf(t, s.PID()).Seconds() * 1000 / crawlPages
-	row("  its CPU time per page", "", "%.2f ms", cpu)
-	row("  its memory at most", "≤ 300 MB", "%d MB", s.PeakMemory()>>20)
+	row("CPU time per page", "", "%.2f ms", cpu)
+	row("memory at most", "≤ 300 MB", "%d MB", s.PeakMemory()>>20)
 	return cpu
 }
 
 // frontierFigures measures crawls with few and with many URLs in the frontier.
 func frontierFigures(t *testing.T) {
 	const seconds = 20
-	table("A crawl with a long frontier, SQLite: %d s of it", seconds)
+	table("A crawl with a long frontier, SQLite, %d s", seconds)
 	for _, n := range []int{10_000, 1_000_000, 10_000, 1_000_000} {
 		urls := crawlSite(t, 41, 2_000_000)
 		file := filepath.Join(t.TempDir(), "crawl.db")
@@ -208,15 +207,15 @@ func frontierFigures(t *testing.T) {
 		for lastRun(t, s, job).ItemsCrawled == 0 {
 			time.Sleep(10 * time.Millisecond)
 		}
-		before, cpu, begun := lastRun(t, s, job).ItemsCrawled, cpuOf(t, s.PID()), time.Now()
-		for time.Since(begun) < seconds*time.Second && lastRun(t, s, job).Status == "running" {
+		before, cpu, started := lastRun(t, s, job).ItemsCrawled, cpuOf(t, s.PID()), time.Now()
+		for time.Since(started) < seconds*time.Second && lastRun(t, s, job).Status == "running" {
 			time.Sleep(100 * time.Millisecond)
 		}
-		pages, took := lastRun(t, s, job).ItemsCrawled-before, time.Since(begun)
+		pages, took := lastRun(t, s, job).ItemsCrawled-before, time.Since(started)
 		name := fmt.Sprintf("%d URLs in the frontier", n)
 		row(name, "", "%s", perSecond(pages, took))
-		row("  CPU time per page", "no higher with more", "%.2f ms", (cpuOf(t, s.PID())-cpu).Seconds()*1000/float64(pages))
-		row("  memory at most", "≤ 300 MB", "%d MB", s.PeakMemory()>>20)
+		row(name+": CPU time per page", "no higher", "%.2f ms", (cpuOf(t, s.PID())-cpu).Seconds()*1000/float64(pages))
+		row(name+": memory at most", "≤ 300 MB", "%d MB", s.PeakMemory()>>20)
 		s.Stop()
 	}
 }
@@ -241,9 +240,9 @@ func fillFrontier(t *testing.T, file string, urls []string, n int) {
 		t.Fatal(err)
 	}
 	modelstest.Exec(t, db, "INSERT INTO instances (id, started_at, heartbeat_at) VALUES ('i_gone', 1, 1)")
-	e, began, err := store.Begin(ctx, lease.ID("i_gone"), 1)
-	if err != nil || !began {
-		t.Fatal(began, err)
+	e, started, err := store.Begin(ctx, lease.ID("i_gone"), 1)
+	if err != nil || !started {
+		t.Fatal(started, err)
 	}
 	for at := 0; at < n; {
 		var found []crawl.Found
@@ -265,26 +264,26 @@ func schedulerFigures(t *testing.T) {
 	db, closeDB := e2e.OpenDatabase(t, file)
 	ctx := context.Background()
 	store := crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: time.Hour})
-	begun := time.Now()
+	started := time.Now()
 	for i := range n {
 		_, err := store.AddJob(ctx, crawl.NewJob{URL: fmt.Sprintf("https://site%d.example/", i), Interval: crawl.Interval{Count: 1 + i%24, Type: crawl.Hours}, AdaptiveScheduling: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	row("adding a job, with its source and its slot", "", "%.2f ms", time.Since(begun).Seconds()*1000/n)
+	row("add a job, with its source", "", "%.2f ms", time.Since(started).Seconds()*1000/n)
 	modelstest.Exec(t, db, "UPDATE jobs SET next_run_at = next_run_at + 86400000000") // none is due during the measurement
-	measureCalls(t, "a poll with nothing due", "≤ 5 ms", func() error {
+	measureCalls(t, "poll with nothing due", "≤ 5 ms", func() error {
 		seqs, _, err := store.Due(ctx, 100)
 		if len(seqs) > 0 {
 			t.Fatal("jobs are due")
 		}
 		return err
 	})
-	measureCalls(t, "looking for stale locks", "", func() error { _, err := store.ClearStaleLocks(ctx); return err })
+	measureCalls(t, "clear stale locks", "", func() error { _, err := store.ClearStaleLocks(ctx); return err })
 	modelstest.Exec(t, db, "UPDATE jobs SET next_run_at = next_run_at - 86400000000 + 3600000000")
-	measureCalls(t, "a rebalance, previewed", "", func() error { _, err := store.Preview(ctx); return err })
-	measureCalls(t, "figures of the scheduler", "", func() error { _, err := store.Collect(ctx); return err })
+	measureCalls(t, "preview of a rebalance", "", func() error { _, err := store.Preview(ctx); return err })
+	measureCalls(t, "collect the metrics of the scheduler", "", func() error { _, err := store.Collect(ctx); return err })
 	closeDB()
 	s := e2e.Start(t, "DATABASE_URL="+file, "CRAWLER_POLL_INTERVAL=1h")
 	measurePath(t, s, "page /crawl", "≤ 50 ms", "/crawl")
@@ -294,18 +293,18 @@ func schedulerFigures(t *testing.T) {
 	measurePath(t, s, "page /", "", "/")
 }
 
-// measureCalls measures a call and prints a row.
-func measureCalls(t *testing.T, name, bound string, call func() error) {
+// measureCalls calls a function many times and prints the durations as a row.
+func measureCalls(t *testing.T, name, target string, call func() error) {
 	t.Helper()
 	var all []float64
 	for range samples {
-		begun := time.Now()
+		started := time.Now()
 		if err := call(); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, time.Since(begun).Seconds()*1000)
+		all = append(all, time.Since(started).Seconds()*1000)
 	}
-	quantiles(name, bound, all)
+	quantiles(name, target, all)
 }
 
 // instanceFigures measures a crawl by one and by three instances on PostgreSQL.
@@ -320,11 +319,11 @@ func instanceFigures(t *testing.T) {
 		}
 		r := crawled(t, all[0], addCrawl(t, all[0], urls))
 		if r.ItemsCrawled != crawlPages || r.Failed != 0 {
-			t.Fatalf("the crawl found %+v", r)
+			t.Fatalf("unexpected run: %+v", r)
 		}
 		row(fmt.Sprintf("%d instances", n), "", "%s", perSecond(crawlPages, time.Duration(r.DurationMS)*time.Millisecond))
 		for i, s := range all {
-			row(fmt.Sprintf("  fetched by instance %d", i+1), "", "%.0f", metric(t, s, "linkwatch_crawl_fetches_total"))
+			row(fmt.Sprintf("fetched by instance %d", i+1), "", "%.0f", metric(t, s, "linkwatch_crawl_fetches_total"))
 			s.Stop()
 		}
 	}

@@ -20,9 +20,9 @@ import (
 	"linkwatch/outbound"
 )
 
-var corpusFolder = flag.String("corpus", "", "compare the extraction of text over the pages `folder`/*/{source,expected}.html (for the figures)")
+var corpusFolder = flag.String("corpus", "", "measure text extraction on the pages `folder`/*/{source,expected}.html; needs -figures")
 
-// corpusPage is a page whose main text is known.
+// corpusPage is a page with its expected main text.
 type corpusPage struct {
 	name string
 	html []byte
@@ -51,7 +51,7 @@ func readCorpus(t *testing.T) (pages []corpusPage) {
 	return pages
 }
 
-// wordsOf returns the words of a text, in lower case. A character of a script without spaces is a word.
+// wordsOf returns the words of a text in lower case. In scripts without spaces, each character is a word.
 func wordsOf(text string) (words []string) {
 	begin := -1
 	for i, r := range text {
@@ -73,7 +73,7 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-// shingles returns how often each run of n words occurs.
+// shingles counts the sequences of n words.
 func shingles(words []string, n int) map[string]int {
 	all := map[string]int{}
 	for i := range max(0, len(words)-n+1) {
@@ -101,10 +101,10 @@ func overlap(got, want map[string]int) (precision, recall float64) {
 	return float64(same) / float64(g), float64(same) / float64(w)
 }
 
-// TestExtractionFigures prints how well and how fast the main text is found.
+// TestExtractionFigures measures the quality and speed of text extraction.
 func TestExtractionFigures(t *testing.T) {
 	if !*figures || *corpusFolder == "" {
-		t.Skip("without -figures and -corpus")
+		t.Skip("skipped without -figures and -corpus")
 	}
 	pages := readCorpus(t)
 	base, _ := url.Parse("https://example.com/a/page")
@@ -137,9 +137,9 @@ func TestExtractionFigures(t *testing.T) {
 		var p, r, f, fs float64
 		var took time.Duration
 		for _, page := range pages {
-			begun := time.Now()
+			started := time.Now()
 			text := e.text(page.html)
-			took += time.Since(begun)
+			took += time.Since(started)
 			words := wordsOf(text)
 			precision, recall := overlap(shingles(words, 1), shingles(page.text, 1))
 			p, r, f = p+precision, r+recall, f+harmonic(precision, recall)
@@ -157,7 +157,6 @@ func harmonic(p, r float64) float64 {
 	return 2 * p * r / (p + r)
 }
 
-// textOf returns the text of a parsed document.
 func textOf(n *html.Node) string {
 	if n == nil {
 		return ""

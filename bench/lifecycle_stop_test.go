@@ -18,16 +18,16 @@ import (
 // hangingPeer serves a connection without ever completing the response.
 type hangingPeer func(conn net.Conn, over <-chan struct{})
 
-func sayingNothing(_ net.Conn, over <-chan struct{}) { <-over }
+func silentPeer(_ net.Conn, over <-chan struct{}) { <-over }
 
-// switching responds with 101, after which the connection is no longer HTTP.
-func switching(conn net.Conn, over <-chan struct{}) {
-	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n") // the reader may be gone
+// switchingPeer responds with 101, after which the connection is no longer HTTP.
+func switchingPeer(conn net.Conn, over <-chan struct{}) {
+	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n") // the client may have disconnected
 	<-over
 }
 
-// dripping sends a byte of a page every 100 ms.
-func dripping(conn net.Conn, over <-chan struct{}) {
+// slowPeer sends a byte of a page every 100 ms.
+func slowPeer(conn net.Conn, over <-chan struct{}) {
 	_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -41,11 +41,11 @@ func dripping(conn net.Conn, over <-chan struct{}) {
 	}
 }
 
-// hangingPeers listens on n loopback addresses, a third of them for each kind of peer. reached counts those that have
-// been asked.
+// hangingPeers listens on n loopback addresses, a third of them for each kind of peer. reached counts the peers that
+// received a request.
 func hangingPeers(t *testing.T, n int) (urls []string, reached *atomic.Int64) {
 	t.Helper()
-	over, sorts := make(chan struct{}), []hangingPeer{sayingNothing, switching, dripping}
+	over, sorts := make(chan struct{}), []hangingPeer{silentPeer, switchingPeer, slowPeer}
 	var (
 		listeners []net.Listener
 		serving   sync.WaitGroup
@@ -91,7 +91,7 @@ func hangingPeers(t *testing.T, n int) (urls []string, reached *atomic.Int64) {
 }
 
 // TestStopFigures measures how long the program takes to stop while it waits for 64 peers that never complete a
-// response: 48 targets and 16 saves. The program must exit with code 0 at most SHUTDOWN_GRACE and a second after
+// response: 48 targets and 16 saves. The program must exit with code 0 within SHUTDOWN_GRACE plus one second of
 // SIGTERM. The test runs without -figures too.
 func TestStopFigures(t *testing.T) {
 	const peers, saves, grace, slack = 64, 16, 2 * time.Second, time.Second
@@ -99,7 +99,7 @@ func TestStopFigures(t *testing.T) {
 	s := e2e.Start(t, "MAX_CONCURRENCY=64", "HTTP_TIMEOUT=1m", "CHECK_INTERVAL=1s", "SHUTDOWN_GRACE="+grace.String())
 	for _, u := range urls[saves:] {
 		if status := s.Call("POST", "/v1/targets", map[string]any{"url": u}, nil); status != http.StatusCreated {
-			t.Fatalf("adding a target: status %d", status)
+			t.Fatalf("add target: status %d", status)
 		}
 	}
 	modelstest.Eventually(t, "every target is asked", func() bool { return reached.Load() == peers-saves })
@@ -110,12 +110,12 @@ func TestStopFigures(t *testing.T) {
 	}
 	modelstest.Eventually(t, "every page is asked for", func() bool { return reached.Load() == peers })
 
-	begun := time.Now()
+	started := time.Now()
 	s.Stop()
-	took := time.Since(begun)
+	took := time.Since(started)
 	table("SIGTERM with %d hanging peers, SHUTDOWN_GRACE=%s", peers, grace)
 	row("from SIGTERM to exit", "≤ 3 s", "%.2f s", took.Seconds())
 	if took > grace+time.Second+slack {
-		t.Errorf("from SIGTERM to exit it took %v, want at most %v", took, grace+time.Second)
+		t.Errorf("from SIGTERM to exit: got %v, want at most %v", took, grace+time.Second)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// corpus invents links. Its words are distributed as unevenly as those of real titles, and are the same in each run.
+// corpus generates links. Its words are distributed as in real titles (Zipf), and are the same in each run.
 type corpus struct {
 	rnd   *rand.Rand
 	zipf  *rand.Zipf
@@ -52,7 +52,7 @@ func (c *corpus) short() string { return c.word()[:1+c.rnd.IntN(2)] }
 
 func (c *corpus) part() string { w := c.word(); return w[1:max(4, len(w)-1)] }
 
-// mixed is a search for a link by two words of its title, a tag and its host.
+// mixed returns a search for two words, a tag and a host.
 func (c *corpus) mixed() string {
 	l := c.all[c.rnd.IntN(len(c.all))]
 	title := strings.Fields(l.Title)

@@ -17,19 +17,19 @@ import (
 	"time"
 )
 
-// load is a number of kept-alive connections, each of which sends one request after the other.
+// load describes requests over keep-alive connections. Each connection sends one request after the other.
 type load struct {
 	Address     string // host:port
-	Path        string // with %d for the number of a key
-	Keys        int    // how many keys are asked for, one after the other
+	Path        string // contains %d, the number of a key
+	Keys        int    // number of keys, requested one after the other
 	Connections int
-	Seconds     float64 // 0 = until each key was asked for once
-	Rate        float64 // requests a second, at even intervals; 0 = as many as there can be
-	Status      string  // what each answer must have: "302"
+	Seconds     float64 // 0 = until each key was requested once
+	Rate        float64 // requests per second, at even intervals; 0 = no limit
+	Status      string  // expected status: "302"
 }
 
-// loaded is the result of a load. Times are in milliseconds. With a rate, they are measured from when a request was
-// due, so that they include the wait for the request before it.
+// loaded is the result of a load. Times are in milliseconds. With a rate, they start when a request is due, so
+// that they include the time that it waits for the previous request.
 type loaded struct {
 	Requests, Failed         int64
 	PerSecond                float64
@@ -46,12 +46,12 @@ func sendLoad(spec string) int {
 	took := make([][]time.Duration, l.Connections)
 	var next, failed atomic.Int64
 	var why sync.Once
-	begun := time.Now()
+	started := time.Now()
 	var group sync.WaitGroup
 	for i := range l.Connections {
 		group.Go(func() {
-			err := l.connection(begun, &next, &took[i])
-			for ; err != nil && time.Since(begun).Seconds() < l.Seconds; err = l.connection(begun, &next, &took[i]) {
+			err := l.connection(started, &next, &took[i])
+			for ; err != nil && time.Since(started).Seconds() < l.Seconds; err = l.connection(started, &next, &took[i]) {
 				failed.Add(1)
 				why.Do(func() { fmt.Fprintln(os.Stderr, "a request failed:", err) })
 			}
@@ -61,7 +61,7 @@ func sendLoad(spec string) int {
 		})
 	}
 	group.Wait()
-	seconds := time.Since(begun).Seconds()
+	seconds := time.Since(started).Seconds()
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	at := func(q float64) float64 {
@@ -78,22 +78,22 @@ func sendLoad(spec string) int {
 }
 
 // connection sends requests until the time is over or a request fails.
-func (l load) connection(begun time.Time, next *atomic.Int64, took *[]time.Duration) error {
+func (l load) connection(started time.Time, next *atomic.Int64, took *[]time.Duration) error {
 	conn, err := net.Dial("tcp", l.Address)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // nothing that is asked for is lost by it
+	defer func() { _ = conn.Close() }() // no response is lost
 	in := bufio.NewReader(conn)
 	var request []byte
 	for {
 		n := next.Add(1) - 1
 		due := time.Now()
 		if l.Rate > 0 {
-			due = begun.Add(time.Duration(float64(n) / l.Rate * float64(time.Second)))
+			due = started.Add(time.Duration(float64(n) / l.Rate * float64(time.Second)))
 			time.Sleep(time.Until(due))
 		}
-		if l.Seconds > 0 && due.Sub(begun).Seconds() >= l.Seconds || l.Seconds == 0 && n >= int64(l.Keys) {
+		if l.Seconds > 0 && due.Sub(started).Seconds() >= l.Seconds || l.Seconds == 0 && n >= int64(l.Keys) {
 			return nil
 		}
 		request = fmt.Appendf(request[:0], "GET "+l.Path+" HTTP/1.1\r\nHost: %s\r\n"+
@@ -116,7 +116,7 @@ func (l load) read(in *bufio.Reader) error {
 		return err
 	}
 	if !bytes.HasPrefix(line, []byte("HTTP/1.1 "+l.Status)) {
-		return fmt.Errorf("answered %q", line)
+		return fmt.Errorf("unexpected status line %q", line)
 	}
 	length := 0
 	for {
@@ -137,7 +137,7 @@ func (l load) read(in *bufio.Reader) error {
 	return err
 }
 
-// send sends the load from a process of its own.
+// send sends the load from a separate process.
 func (l load) send(t *testing.T) (r loaded) {
 	t.Helper()
 	l.Connections = cmp.Or(l.Connections, 32)
@@ -155,7 +155,7 @@ func (l load) send(t *testing.T) (r loaded) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal("the load: ", err)
+		t.Fatal("load: ", err)
 	}
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package bench measures the real binary and prints the figures of docs/benchmarks.md, compared with baselines:
-// servers and clients that do nothing else. It asserts nothing about time, except that the program stops in time.
-// Without -figures it measures only that.
+// Package bench measures the real binary and prints the tables of docs/benchmarks.md. Baselines are servers and clients
+// without the features of Linkwatch. The tests assert no times, except that the program stops in time. Without -figures
+// only that test runs.
 package bench
 
 import (
@@ -11,14 +11,13 @@ import (
 	"linkwatch/e2e"
 )
 
-var figures = flag.Bool("figures", false, "measure the program on large stores and print the figures of docs/benchmarks.md")
+var figures = flag.Bool("figures", false, "run the benchmarks on large databases and print the tables of docs/benchmarks.md")
 
-// With one of these flags the test binary runs as a program of its own. So each server and each client that the
-// figures compare has its own process.
+// With one of these flags the test binary runs as a server or client, so that each of them has its own process.
 var (
-	bareRedirects = flag.Bool("bare-redirects", false, "be a bare net/http server that answers 302 to everything (for the figures)")
-	bareGets      = flag.String("bare-gets", "", "GET the addresses in this `file` as fast as may be, and tell what it took (for the figures)")
-	loadSpec      = flag.String("load", "", "send the requests of this `spec` (JSON) and tell how they were answered (for the figures)")
+	bareRedirects = flag.Bool("bare-redirects", false, "internal: run a bare net/http server that always responds with 302")
+	bareGets      = flag.String("bare-gets", "", "internal: GET the URLs in `file` as fast as possible and print the result")
+	loadSpec      = flag.String("load", "", "internal: send the requests that `spec` (JSON) describes and print the result")
 )
 
 func TestMain(m *testing.M) {

@@ -26,11 +26,11 @@ const (
 	overviewPages   = 20_000
 )
 
-// TestOverviewFigures measures the overview and the search over everything on a store that has much of everything, some
-// of which needs attention. It asserts nothing about time.
+// TestOverviewFigures measures the overview and the global search on a database with many items, some of which need
+// attention. It asserts no times.
 func TestOverviewFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	t.Run("sqlite", func(t *testing.T) { overviewFigures(t, "SQLite", filepath.Join(t.TempDir(), "overview.db")) })
 	if os.Getenv("TEST_POSTGRES_URL") != "" {
@@ -52,12 +52,12 @@ func overviewFigures(t *testing.T, engine, store string) {
 		query func() string
 	}{
 		{"a word", c.word}, {"a part of a word", c.part}, {"one or two characters", c.short}, {"a phrase", c.phrase}, {"a misspelled word", c.misspelled},
-		{"a word in half of the titles", fixed("common")}, {"a word in every address", fixed("example")}, {"a URL", func() string { return c.all[c.rnd.IntN(figureLinks)].URL }},
+		{"a word in half of the titles", fixed("common")}, {"a word in every URL", fixed("example")}, {"a URL", func() string { return c.all[c.rnd.IntN(figureLinks)].URL }},
 		{"a word of crawled pages", fixed(vocabulary[20])}, {"the key of an old short link", fixed("s0000017")}, {"nothing matches", fixed("qqqqqq")},
 	} {
 		measure(t, "/search: "+q.name, "", func() string { return s.URL + "/search?q=" + url.QueryEscape(q.query()) })
 	}
-	measurePath(t, s, "/search without a text", "", "/search")
+	measurePath(t, s, "/search without a query", "", "/search")
 	row("memory at most", "", "%d MB", s.PeakMemory()>>20)
 }
 
@@ -71,7 +71,7 @@ func (c *corpus) fillAll(t *testing.T, store string) {
 		c.all[i] = c.link(i)
 	}
 	if n, err := links.NewStore(db, nil, nil, links.Options{CheckInterval: 30 * models.Day}).Import(t.Context(), c.all); err != nil || n != figureLinks {
-		t.Fatalf("stored %d: %v", n, err)
+		t.Fatalf("got %d links stored, %v", n, err)
 	}
 	watched := targets.NewStore(db, time.Now, targets.Options{CheckInterval: time.Hour, Retention: models.Day})
 	for i := range overviewTargets {
@@ -126,7 +126,7 @@ func (c *corpus) fillAll(t *testing.T, store string) {
 		modelstest.Exec(t, db, sql)
 	}
 	modelstest.Exec(t, db, "UPDATE targets SET tls_expires_at = ? WHERE seq % 20 = 2", now.Add(3*models.Day))
-	if db.Engine == models.Postgres { // autovacuum does this within minutes
+	if db.Engine == models.Postgres { // autovacuum does this within minutes in production
 		if err := db.Read(t.Context()).Exec("VACUUM ANALYZE").Error; err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // bareTarget is the destination of the redirects.
 const bareTarget = "https://example.com/some/page?of=a-length-that-is-usual"
 
-// serveBare prints its address and serves redirects with nothing but net/http until its standard input ends. It
+// serveBare prints its address and serves redirects with plain net/http until its standard input is closed. It
 // returns the exit code.
 func serveBare() int {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,14 +31,14 @@ func serveBare() int {
 		w.WriteHeader(http.StatusFound)
 	})}
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // nothing comes but its end
+		_, _ = io.Copy(io.Discard, os.Stdin) // returns when it is closed
 		_ = server.Close()
 	}()
 	_ = server.Serve(listener) // until it is closed
 	return 0
 }
 
-// startBare starts serveBare in a process of its own and returns its address and process id.
+// startBare starts serveBare in a separate process and returns its address and process id.
 func startBare(t *testing.T) (address string, pid int) {
 	t.Helper()
 	self, err := os.Executable()
@@ -60,7 +60,7 @@ func startBare(t *testing.T) (address string, pid int) {
 	t.Cleanup(func() {
 		_ = in.Close()
 		if err := cmd.Wait(); err != nil {
-			t.Error("the bare server: ", err)
+			t.Error("bare server: ", err)
 		}
 	})
 	address, err = bufio.NewReader(out).ReadString('\n')
@@ -81,7 +81,7 @@ func startNginx(t *testing.T) (address string, ok bool) {
 		t.Fatal(err)
 	}
 	address = free.Addr().String()
-	_ = free.Close() // nginx takes its place
+	_ = free.Close() // nginx listens there
 	dir := t.TempDir()
 	config := fmt.Sprintf(`daemon off; worker_processes auto; pid %[1]s/pid; error_log %[1]s/error;
 		events { worker_connections 512; }
@@ -98,7 +98,7 @@ func startNginx(t *testing.T) (address string, ok bool) {
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait() // it says nothing that matters
+		_ = cmd.Wait() // its output is not needed
 	})
 	modelstest.Eventually(t, "nginx listens", func() bool {
 		conn, err := net.Dial("tcp", address)

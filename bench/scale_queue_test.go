@@ -14,7 +14,7 @@ import (
 	"linkwatch/models/lease"
 )
 
-// Numbers of the crawler's queue (jobs/crawl/queue.go and fetch.go) and of outbound.Robots, which the simulated queue shares.
+// Constants of the crawler's queue (jobs/crawl/queue.go and fetch.go) and of outbound.Robots.
 const (
 	simDelay     = time.Second // between two requests to a host: the default of a source
 	simTimeout   = 5 * time.Second
@@ -23,14 +23,14 @@ const (
 	simIdle      = 5 * time.Second
 	simFailPause = time.Second
 	simMaxPause  = 15 * time.Second
-	simRobots    = time.Minute // until robots.txt is asked for again that could not be fetched
+	simRobots    = time.Minute // until robots.txt is retried after an error
 	simDead      = 8
 	simAttempts  = 3
-	simCached    = 32_768 // hosts whose robots.txt is cached
-	simHeld      = 512    // hosts that an instance holds with up to 128 workers
+	simCached    = 32_768 // number of hosts whose robots.txt is cached
+	simHeld      = 512    // hosts that an instance claims with up to 128 workers
 )
 
-// How long calls of the store take in the simulation: about what storing a page takes (TestSizeFigures).
+// Durations of store calls in the simulation, similar to those that TestSizeFigures measures.
 const (
 	simCall    = 2 * time.Millisecond
 	simPerPage = 430 * time.Microsecond
@@ -38,19 +38,19 @@ const (
 
 // simHost is a host of the simulated web.
 type simHost struct {
-	nextAt   time.Duration // of the simulation, as all its times
+	nextAt   time.Duration // since the start of the simulation, like all its times
 	tried    time.Duration // the end of the last request; 0 = none
-	pages    int32         // that are left to fetch
-	robots   int32         // the number of the last fetch of its robots.txt; 0 = none
-	sent     int32         // requests
-	median   float32       // of its response times, in milliseconds
-	failures int8          // in a row
+	pages    int32         // not fetched yet
+	robots   int32         // number of the last fetch of its robots.txt; 0 = none
+	sent     int32         // number of requests
+	median   float32       // response time, in milliseconds
+	failures int8          // consecutive
 	hangs    hangs
 	slow     bool
-	busy     bool // a request is under way
+	busy     bool // a request is running
 }
 
-// hangs says whether a host hangs.
+// hangs reports whether the next request to the host hangs.
 type hangs int8
 
 const (
@@ -59,10 +59,10 @@ const (
 	hangsAll
 )
 
-// simTurn is a host that is claimed.
+// simTurn is a claimed host.
 type simTurn struct {
 	host    int32
-	last    simHost // when it was claimed
+	last    simHost // time of the claim
 	loaded  bool
 	left    int // pages
 	fetched int
@@ -71,39 +71,39 @@ type simTurn struct {
 	nextAt  time.Duration
 }
 
-// simQueue is the crawler's queue over a web in memory, in virtual time. What the crawler asks the database and the network for
-// takes as long here, and nothing else.
+// simQueue is the crawler's queue over a web in memory, in virtual time. Only the calls to the database and the network take
+// time.
 type simQueue struct {
-	begun    time.Time
+	started  time.Time
 	maxHosts int
 
 	mu     sync.Mutex
 	hosts  []simHost
-	due    []int32 // a heap of free hosts with pages, by nextAt
+	due    []int32 // heap of unclaimed hosts with pages, by nextAt
 	held   map[int32]*simTurn
-	robots int32 // fetches of robots.txt
+	robots int32 // number of robots.txt fetches
 	simSums
 }
 
-// simSums is what a simulation counts.
+// simSums has the counts of a simulation.
 type simSums struct {
 	requests, pages, timeouts, turns int
-	overlaps                         int             // requests to a host that has one under way
-	shortest                         time.Duration   // from the end of a request to the next one of its host
-	longest                          time.Duration   // that a host was due before it was claimed
-	longestHeld                      time.Duration   // that a claimed host waited for its first request
-	busy                             []time.Duration // of all workers, by simStep
-	spent, holding                   time.Duration   // in requests; of hosts that were claimed
+	overlaps                         int             // requests to a host during another request
+	shortest                         time.Duration   // pause between two requests to a host
+	longest                          time.Duration   // time from due to claimed
+	longestHeld                      time.Duration   // time from claimed to the first request
+	busy                             []time.Duration // total of all workers, per simStep
+	spent, holding                   time.Duration   // time in requests; time that hosts were claimed
 	mostHeld                         int
 }
 
-// simStep is how long a step of simSums.busy is.
+// simStep is the duration of a step of simSums.busy.
 const simStep = 10 * time.Second
 
-// newSimQueue makes a web of n hosts. Their pages follow a Pareto distribution, their response times a log-normal one of which
-// each host has its own median. Some of a hundred hang: half of those always, half on every second page.
+// newSimQueue generates n hosts. Their numbers of pages have a Pareto distribution. Their response times have a log-normal one,
+// with a median per host. hanging percent of the hosts hang: half of these always, the other half on every second page.
 func newSimQueue(n, maxHosts, hanging int) *simQueue {
-	q := &simQueue{begun: time.Now(), maxHosts: maxHosts, hosts: make([]simHost, n), due: make([]int32, n), held: map[int32]*simTurn{}}
+	q := &simQueue{started: time.Now(), maxHosts: maxHosts, hosts: make([]simHost, n), due: make([]int32, n), held: map[int32]*simTurn{}}
 	q.shortest = math.MaxInt64
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range q.hosts {
@@ -129,9 +129,9 @@ func (q *simQueue) Pop() any {
 	return last
 }
 
-func (q *simQueue) now() time.Duration { return time.Since(q.begun) }
+func (q *simQueue) now() time.Duration { return time.Since(q.started) }
 
-// Claim implements dispatch.Queue: the hosts that are due for the longest time, at most maxHosts of them at a time.
+// Claim implements dispatch.Queue. It returns the hosts that are due longest, and keeps at most maxHosts claimed.
 func (q *simQueue) Claim(_ context.Context, _ lease.ID, n int) (turns []*simTurn, wait time.Duration, err error) {
 	time.Sleep(simCall)
 	q.mu.Lock()
@@ -154,23 +154,23 @@ func (q *simQueue) Claim(_ context.Context, _ lease.ID, n int) (turns []*simTurn
 	return turns, max(0, q.hosts[q.due[0]].nextAt-now), nil
 }
 
-// Try implements dispatch.Queue: one request of a turn, to robots.txt if it is not cached, else to a page.
+// Try implements dispatch.Queue. It sends one request: to robots.txt if that is not cached, else to a page.
 func (q *simQueue) Try(ctx context.Context, t *simTurn) dispatch.Outcome {
 	page, hangs, takes, ok := q.begin(t)
 	if !ok {
 		return dispatch.Outcome{}
 	}
-	began := q.now()
+	started := q.now()
 	timer := time.NewTimer(takes)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return q.end(t, page, hangs, began)
+	return q.end(t, page, hangs, started)
 }
 
-// begin begins a request and says how long it takes; ok is false if the turn has nothing to fetch.
+// begin starts a request and returns its duration; ok is false if the turn has nothing to fetch.
 func (q *simQueue) begin(t *simTurn) (page, hangs bool, takes time.Duration, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -179,7 +179,7 @@ func (q *simQueue) begin(t *simTurn) (page, hangs bool, takes time.Duration, ok 
 		t.loaded, t.ends, t.nextAt = true, now+crawl.TurnTime, now
 		q.longestHeld = max(q.longestHeld, now-t.claimed)
 		n := crawl.TurnEntries
-		if h.tried > 0 { // its delay is known
+		if h.tried > 0 { // robots.txt is cached
 			n = 1 + int(crawl.TurnTime/simDelay)
 		}
 		t.left = min(n, int(h.pages))
@@ -205,15 +205,15 @@ func (q *simQueue) begin(t *simTurn) (page, hangs bool, takes time.Duration, ok 
 	return page, hangs, takes, true
 }
 
-// end ends a request and decides how the turn goes on, as the crawler does.
-func (q *simQueue) end(t *simTurn, page, hangs bool, began time.Duration) dispatch.Outcome {
+// end ends a request and returns the outcome, as the crawler does.
+func (q *simQueue) end(t *simTurn, page, hangs bool, started time.Duration) dispatch.Outcome {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now, h := q.now(), &q.hosts[t.host]
-	h.busy, h.tried, h.slow = false, now, now-began > simSlow
+	h.busy, h.tried, h.slow = false, now, now-started > simSlow
 	q.requests++
-	q.spent += now - began
-	for at := began; at < now; {
+	q.spent += now - started
+	for at := started; at < now; {
 		step := int(at / simStep)
 		for len(q.busy) <= step {
 			q.busy = append(q.busy, 0)
@@ -239,7 +239,7 @@ func (q *simQueue) end(t *simTurn, page, hangs bool, began time.Duration) dispat
 			h.pages -= int32(t.left)
 			t.left = 0
 		}
-	case !page: // robots.txt: the page is next
+	case !page: // after robots.txt comes the page
 		q.robots++
 		h.robots = q.robots
 	default:
@@ -298,14 +298,14 @@ func (q *simQueue) Release(_ context.Context, back []lease.Released[*simTurn]) e
 	return nil
 }
 
-// ReleaseOthers implements dispatch.Queue. The store of the simulation never fails, so all that is claimed is in memory.
+// ReleaseOthers implements dispatch.Queue. The simulated store never fails, so all claims are in memory.
 func (*simQueue) ReleaseOthers(context.Context, lease.ID, []*simTurn) error { return nil }
 
 // Host implements dispatch.Queue.
 func (*simQueue) Host(t *simTurn) string { return strconv.Itoa(int(t.host)) }
 
 // Due implements dispatch.Queue.
-func (q *simQueue) Due(t *simTurn) time.Time { return q.begun.Add(t.last.nextAt) }
+func (q *simQueue) Due(t *simTurn) time.Time { return q.started.Add(t.last.nextAt) }
 
 // Slow implements dispatch.Queue.
 func (*simQueue) Slow(t *simTurn) bool { return t.last.slow }
@@ -315,5 +315,5 @@ func (q *simQueue) Tried(t *simTurn) time.Time {
 	if t.last.tried == 0 {
 		return time.Time{}
 	}
-	return q.begun.Add(t.last.tried)
+	return q.started.Add(t.last.tried)
 }

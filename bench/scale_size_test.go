@@ -25,27 +25,26 @@ import (
 const (
 	sizeURLs  = 500_000
 	sizeHosts = 5_000
-	sizePages = 20_000 // of the URLs, that are fetched
-	sizeText  = 4_000  // bytes of text of a page, about
-	sizeTurn  = 8      // pages that are stored together of a host
+	sizePages = 20_000 // number of URLs that are fetched
+	sizeText  = 4_000  // approximate text of a page, in bytes
+	sizeTurn  = 8      // pages of a host that are stored together
 )
 
-// TestSizeFigures measures how much of the database URLs and pages of a crawl take, and how long the store works for them. It
-// asserts nothing about time.
+// TestSizeFigures measures the database size of URLs and pages of a crawl, and the time to store them. It asserts no times.
 func TestSizeFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	t.Run(models.SQLite, func(t *testing.T) { sizeOfCrawl(t, filepath.Join(t.TempDir(), "crawl.db")) })
 	t.Run(models.Postgres, func(t *testing.T) { sizeOfCrawl(t, modelstest.NewPostgres(t)) })
 }
 
-// sizes are the sizes of tables with their indexes, in bytes.
+// sizes has the sizes of tables with their indexes, in bytes.
 type sizes map[string]float64
 
 var sizeTables = []string{"frontier", "crawl_hosts", "crawled_pages", "page_versions", "page_index", "job_logs"}
 
-// sizeOfCrawl fills a database with a crawl and prints how much of it each thing takes.
+// sizeOfCrawl fills a database with a crawl and prints the sizes.
 func sizeOfCrawl(t *testing.T, url string) {
 	db, closeDB := e2e.OpenDatabase(t, url)
 	defer closeDB()
@@ -58,9 +57,9 @@ func sizeOfCrawl(t *testing.T, url string) {
 		urls[i] = fmt.Sprintf("https://www.host%d.example/%s/%s-%s-%s-%d.html", i%sizeHosts, c.word(), c.word(), c.word(), c.word(), i)
 	}
 	e := beginCrawl(t, store, me)
-	table("The database of a crawl, %s: %d URLs on %d hosts, then %d pages with %d bytes of text and %d links", db.Engine, sizeURLs, sizeHosts, sizePages, sizeText, pageLinks)
+	table("Size of a crawl database, %s: %d URLs on %d hosts, then %d pages with %d bytes of text and %d links", db.Engine, sizeURLs, sizeHosts, sizePages, sizeText, pageLinks)
 
-	empty, begun := sizesOf(t, db), time.Now()
+	empty, started := sizesOf(t, db), time.Now()
 	for some := range slices.Chunk(urls, 20_000) {
 		found := make([]crawl.Found, len(some))
 		for i, u := range some {
@@ -70,38 +69,38 @@ func sizeOfCrawl(t *testing.T, url string) {
 			t.Fatal(err)
 		}
 	}
-	waiting := sizesOf(t, db)
-	row("URLs stored in the frontier", "", "%.0f/s", sizeURLs/time.Since(begun).Seconds())
-	row("a URL that waits, of that its text", "", "%.0f B, %d B", (waiting["frontier"]-empty["frontier"])/sizeURLs, len(strings.Join(urls, ""))/sizeURLs)
-	row("a host", "", "%.0f B", (waiting["crawl_hosts"]-empty["crawl_hosts"])/sizeHosts)
+	queued := sizesOf(t, db)
+	row("URLs stored in the frontier", "", "%.0f/s", sizeURLs/time.Since(started).Seconds())
+	row("size of a URL in the frontier, and of its text", "", "%.0f B, %d B", (queued["frontier"]-empty["frontier"])/sizeURLs, len(strings.Join(urls, ""))/sizeURLs)
+	row("size of a host", "", "%.0f B", (queued["crawl_hosts"]-empty["crawl_hosts"])/sizeHosts)
 
-	begun = time.Now()
+	started = time.Now()
 	recording := fetchPages(t, store, me, c, urls)
-	stored, fetching := sizesOf(t, db), time.Since(begun)-recording.invented
+	stored, fetching := sizesOf(t, db), time.Since(started)-recording.invented
 	row("pages claimed, loaded and stored", "", "%.0f/s", sizePages/fetching.Seconds())
-	row("  of that storing takes, for each page", "", "%.2f ms", recording.storing.Seconds()*1000/sizePages)
-	begun = time.Now()
+	row("time to store a page", "", "%.2f ms", recording.storing.Seconds()*1000/sizePages)
+	started = time.Now()
 	for n := 1; n > 0; {
 		var err error
 		if n, err = store.IndexNext(ctx, 250); err != nil {
 			t.Fatal(err)
 		}
 	}
-	row("pages indexed", "", "%.0f/s", sizePages/time.Since(begun).Seconds())
+	row("pages indexed", "", "%.0f/s", sizePages/time.Since(started).Seconds())
 	all, sum := sizesOf(t, db), 0.0
 	for _, name := range sizeTables[2:] {
 		of := (all[name] - empty[name]) / sizePages
 		sum += of
-		row("a page in "+name, "", "%.0f B", of)
+		row("size of a page, "+name, "", "%.0f B", of)
 	}
-	row("a page, together", "", "%.0f B", sum)
-	row("a URL that was fetched, in frontier", "", "%.0f B", (stored["frontier"]-waiting["frontier"])/sizePages+(waiting["frontier"]-empty["frontier"])/sizeURLs)
+	row("size of a page, total", "", "%.0f B", sum)
+	row("size of a fetched URL in the frontier", "", "%.0f B", (stored["frontier"]-queued["frontier"])/sizePages+(queued["frontier"]-empty["frontier"])/sizeURLs)
 	if info, err := os.Stat(url); err == nil {
-		row("the file", "", "%.0f MB", float64(info.Size())/1e6)
+		row("database file", "", "%.0f MB", float64(info.Size())/1e6)
 	}
 }
 
-// beginCrawl begins a crawl with a single source, whose key is 1.
+// beginCrawl starts a crawl with a single source, whose key is 1.
 func beginCrawl(t *testing.T, store *crawl.Store, me lease.ID) crawl.Execution {
 	t.Helper()
 	ctx := context.Background()
@@ -112,17 +111,17 @@ func beginCrawl(t *testing.T, store *crawl.Store, me lease.ID) crawl.Execution {
 	if _, err := store.AddJob(ctx, crawl.NewJob{SourceID: src.ID, URL: src.URL}); err != nil {
 		t.Fatal(err)
 	}
-	e, began, err := store.Begin(ctx, me, 1)
-	if err != nil || !began {
-		t.Fatal(began, err)
+	e, started, err := store.Begin(ctx, me, 1)
+	if err != nil || !started {
+		t.Fatal(started, err)
 	}
 	return e
 }
 
-// recording is how long fetchPages took for what is not the store's, and for storing.
+// recording has the times of fetchPages: generating pages, and storing them.
 type recording struct{ invented, storing time.Duration }
 
-// fetchPages takes the URLs of the frontier and stores a page for each, as turns of the crawler do.
+// fetchPages claims the URLs of the frontier and stores a page for each, as the crawler does.
 func fetchPages(t *testing.T, store *crawl.Store, me lease.ID, c *corpus, urls []string) (r recording) {
 	t.Helper()
 	ctx := context.Background()
@@ -138,25 +137,25 @@ func fetchPages(t *testing.T, store *crawl.Store, me lease.ID, c *corpus, urls [
 			if turn.Left, err = store.Load(ctx, h, sizeTurn); err != nil {
 				t.Fatal(err)
 			}
-			begun := time.Now()
+			started := time.Now()
 			for len(turn.Left) > 0 {
 				turn.Add(inventPage(c, turn.Left[0], urls, store.Now()))
 				turn.Left = turn.Left[1:]
 				n++
 			}
-			r.invented += time.Since(begun)
+			r.invented += time.Since(started)
 			turns = append(turns, turn)
 		}
-		begun := time.Now()
+		started := time.Now()
 		if err := store.Record(ctx, turns...); err != nil {
 			t.Fatal(err)
 		}
-		r.storing += time.Since(begun)
+		r.storing += time.Since(started)
 	}
 	return r
 }
 
-// inventPage is a fetched page with a text of words as uneven as real ones, and links to URLs of the frontier.
+// inventPage generates a fetched page with a realistic text and links to URLs of the frontier.
 func inventPage(c *corpus, e crawl.Entry, urls []string, now models.Time) crawl.Result {
 	var text, links strings.Builder
 	words := 0
@@ -181,7 +180,7 @@ func inventPage(c *corpus, e crawl.Entry, urls []string, now models.Time) crawl.
 	return r
 }
 
-// sizesOf are the sizes of tables with their indexes.
+// sizesOf returns the sizes of tables with their indexes.
 func sizesOf(t *testing.T, db *models.DB) sizes {
 	t.Helper()
 	all, ctx := sizes{}, context.Background()
@@ -204,7 +203,7 @@ func sizesOf(t *testing.T, db *models.DB) sizes {
 			return n
 		}
 		page := number("PRAGMA page_size")
-		for _, name := range sizeTables { // what is free without the rows was theirs
+		for _, name := range sizeTables { // the pages that the rows used are free now
 			free := number("PRAGMA freelist_count")
 			empty := "DELETE FROM " + name
 			if name == "page_index" {

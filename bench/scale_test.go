@@ -16,27 +16,27 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// simulation is a crawl of a web in memory by the real dispatcher, in virtual time.
+// simulation is a crawl of simulated hosts by the real dispatcher, in virtual time.
 type simulation struct {
 	hosts, workers, maxHosts int
-	hanging                  int           // of a hundred hosts
-	window                   time.Duration // virtual
+	hanging                  int           // percent of the hosts
+	window                   time.Duration // virtual time
 }
 
-// simulated is what a simulation came to.
+// simulated is the result of a simulation.
 type simulated struct {
 	simSums
-	left   time.Duration // that the hosts were due at the end which had to wait longest
-	due    int           // hosts that were due at the end
-	web    []int32       // the pages of each host at the beginning
-	memory int64         // that the dispatcher and its turns took at the end, in bytes
-	took   time.Duration // of real time
+	left   time.Duration // longest time that a host is due at the end
+	due    int           // number of hosts that are due at the end
+	web    []int32       // number of pages per host at the start
+	memory int64         // memory of the dispatcher and its turns at the end, in bytes
+	took   time.Duration // real time
 }
 
-// run runs a simulation. It fails the test if two requests were made at once to a host, or too soon after each other.
+// run runs a simulation. It fails the test if a host gets two requests at once or too soon after each other.
 func (s simulation) run(t *testing.T) (r simulated) {
 	t.Helper()
-	began := time.Now()
+	started := time.Now()
 	synctest.Test(t, func(t *testing.T) {
 		held := lease.New(modelstest.New(t), nil)
 		beat := func() {
@@ -56,7 +56,7 @@ func (s simulation) run(t *testing.T) (r simulated) {
 			Name: "simulation", Lease: held, Workers: s.workers, Log: slog.New(slog.DiscardHandler), Metrics: dispatch.NewMetrics(), MaxDelay: time.Minute,
 		})
 		go func() { ended <- d.Run(taking, t.Context()) }()
-		for time.Since(q.begun) < s.window {
+		for time.Since(q.started) < s.window {
 			time.Sleep(lease.Heartbeat)
 			beat()
 		}
@@ -83,14 +83,14 @@ func (s simulation) run(t *testing.T) (r simulated) {
 			}
 		}
 	})
-	r.took = time.Since(began)
+	r.took = time.Since(started)
 	if r.overlaps > 0 || r.shortest < simDelay {
-		t.Errorf("%d requests to a host that has one under way; the shortest pause is %v, want %v", r.overlaps, r.shortest, simDelay)
+		t.Errorf("got %d overlapping requests and a shortest pause of %v, want 0 and at least %v", r.overlaps, r.shortest, simDelay)
 	}
 	return r
 }
 
-// heapInUse is the memory that is reachable, in bytes.
+// heapInUse returns the size of the reachable heap, in bytes.
 func heapInUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -98,43 +98,43 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// mean is how long a request took.
+// mean returns the mean duration of a request.
 func (r simulated) mean() time.Duration { return r.spent / time.Duration(max(1, r.requests)) }
 
-// byWorkers is how many requests workers make in a time if they are never idle.
+// byWorkers returns how many requests the workers could send if they were never idle.
 func (s simulation) byWorkers(r simulated) float64 {
 	return float64(s.workers) * s.window.Seconds() / r.mean().Seconds()
 }
 
-// byHosts is how many requests are made in a time to the hosts that are held: two in a turn of two seconds, with a pause of
-// one between them, if a turn is stored as soon as it ends.
+// byHosts returns how many requests the claimed hosts could get: two per turn, with a pause between them, if each turn is stored
+// as soon as it ends.
 func (s simulation) byHosts(r simulated) float64 {
 	return 2 * float64(s.maxHosts) * s.window.Seconds() / (simDelay + 2*r.mean()).Seconds()
 }
 
-// The dispatcher asks each host for one thing at a time, with the pause between two requests, and keeps its workers busy
-// meanwhile, though some hosts hang.
+// The dispatcher sends each host one request at a time, with a pause between two, and keeps its workers busy even if some
+// hosts hang.
 func TestCrawlOfManyHostsIsPoliteAndBusy(t *testing.T) {
 	s := simulation{hosts: 2_000, workers: 32, maxHosts: simHeld, hanging: 1, window: 20 * time.Second}
 	r := s.run(t)
 	if limit := min(s.byWorkers(r), s.byHosts(r)); float64(r.requests) < 0.8*limit {
-		t.Errorf("%d requests were made, want 80 %% of %.0f", r.requests, limit)
+		t.Errorf("got %d requests, want at least 80%% of %.0f", r.requests, limit)
 	}
 	if r.timeouts == 0 || r.mostHeld > s.maxHosts {
-		t.Errorf("%d requests timed out, %d hosts were held", r.timeouts, r.mostHeld)
+		t.Errorf("got %d timeouts and %d claimed hosts, want some timeouts and at most %d hosts", r.timeouts, r.mostHeld, s.maxHosts)
 	}
 }
 
-// TestScaleFigures simulates crawls of a million hosts. It asserts nothing about time.
+// TestScaleFigures simulates crawls of a million hosts. It asserts no times.
 func TestScaleFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	for _, s := range []simulation{
-		{1_000_000, 128, simHeld, 1, time.Hour},      // MAX_CONCURRENCY=64; each host has its turn
+		{1_000_000, 128, simHeld, 1, time.Hour},      // MAX_CONCURRENCY=64; long enough that each host has a turn
 		{1_000_000, 16, simHeld, 1, 5 * time.Minute}, // MAX_CONCURRENCY=8, the default
 		{1_000_000, 128, simHeld, 10, 5 * time.Minute},
-		{1_000_000, 1024, simHeld, 1, 5 * time.Minute}, // what more workers bring with so few hosts
+		{1_000_000, 1024, simHeld, 1, 5 * time.Minute}, // more workers than the claimed hosts need
 		{1_000_000, 1024, 4096, 1, 5 * time.Minute},    // MAX_CONCURRENCY=512
 	} {
 		s.print(s.run(t))
@@ -143,7 +143,7 @@ func TestScaleFigures(t *testing.T) {
 
 // print prints a simulation as a table.
 func (s simulation) print(r simulated) {
-	table("A simulated crawl of %d hosts of which %d %% hang, %d workers, %d hosts held at most: %v of virtual time",
+	table("A simulated crawl: %d hosts of which %d%% hang, %d workers, at most %d claimed hosts, %v of virtual time",
 		s.hosts, s.hanging, s.workers, s.maxHosts, s.window)
 	pages, single, most := 0, 0, int32(0)
 	for _, n := range r.web {
@@ -153,34 +153,34 @@ func (s simulation) print(r simulated) {
 			single++
 		}
 	}
-	row("pages of the web; hosts with one; of the largest", "", "%.1f million; %.0f %%; %d", float64(pages)/1e6, float64(single)*100/float64(s.hosts), most)
+	row("pages; hosts with one page; pages of the largest host", "", "%.1f million; %.0f%%; %d", float64(pages)/1e6, float64(single)*100/float64(s.hosts), most)
 	second := s.window.Seconds()
-	row("requests, robots.txt and timeouts included", "", "%.1f/s", float64(r.requests)/second)
-	row("  limit by workers that are never idle", "", "%.1f/s", s.byWorkers(r)/second)
-	row("  limit by the hosts held, each stored at once", "", "%.1f/s", s.byHosts(r)/second)
-	row("  of the smaller limit", "", "%.1f %%", float64(r.requests)*100/min(s.byWorkers(r), s.byHosts(r)))
-	row("pages", "", "%.1f/s", float64(r.pages)/second)
-	row("a request takes", "", "%.0f ms", r.mean().Seconds()*1000)
-	row("timed out", "", "%.2f %%", float64(r.timeouts)*100/float64(r.requests))
-	row("requests of a turn; a host is held for", "", "%.2f; %.2f s", float64(r.requests)/float64(r.turns), r.holding.Seconds()/float64(r.turns))
+	row("requests per second", "", "%.1f/s", float64(r.requests)/second)
+	row("limit by workers", "", "%.1f/s", s.byWorkers(r)/second)
+	row("limit by claimed hosts", "", "%.1f/s", s.byHosts(r)/second)
+	row("share of the theoretical limit", "", "%.1f%%", float64(r.requests)*100/min(s.byWorkers(r), s.byHosts(r)))
+	row("pages per second", "", "%.1f/s", float64(r.pages)/second)
+	row("mean duration of a request", "", "%.0f ms", r.mean().Seconds()*1000)
+	row("requests that time out", "", "%.2f%%", float64(r.timeouts)*100/float64(r.requests))
+	row("requests per turn; time that a host is claimed", "", "%.2f; %.2f s", float64(r.requests)/float64(r.turns), r.holding.Seconds()/float64(r.turns))
 	var tenths []string
 	for i := range 10 {
 		tenths = append(tenths, fmt.Sprintf("%.0f", s.share(r.busy[i*len(r.busy)/10:(i+1)*len(r.busy)/10])))
 	}
 	least := slices.Min(r.busy[1 : len(r.busy)-1])
-	row("workers that are busy", "", "%.1f %%", s.share(r.busy))
-	row("  in each tenth of the time, in %", "", "%s", strings.Join(tenths, " "))
-	row("  in the worst 10 s after the first", "", "%.1f %%", s.share([]time.Duration{least}))
-	row("two requests at once to a host", "0", "%d", r.overlaps)
-	row("shortest pause between two requests to a host", "≥ 1 s", "%.3f s", r.shortest.Seconds())
-	row("longest wait of a due host, until it was claimed", "", "%.0f s", r.longest.Seconds())
-	row("longest wait of those that still wait", "", "%.0f s (%d hosts)", r.left.Seconds(), r.due)
-	row("longest wait of a claimed host for its worker", "", "%.2f s", r.longestHeld.Seconds())
-	row("memory of the dispatcher and its turns", "", "%.1f MB", float64(r.memory)/1e6)
+	row("busy workers", "", "%.1f%%", s.share(r.busy))
+	row("busy workers in each tenth of the time, in %", "", "%s", strings.Join(tenths, " "))
+	row("busy workers in the worst 10 s after the first 10 s", "", "%.1f%%", s.share([]time.Duration{least}))
+	row("concurrent requests to one host", "0", "%d", r.overlaps)
+	row("shortest pause between requests to a host", "≥ 1 s", "%.3f s", r.shortest.Seconds())
+	row("longest wait of a due host", "", "%.0f s", r.longest.Seconds())
+	row("longest wait of a host that is still due", "", "%.0f s (%d hosts)", r.left.Seconds(), r.due)
+	row("longest wait of a claimed host for a worker", "", "%.2f s", r.longestHeld.Seconds())
+	row("memory of the dispatcher", "", "%.1f MB", float64(r.memory)/1e6)
 	row("real time", "", "%.1f s", r.took.Seconds())
 }
 
-// share is how much of the workers' time in some steps was spent, in percent.
+// share returns the busy share of the workers in some steps, in percent.
 func (s simulation) share(steps []time.Duration) float64 {
 	busy := 0.0
 	for _, b := range steps {

@@ -26,33 +26,33 @@ func reapingFigures(t *testing.T) {
 		IsRunning    bool    `json:"is_running"`
 		Average      float64 `json:"average_cleanup_ms"`
 	}
-	begun := time.Now()
+	started := time.Now()
 	if status := s.Call("POST", "/v1/admin/cleanup/run", nil, nil); status != http.StatusAccepted {
-		t.Fatalf("running the reaper: %d", status)
+		t.Fatalf("run the reaper: status %d", status)
 	}
 	ask := func() {
 		if status := s.Call("GET", "/v1/admin/cleanup/stats", nil, &stats); status != http.StatusOK {
-			t.Fatalf("asking the reaper: %d", status)
+			t.Fatalf("get the status of the reaper: %d", status)
 		}
 	}
 	busy := steady.send(t)
 	if ask(); !stats.IsRunning {
-		t.Errorf("the reaper was quicker than %.0f s of redirects", steady.Seconds)
+		t.Errorf("the reaper finished before the %.0f s of redirects", steady.Seconds)
 	}
 	for stats.TotalCleaned < storedShortLinks || stats.IsRunning {
-		if time.Since(begun) > 20*time.Minute {
-			t.Fatalf("reaped %d in %v", stats.TotalCleaned, time.Since(begun))
+		if time.Since(started) > 20*time.Minute {
+			t.Fatalf("deleted only %d short links in %v", stats.TotalCleaned, time.Since(started))
 		}
 		time.Sleep(time.Second)
 		ask()
 	}
-	table("%d expired short links reaped, %d redirects a second meanwhile", storedShortLinks, steadyRate)
-	row("redirects while idle", "", "p50 %.2f p99 %.2f ms", idle.P50, idle.P99)
-	row("redirects while reaping", fmt.Sprintf("≤ %.2f ms", 2*idle.P99), "p50 %.2f p99 %.2f ms", busy.P50, busy.P99)
-	row("longest redirect, idle and while reaping", "", "%.0f and %.0f ms", idle.Greatest, busy.Greatest)
-	row("redirects that failed", "0", "%d", busy.Failed+idle.Failed)
-	row("time to reap all, and to delete meanwhile", "", "%.0f and %.0f s", reaperTook(t, s).Seconds(), stats.Average/1000)
-	row("reaped", "", "%d", stats.TotalCleaned)
+	table("Cleanup of %d expired short links, %d redirects per second meanwhile", storedShortLinks, steadyRate)
+	row("redirects while idle", "", "p50 %.2f, p99 %.2f ms", idle.P50, idle.P99)
+	row("redirects while the reaper deletes all short links", fmt.Sprintf("≤ %.2f ms", 2*idle.P99), "p50 %.2f, p99 %.2f ms", busy.P50, busy.P99)
+	row("longest redirect, idle and during cleanup", "", "%.0f, %.0f ms", idle.Greatest, busy.Greatest)
+	row("failed redirects", "0", "%d", busy.Failed+idle.Failed)
+	row("time to delete all short links, and of that work", "", "%.0f, %.0f s", reaperTook(t, s).Seconds(), stats.Average/1000)
+	row("deleted short links", "", "%d", stats.TotalCleaned)
 }
 
 // reaperTook returns the duration of the last run of the reaper.
@@ -64,7 +64,7 @@ func reaperTook(t *testing.T, s *e2e.Server) time.Duration {
 		}
 	}
 	if status := s.Call("GET", "/v1/admin/jobs/reaper/runs", nil, &runs); status != http.StatusOK || len(runs.Items) == 0 {
-		t.Fatalf("asking for the runs: %d", status)
+		t.Fatalf("list runs: status %d", status)
 	}
 	return time.Duration(runs.Items[0].DurationMS) * time.Millisecond
 }

@@ -12,17 +12,17 @@ import (
 const (
 	storedShortLinks = 1_000_000
 	cachedShortLinks = 100_000
-	hotShortLinks    = 100   // keys that a load goes through
-	rounds           = 5     // of each server, in turn
+	hotShortLinks    = 100   // keys of a load
+	rounds           = 5     // per server, in turn
 	roundTime        = 4     // seconds
-	steadyRate       = 2_000 // redirects a second while the reaper runs
+	steadyRate       = 2_000 // redirects per second while the reaper runs
 )
 
-// TestShortLinkFigures measures redirects of the real binary, compared with servers that do nothing else. It asserts
-// nothing about time.
+// TestShortLinkFigures measures redirects of the real binary, compared with a bare server and nginx. It asserts
+// no times.
 func TestShortLinkFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	t.Run("redirects", redirectFigures)
 	t.Run("reaping", reapingFigures)
@@ -30,7 +30,7 @@ func TestShortLinkFigures(t *testing.T) {
 	t.Run("memory", memoryFigures)
 }
 
-// redirectFigures measures the most redirects per second, compared with a bare server and nginx.
+// redirectFigures measures the maximum rate of redirects, compared with a bare server and nginx.
 func redirectFigures(t *testing.T) {
 	file := e2e.ShortLinkFile(t, "hot", hotShortLinks, time.Time{})
 	s := e2e.Start(t, "DATABASE_URL="+file)
@@ -55,7 +55,7 @@ func redirectFigures(t *testing.T) {
 			if l.Failed > 0 {
 				t.Errorf("%s: %d requests failed", x.name, l.Failed)
 			}
-			if round == 0 { // the first warms up
+			if round == 0 { // the first round warms up
 				continue
 			}
 			measured[x.name] = append(measured[x.name], l)
@@ -69,24 +69,24 @@ func redirectFigures(t *testing.T) {
 		ratios = append(ratios, l.PerSecond/measured["bare"][i].PerSecond)
 	}
 	slices.Sort(ratios)
-	table("redirects of 100 short links by 32 connections, visits counted, LOG_FORMAT=json into a file, SQLite")
-	show := func(what, bound, name string) {
+	table("Redirects of 100 short links over 32 connections, with visits and LOG_FORMAT=json, SQLite")
+	show := func(what, target, name string) {
 		all := measured[name]
 		slices.SortFunc(all, func(a, b loaded) int { return int(a.PerSecond - b.PerSecond) })
 		l := all[len(all)/2]
-		row(what, bound, "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
+		row(what, target, "%.0f/s, p50 %.2f, p99 %.2f ms", l.PerSecond, l.P50, l.P99)
 	}
-	show("bare net/http server", "floor", "bare")
+	show("baseline: bare net/http server", "", "bare")
 	show("GET /s/{key}", "", "linkwatch")
-	row("redirects by those of the bare server", "≥ 0.70", "%.2f (%.2f to %.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+	row("ratio to the baseline", "≥ 0.70", "%.2f (%.2f to %.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
 	if hasNginx {
-		show("nginx, return 302, access log on", "beside", "nginx")
+		show("nginx, return 302, access log on", "", "nginx")
 	} else {
-		row("nginx, return 302", "beside", "not installed")
+		row("nginx, return 302", "", "not installed")
 	}
 	for _, name := range []string{"bare", "linkwatch"} {
 		slices.Sort(cpu[name])
-		row("CPU of the server for 1,000 redirects: "+name, "", "%.1f ms", cpu[name][len(cpu[name])/2]*1000)
+		row("CPU time per 1,000 redirects, "+name, "", "%.1f ms", cpu[name][len(cpu[name])/2]*1000)
 	}
 	row("visits that were not counted", "", "%.0f", metric(t, s, "linkwatch_shortlink_visits_dropped_total"))
 }
@@ -99,24 +99,24 @@ func expiredFigures(t *testing.T) {
 	l.send(t)
 	loads := metric(t, s, "linkwatch_shortlink_loads_total")
 	r := l.send(t)
-	table("one expired short link, asked for by 32 connections")
-	row("answers 410", "", "%.0f/s, p50 %.2f p99 %.2f ms", r.PerSecond, r.P50, r.P99)
+	table("One expired short link, requested over 32 connections")
+	row("410 responses", "", "%.0f/s, p50 %.2f, p99 %.2f ms", r.PerSecond, r.P50, r.P99)
 	row("database queries meanwhile", "0", "%.0f", metric(t, s, "linkwatch_shortlink_loads_total")-loads)
 }
 
-// memoryFigures measures the memory that many short links take.
+// memoryFigures measures memory with many short links.
 func memoryFigures(t *testing.T) {
 	file := e2e.ShortLinkFile(t, "key", storedShortLinks, time.Time{})
 	s := e2e.Start(t, "DATABASE_URL="+file)
-	table("%d short links stored", storedShortLinks)
+	table("%d short links", storedShortLinks)
 	row("memory after start", "", "%.0f MB", float64(s.Memory())/1e6)
 	l := load{Address: address(s), Path: "/s/key%07d", Keys: cachedShortLinks}.send(t)
-	row("first visits, each a query", "", "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
+	row("first visits, one query each", "", "%.0f/s, p50 %.2f, p99 %.2f ms", l.PerSecond, l.P50, l.P99)
 	row(fmt.Sprintf("memory with %d cached", cachedShortLinks), "≤ 250 MB", "%.0f MB", float64(s.Memory())/1e6)
 	l = load{Address: address(s), Path: "/s/key%07d", Keys: cachedShortLinks, Seconds: 20}.send(t)
-	row("visits of all of them, cached", "", "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
-	row("memory after that", "≤ 250 MB", "%.0f MB", float64(s.Memory())/1e6)
-	row("memory at its peak", "", "%.0f MB", float64(s.PeakMemory())/1e6)
+	row("cached visits", "", "%.0f/s, p50 %.2f, p99 %.2f ms", l.PerSecond, l.P50, l.P99)
+	row("memory after cached visits", "≤ 250 MB", "%.0f MB", float64(s.Memory())/1e6)
+	row("memory at most", "", "%.0f MB", float64(s.PeakMemory())/1e6)
 	if l.Failed > 0 {
 		t.Errorf("%d requests failed", l.Failed)
 	}

@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	siteMaps = 10     // in the index
-	mapPages = 50_000 // per sitemap
+	siteMaps = 10     // sitemaps in the index
+	mapPages = 50_000 // URLs per sitemap
 )
 
-// TestSiteFigures measures how the binary reads sitemaps with 500,000 pages, and its pages for this website. It does not
-// assert times.
+// TestSiteFigures measures how the binary reads sitemaps with 500,000 pages, and its pages for this website. It asserts
+// no times.
 func TestSiteFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	var etags atomic.Bool
 	etags.Store(true)
 	site := largeSite(t, &etags)
 	table("A sitemap index of %d sitemaps with %d URLs each", siteMaps, mapPages)
-	row("plain SQL: insert the URLs into a table with one index", "floor", "%.1f s", floorOfPages(t).Seconds())
+	row("baseline: INSERT of the URLs into a table with one index", "", "%.1f s", insertPages(t).Seconds())
 	t.Run("sqlite", func(t *testing.T) { siteFigures(t, site, &etags, "SQLite") })
 	if os.Getenv("TEST_POSTGRES_URL") != "" {
 		t.Run("postgres", func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestSiteFigures(t *testing.T) {
 	}
 }
 
-// siteFigures measures one database engine.
+// siteFigures measures one database.
 func siteFigures(t *testing.T, site string, etags *atomic.Bool, name string, env ...string) {
 	etags.Store(true)
 	s := e2e.Start(t, env...)
@@ -57,12 +57,12 @@ func siteFigures(t *testing.T, site string, etags *atomic.Bool, name string, env
 		t.Fatalf("add sitemap: status %d", status)
 	}
 	wholeSite(t, s, path, start)
-	row(name+": read and stored", "≤ 15 s", "%.1f s", time.Since(start).Seconds())
-	row("  peak memory", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
+	row(name+": read and store all sitemaps", "≤ 15 s", "%.1f s", time.Since(start).Seconds())
+	row(name+": memory at most", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
 	for _, c := range []struct {
 		what  string
 		etags bool
-	}{{"  refreshed, unchanged, with ETags", true}, {"  refreshed, unchanged, without ETags", false}} {
+	}{{"refresh, unchanged, with ETags", true}, {"refresh, unchanged, without ETags", false}} {
 		etags.Store(c.etags)
 		start = time.Now()
 		if status := s.Call("POST", path+"/refresh", nil, nil); status != http.StatusAccepted {
@@ -71,14 +71,14 @@ func siteFigures(t *testing.T, site string, etags *atomic.Bool, name string, env
 		wholeSite(t, s, path, start)
 		row(c.what, "≤ 5 s", "%.1f s", time.Since(start).Seconds())
 	}
-	row("  peak memory", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
-	measurePath(t, s, "  list of websites", "≤ 50 ms", "/sites")
-	measurePath(t, s, "  page of the website", "≤ 50 ms", "/sites/"+website.ID)
-	measurePath(t, s, "  queue", "≤ 50 ms", "/sites/"+website.ID+"/pages")
-	measurePath(t, s, "  queue, pending pages", "≤ 50 ms", "/sites/"+website.ID+"/pages?status=pending")
-	measurePath(t, s, "  queue in the API", "", path+"/pages")
-	measurePath(t, s, "  queue, frequent pattern", "", "/sites/"+website.ID+"/pages?q=/blog/*")
-	measurePath(t, s, "  queue, rare pattern", "", "/sites/"+website.ID+"/pages?q=/nothing/*")
+	row(name+": memory at most", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
+	measurePath(t, s, "list of websites", "≤ 50 ms", "/sites")
+	measurePath(t, s, "page of the website", "≤ 50 ms", "/sites/"+website.ID)
+	measurePath(t, s, "queue", "≤ 50 ms", "/sites/"+website.ID+"/pages")
+	measurePath(t, s, "queue, pending pages", "≤ 50 ms", "/sites/"+website.ID+"/pages?status=pending")
+	measurePath(t, s, "queue in the API", "", path+"/pages")
+	measurePath(t, s, "queue, filtered by a frequent pattern", "", "/sites/"+website.ID+"/pages?q=/blog/*")
+	measurePath(t, s, "queue, filtered by a rare pattern", "", "/sites/"+website.ID+"/pages?q=/nothing/*")
 }
 
 // wholeSite waits until all sitemaps were read after a time.
@@ -112,7 +112,7 @@ func wholeSite(t *testing.T, s *e2e.Server, path string, after time.Time) {
 			return
 		}
 	}
-	t.Fatal("sitemaps not read in time")
+	t.Fatal("the sitemaps were not read in time")
 }
 
 // largeSite serves the sitemaps and returns the URL of the site.
@@ -156,15 +156,14 @@ func largeSite(t *testing.T, etags *atomic.Bool) string {
 	return x.URL + "/"
 }
 
-// largePage is the URL of a page.
 func largePage(site string, i, j int) string {
 	return fmt.Sprintf("%s/%s/%d/a-page-with-a-title-of-usual-length-%d", site, []string{"blog", "products", "news"}[j%3], i, j)
 }
 
-// floorOfPages measures plain SQL inserting the same number of URLs with a lastmod.
-func floorOfPages(t *testing.T) time.Duration {
+// insertPages measures plain SQL that inserts the same number of URLs with a lastmod.
+func insertPages(t *testing.T) time.Duration {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "floor.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "baseline.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
 	if err != nil {
 		t.Fatal(err)
 	}

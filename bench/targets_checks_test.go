@@ -32,7 +32,7 @@ const (
 // asserts nothing about time.
 func TestTargetFigures(t *testing.T) {
 	if !*figures {
-		t.Skip("figures are measured with -figures (task bench)")
+		t.Skip("skipped without -figures (task bench)")
 	}
 	t.Run("busy", func(t *testing.T) { busyFigures(t, "SQLite", filepath.Join(t.TempDir(), "watched.db")) })
 	t.Run("busy on PostgreSQL", func(t *testing.T) { busyFigures(t, "PostgreSQL", modelstest.NewPostgres(t)) })
@@ -43,7 +43,7 @@ func TestTargetFigures(t *testing.T) {
 	t.Run("size", sizeFigures)
 }
 
-// targetFile returns a new SQLite file with targets, as addTargets adds them.
+// targetFile returns a new SQLite file with targets. See addTargets.
 func targetFile(t *testing.T, urls []string, edit func(db *models.DB, store *targets.Store, clock *time.Time)) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "watched.db")
@@ -51,8 +51,8 @@ func targetFile(t *testing.T, urls []string, edit func(db *models.DB, store *tar
 	return file
 }
 
-// addTargets fills an empty database with targets that were added 100 days ago and never checked. edit (nil: nothing)
-// works on the store after that.
+// addTargets fills an empty database with targets that were added 100 days ago and never checked. edit then
+// changes the store; it can be nil.
 func addTargets(t *testing.T, database string, urls []string, edit func(db *models.DB, store *targets.Store, clock *time.Time)) {
 	t.Helper()
 	db, closeDB := e2e.OpenDatabase(t, database)
@@ -61,7 +61,7 @@ func addTargets(t *testing.T, database string, urls []string, edit func(db *mode
 	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: 10 * time.Second})
 	for _, u := range urls {
 		if _, created, err := store.Add(context.Background(), targets.New{URL: u}); err != nil || !created {
-			t.Fatalf("watching %s: %v", u, err)
+			t.Fatalf("add target %s: %v", u, err)
 		}
 	}
 	if edit != nil {
@@ -82,7 +82,7 @@ func farm(t *testing.T, x, n int, page http.HandlerFunc) (urls []string) {
 		}
 		_, port, _ = net.SplitHostPort(listener.Addr().String())
 		urls = append(urls, "http://"+listener.Addr().String())
-		serving.Go(func() { _ = server.Serve(listener) }) // until it is closed
+		serving.Go(func() { _ = server.Serve(listener) }) // returns when it is closed
 	}
 	t.Cleanup(func() {
 		_ = server.Close()
@@ -96,7 +96,7 @@ func busyFigures(t *testing.T, engine, database string) {
 	var asked atomic.Int64
 	hosts := farm(t, 1, figureHosts, func(rw http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
-		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title><p>All is well.") // the reader may be gone
+		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title><p>All is well.") // the client may have disconnected
 	})
 	var urls []string
 	for i := range figureTargets {
@@ -107,28 +107,28 @@ func busyFigures(t *testing.T, engine, database string) {
 	table("%d targets on %d hosts, CHECK_INTERVAL=1s, MAX_CONCURRENCY=%d, %s", figureTargets, figureHosts, figureWorkers, engine)
 
 	time.Sleep(10 * time.Second) // warm-up: every target has been checked
-	checks, cpu, begun := asked.Load(), cpuOf(t, s.PID()), time.Now()
+	checks, cpu, started := asked.Load(), cpuOf(t, s.PID()), time.Now()
 	var few, many []float64
-	for time.Since(begun) < 30*time.Second {
-		few = append(few, took(t, s.URL+"/v1/targets?limit=50"))
-		many = append(many, took(t, s.URL+"/v1/targets?limit=500"))
-		time.Sleep(100 * time.Millisecond) // few requests, so that they are no load
+	for time.Since(started) < 30*time.Second {
+		few = append(few, timeGET(t, s.URL+"/v1/targets?limit=50"))
+		many = append(many, timeGET(t, s.URL+"/v1/targets?limit=500"))
+		time.Sleep(100 * time.Millisecond) // too few requests to cause load
 	}
 	checks, cpu = asked.Load()-checks, cpuOf(t, s.PID())-cpu
-	seconds := time.Since(begun).Seconds()
-	row("checks a second, counted at the server", "≥ 2,500 checks/s", "%.0f checks/s", float64(checks)/seconds)
+	seconds := time.Since(started).Seconds()
+	row("checks per second, counted at the test server", "≥ 2,500", "%.0f", float64(checks)/seconds)
 	perThousand := cpu.Seconds() / float64(checks) * 1000
-	row("CPU for 1,000 checks", "beside", "%.3f s", perThousand)
-	row("memory meanwhile", "", "%.0f MB", float64(s.Memory())/1e6)
+	row("CPU time per 1,000 checks", "", "%.3f s", perThousand)
+	row("memory", "", "%.0f MB", float64(s.Memory())/1e6)
 	quantiles("GET /v1/targets?limit=50 meanwhile", "≤ 100 ms", few)
 	quantiles("GET /v1/targets?limit=500 meanwhile", "≤ 100 ms", many)
-	row("slots missed by being late, of all", "", "%.1f %%", 100*metric(t, s, "linkwatch_checks_skipped_total")/(metric(t, s, "linkwatch_checks_skipped_total")+metric(t, s, "linkwatch_checks_total")))
+	row("skipped checks", "", "%.1f%%", 100*metric(t, s, "linkwatch_checks_skipped_total")/(metric(t, s, "linkwatch_checks_skipped_total")+metric(t, s, "linkwatch_checks_total")))
 	s.Stop()
 
-	floor := runBare(t, urls)
-	row("bare net/http GETs, same hosts, as many at a time", "floor", "%.0f GETs/s", float64(floor.Requests)/floor.Seconds)
-	row("CPU for 1,000 bare GETs", "floor", "%.3f s", floor.CPU/float64(floor.Requests)*1000)
-	row("checks by bare GETs, CPU", "", "%.1f times", perThousand/(floor.CPU/float64(floor.Requests)*1000))
+	baseline := runBare(t, urls)
+	row("baseline: bare net/http GETs with the same concurrency", "", "%.0f GETs/s", float64(baseline.Requests)/baseline.Seconds)
+	row("baseline: CPU time per 1,000 bare net/http GETs", "", "%.3f s", baseline.CPU/float64(baseline.Requests)*1000)
+	row("CPU time of a check compared with a bare GET", "", "%.1f times", perThousand/(baseline.CPU/float64(baseline.Requests)*1000))
 }
 
 // bytesPerRow returns the size of a row of a table with its indexes. It counts the pages that become free without
@@ -144,7 +144,7 @@ func bytesPerRow(t *testing.T, file, table string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = tx.Rollback() }() // the rows stay
+	defer func() { _ = tx.Rollback() }() // so that the rows are kept
 	number := func(query string) (n float64) {
 		if err := tx.QueryRow(query).Scan(&n); err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func bytesPerRow(t *testing.T, file, table string) string {
 // after each host was checked once.
 func hangingFigures(t *testing.T) {
 	const healthy, timeout, watched = 30, 5 * time.Second, 30 * time.Second
-	table("%d healthy targets beside %d that hang, CHECK_INTERVAL=1s, HTTP_TIMEOUT=5s", healthy, healthy)
+	table("%d healthy targets and %d that hang, CHECK_INTERVAL=1s, HTTP_TIMEOUT=5s", healthy, healthy)
 	for _, workers := range []int{8, 16, 64} {
 		var mu sync.Mutex
 		arrivals := map[string][]time.Time{} // by host
@@ -177,12 +177,12 @@ func hangingFigures(t *testing.T) {
 			<-r.Context().Done()
 		})
 		var all []string
-		for i := range urls { // in turns
+		for i := range urls { // alternately
 			all = append(all, hang[i], urls[i])
 		}
 		file := targetFile(t, all, nil)
 		s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL="+checkInterval.String(), fmt.Sprintf("MAX_CONCURRENCY=%d", workers), "SHUTDOWN_GRACE=1s")
-		begun := time.Now()
+		started := time.Now()
 		modelstest.Eventually(t, "each host was tried once", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
@@ -192,28 +192,28 @@ func hangingFigures(t *testing.T) {
 		tried := time.Now()
 		time.Sleep(watched)
 		mu.Lock()
-		for name, from := range map[string]time.Time{"from the start": begun, "once each was tried": tried} {
+		for name, from := range map[string]time.Time{"from the start": started, "once each was tried": tried} {
 			onTime, due := 0, 0
 			for _, u := range urls {
 				n, of := punctual(arrivals[strings.TrimPrefix(u, "http://")], from, time.Now())
 				onTime, due = onTime+n, due+of
 			}
-			bound := "beside"
+			target := ""
 			if from.Equal(tried) {
-				bound = "≥ 95 %"
+				target = "≥ 95%"
 			}
-			row(fmt.Sprintf("healthy checks on time %s, MAX_CONCURRENCY=%d", name, workers), bound, "%.1f %% of %d", 100*float64(onTime)/float64(due), due)
+			row(fmt.Sprintf("on time, %s, MAX_CONCURRENCY=%d", name, workers), target, "%.1f%% of %d", 100*float64(onTime)/float64(due), due)
 		}
-		row(fmt.Sprintf("until each host was tried once, MAX_CONCURRENCY=%d", workers), "", "%.1f s", tried.Sub(begun).Seconds())
+		row(fmt.Sprintf("time until every host was tried, MAX_CONCURRENCY=%d", workers), "", "%.1f s", tried.Sub(started).Seconds())
 		mu.Unlock()
 		s.Stop()
 	}
 }
 
-// outageFigures measures how long healthy targets are not checked when 200 others start to hang at the same time.
+// outageFigures measures the longest gap between checks of healthy targets when 200 others start to hang at the same time.
 func outageFigures(t *testing.T) {
 	const healthy, others, interval, watched = 20, 200, 5 * time.Second, 2 * time.Minute
-	table("%d healthy targets, and %d that begin to hang together: CHECK_INTERVAL=%s, HTTP_TIMEOUT=2s, MAX_CONCURRENCY=8", healthy, others, interval)
+	table("%d healthy targets and %d that begin to hang together: CHECK_INTERVAL=%s, HTTP_TIMEOUT=2s, MAX_CONCURRENCY=8", healthy, others, interval)
 	var mu sync.Mutex
 	last, gaps := map[string]time.Time{}, map[string][]time.Duration{} // by host
 	var outage atomic.Bool
@@ -240,7 +240,7 @@ func outageFigures(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	var longest []time.Duration
-	onTime, later := 0, 0 // of the gaps after the longest
+	onTime, later := 0, 0 // checks after the longest gap
 	for host, at := range last {
 		of := append(gaps[host], time.Since(at))
 		worst := slices.Max(of)
@@ -253,8 +253,8 @@ func outageFigures(t *testing.T) {
 		}
 	}
 	slices.Sort(longest)
-	row("longest time without a check, of a healthy target", "", "p50 %.0f s, most %.0f s", longest[len(longest)/2].Seconds(), longest[len(longest)-1].Seconds())
-	row("checks after that on time", "", "%.1f %% of %d", 100*float64(onTime)/float64(max(1, later)), later)
+	row("longest time without a check, of a healthy target", "", "p50 %.0f, maximum %.0f s", longest[len(longest)/2].Seconds(), longest[len(longest)-1].Seconds())
+	row("on time after that", "", "%.1f%% of %d", 100*float64(onTime)/float64(max(1, later)), later)
 	s.Stop()
 }
 

@@ -21,28 +21,28 @@ const (
 	pageTargets   = 1_000
 )
 
-// storedFigures measures what many targets cost while none is due.
+// storedFigures measures memory, CPU time and pages with many targets of which none is due.
 func storedFigures(t *testing.T) {
 	file := targetFile(t, nil, nil)
 	fillTargets(t, file)
 	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=100ms")
-	table("%d targets stored, none due, SQLite", storedTargets)
-	time.Sleep(3 * time.Second) // the startup has finished
+	table("%d targets, none due, SQLite", storedTargets)
+	time.Sleep(3 * time.Second) // wait for the startup to finish
 	row("memory after start", "≤ 200 MB", "%.0f MB", float64(s.Memory())/1e6)
 	const ticks = 200
 	cpu := cpuOf(t, s.PID())
 	time.Sleep(ticks * 100 * time.Millisecond)
-	row("CPU for each tick of the idle program", "≤ 20 ms", "%.2f ms", (cpuOf(t, s.PID())-cpu).Seconds()*1000/ticks)
+	row("CPU time per scheduler tick", "≤ 20 ms", "%.2f ms", (cpuOf(t, s.PID())-cpu).Seconds()*1000/ticks)
 	measurePath(t, s, "GET /v1/targets", "", "/v1/targets")
 	measurePath(t, s, "GET /v1/targets?limit=500", "", "/v1/targets?limit=500")
 	measurePath(t, s, "GET /v1/targets?host=", "", "/v1/targets?host=host-777.example")
 	measurePath(t, s, "page /watch", "", "/watch")
 	time.Sleep(30 * time.Second)
 	row("memory a minute after start", "≤ 200 MB", "%.0f MB", float64(s.Memory())/1e6)
-	row("memory at its peak", "", "%.0f MB", float64(s.PeakMemory())/1e6)
+	row("memory at most", "", "%.0f MB", float64(s.PeakMemory())/1e6)
 }
 
-// fillTargets writes targets straight into a file, each checked an hour ago and due tomorrow.
+// fillTargets writes targets directly into a database file, each checked an hour ago and due tomorrow.
 func fillTargets(t *testing.T, file string) {
 	t.Helper()
 	db, err := sqlite.Open(file)
@@ -62,7 +62,7 @@ func fillTargets(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = insert.Close() }() // the commit closed it
+	defer func() { _ = insert.Close() }() // closed by the commit
 	checked := models.At(time.Now().Add(-time.Hour))
 	recentChecks, err := targets.RecentChecks{{At: checked, LatencyMS: 12}}.Value()
 	if err != nil {
@@ -93,7 +93,7 @@ func pageFigures(t *testing.T) {
 		for ago := 90 * 24 * time.Hour; ago > 0; {
 			*clock = now.Add(-ago)
 			rest := time.Duration(0)
-			if ago == time.Hour { // the last round: no checks run while pages are measured
+			if ago == time.Hour { // no checks run while pages are measured
 				rest = 24 * time.Hour
 			}
 			shown = checkAll(t, db, store, rest)
@@ -113,14 +113,14 @@ func pageFigures(t *testing.T) {
 	measurePath(t, s, "page /watch/{id}, 24 hours", "", "/watch/"+shown.ID)
 	measurePath(t, s, "page /watch/{id}, 90 days", "", "/watch/"+shown.ID+"?range=90d")
 	measurePath(t, s, "page /", "", "/")
-	measurePath(t, s, "page /status/{slug} of 100 targets", "", "/status/all")
+	measurePath(t, s, "page /status/{slug} with 100 targets", "", "/status/all")
 	measurePath(t, s, "page /admin/checks", "", "/admin/checks")
 	measurePath(t, s, "GET /v1/targets", "", "/v1/targets")
 	measurePath(t, s, "GET /v1/targets/{id}/results", "", "/v1/targets/"+shown.ID+"/results")
 	measurePath(t, s, "GET /v1/targets/{id}/history?range=365d", "", "/v1/targets/"+shown.ID+"/history?range=365d")
 }
 
-// sizeFigures measures how fast two days of checks are stored, one every 15 s, and how much of the file they take.
+// sizeFigures measures the speed and the database size of two days of checks, one every 15 s.
 func sizeFigures(t *testing.T) {
 	const watched, days, step = 20, 2, 15 * time.Second
 	var urls []string
@@ -130,19 +130,19 @@ func sizeFigures(t *testing.T) {
 	var spent time.Duration
 	file := targetFile(t, urls, func(db *models.DB, store *targets.Store, clock *time.Time) {
 		first := time.Now().Truncate(24 * time.Hour).Add(-(days + 1) * 24 * time.Hour)
-		begun := time.Now()
-		for i := range days*int(24*time.Hour/step) + 1 { // the last ends the last day
+		started := time.Now()
+		for i := range days*int(24*time.Hour/step) + 1 { // the last check completes the last day
 			*clock = first.Add(time.Duration(i) * step)
 			checkAll(t, db, store, 0)
 		}
-		spent = time.Since(begun)
+		spent = time.Since(started)
 	})
 	const checks = watched * days * int(24*time.Hour/step)
-	table("%d targets checked each 15 s for %d days, SQLite", watched, days)
-	row("checks stored, 20 at a time", "", "%.0f checks/s", float64(checks)/spent.Seconds())
-	row("of the file for each check, with its indexes", "", "%s", bytesPerRow(t, file, "check_results"))
-	row("of the file for each hour of a target", "", "%s", bytesPerRow(t, file, "target_hours"))
-	row("of the file for each day of a target", "", "%s", bytesPerRow(t, file, "target_days"))
+	table("%d targets, checked every 15 s for %d days, SQLite", watched, days)
+	row("store results, in batches of 20", "", "%.0f checks/s", float64(checks)/spent.Seconds())
+	row("file size per check, with indexes", "", "%s", bytesPerRow(t, file, "check_results"))
+	row("file size per hour of a target", "", "%s", bytesPerRow(t, file, "target_hours"))
+	row("file size per day of a target", "", "%s", bytesPerRow(t, file, "target_days"))
 }
 
 // checkAll records a check of every target that is due, of which one in fifty fails, and delays the next ones by

@@ -13,20 +13,20 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// axe is axe-core 4.14.1 (testdata/axe.LICENSE), the unchanged axe.min.js of the npm package. It checks the WCAG
-// rules that a program can check.
+// axe is the unchanged axe.min.js of axe-core 4.14.1 (testdata/axe.LICENSE). It checks the WCAG rules that can be
+// checked automatically.
 //
 //go:embed testdata/axe.min.js
 var axe string
 
-// accessible runs axe on the current page. The protocol of the browser injects it, to which the content policy of the
-// page does not apply.
+// accessible runs axe on the current page. It injects axe through the DevTools protocol, to which the
+// Content-Security-Policy of the page does not apply.
 func (b *tab) accessible(where string) {
 	b.t.Helper()
-	// Transitions are over and the page is complete before colors are looked at.
+	// Colors are checked after transitions have ended and the page is complete.
 	b.wait(`document.readyState === "complete" && document.getAnimations().every(a => a.playState !== "running")`)
-	// Only a rule on audio, which no page has, and one that is off need what axe preloads, and it takes half of the time.
-	// In the dark only colors are different, and the rules on colors take half of what is left.
+	// Preloading takes half of the time, and only rules on audio and a disabled rule need it.
+	// Only colors differ in the dark scheme.
 	dark := eval[bool](b, `matchMedia("(prefers-color-scheme: dark)").matches`)
 	only := ""
 	if dark {
@@ -36,7 +36,7 @@ func (b *tab) accessible(where string) {
 		passed: r.passes.map(p => p.id),
 		broken: r.violations.map(v => ({rule: v.id, impact: v.impact,
 			nodes: v.nodes.map(n => n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", "\n      "))}))}))`
-	if !eval[bool](b, `"axe" in window`) { // it is still there in the next look of a page
+	if !eval[bool](b, `"axe" in window`) { // axe is still loaded in the next color scheme
 		eval[chromedp.Void](b, axe)
 	}
 	answer, err := within(b, chromedp.Evaluate[string](check, chromedp.EvalAwaitPromise))
@@ -66,15 +66,15 @@ func (b *tab) accessible(where string) {
 	}
 }
 
-// tabs is how many tabs share the pages of a test. Each has a process of the browser, so the processors are all used.
+// tabs is the number of tabs that share the pages of a test. Each tab has a browser process, so all cores are used.
 const tabs = 3
 
-// accessiblePages runs axe on pages in every look, in subtests that run at a time. more is another check, or nil.
+// accessiblePages runs axe on pages in all color schemes and widths, in parallel subtests. more is another check, or nil.
 func accessiblePages(t *testing.T, s *Server, paths []string, more func(b *tab, where string)) {
 	t.Helper()
 	for i := range tabs {
 		t.Run(fmt.Sprintf("tab %d", i+1), func(t *testing.T) {
-			t.Parallel() // axe takes a while for each page
+			t.Parallel() // axe is slow
 			b := browse(t, s, wide, "/")
 			b.expect("status of 4")
 			for at := i; at < len(paths); at += tabs {
@@ -129,7 +129,7 @@ func TestAccessibleFull(t *testing.T) {
 			"/links/" + ill["gone"].ID, "/links/refreshes/" + refresh.ID, "/tags", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings", "/admin/cleanup",
 		}, nil)
 	})
-	b := browse(t, s, wide, "/") // what follows changes the links
+	b := browse(t, s, wide, "/") // the next steps change the links
 	b.expect("status of 4")
 	for name, prepare := range map[string]func(){
 		"the help dialog": func() { b.open("/links"); b.press("?"); b.has("dialog[open]") },
@@ -167,7 +167,7 @@ func TestAccessibleFull(t *testing.T) {
 	}
 }
 
-// The demo has targets and short links in every state.
+// The demo data has targets and short links in all states.
 func TestAccessibleDemo(t *testing.T) {
 	t.Parallel()
 	s := Start(t, demoIn(t))
@@ -189,10 +189,10 @@ func TestAccessibleDemo(t *testing.T) {
 	all, _ := listed[target](s, "/v1/targets")
 	for _, x := range all {
 		switch x.Name {
-		case "Shop", "Shipping labels", "Old shop", "Exchange rates", "Blog": // up, down, paused, throttled, its certificate ends
+		case "Shop", "Shipping labels", "Old shop", "Exchange rates", "Blog": // up, down, paused, throttled, expiring certificate
 			paths = append(paths, "/watch/"+x.ID)
 		}
-		if strings.Count(x.URL, "/") > 3 && strings.Contains(x.URL, ".example/20") { // a link of the demo's
+		if strings.Count(x.URL, "/") > 3 && strings.Contains(x.URL, ".example/20") { // a link of the demo data
 			found, _ := s.found("/v1/links?per_page=2")
 			paths = append(paths, "/links/"+found[0].ID)
 			break
@@ -265,16 +265,15 @@ func TestAccessibleDemo(t *testing.T) {
 	})
 }
 
-// ARIA takes an empty value for false, and axe accepts it. So the current page and invalid fields must be marked by a
-// word.
-func TestStateIsSaid(t *testing.T) {
+// ARIA reads an empty value as false, and axe accepts it. So aria-current and aria-invalid must have a value.
+func TestARIAStatesHaveValues(t *testing.T) {
 	t.Parallel()
 	s := Start(t)
 	b := browse(t, s, wide, "/")
 	b.expect("status of 400")
 	marked := map[string]string{"/links?q=%22open": "#q[aria-invalid]"}
 	for _, path := range s.pages() {
-		if path != "/login" { // it has no navigation
+		if path != "/login" { // no navigation
 			marked[path] = "[aria-current]"
 		}
 	}
@@ -282,7 +281,7 @@ func TestStateIsSaid(t *testing.T) {
 		b.open(path)
 		b.has(states)
 		if empty := eval[[]string](b, `[...document.querySelectorAll("[aria-current=''], [aria-invalid='']")].map(e => e.outerHTML.slice(0, 60))`); len(empty) > 0 {
-			t.Errorf("%s: attribute is empty, which screen readers ignore: %q", path, empty)
+			t.Errorf("%s: empty attribute, which screen readers ignore: %q", path, empty)
 		}
 	}
 }

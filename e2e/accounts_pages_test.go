@@ -11,7 +11,7 @@ import (
 
 const ownPassword = "correct horse battery"
 
-// firstAccount adds the first account in the browser, which is signed in by that.
+// firstAccount adds the first account in the browser, which signs it in.
 func (b *tab) firstAccount(username string) {
 	b.t.Helper()
 	b.open("/settings")
@@ -24,7 +24,7 @@ func (b *tab) firstAccount(username string) {
 	b.has(`.account-link[aria-label="Settings of ` + username + `"]`)
 }
 
-// From the first account to two-factor authentication: the settings, users and the audit log.
+// The first account, its settings with two-factor authentication, the users and the audit log.
 func TestAccountPages(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -33,7 +33,7 @@ func TestAccountPages(t *testing.T) {
 		b.expect("status of 4")
 		look := func(where string) {
 			b.fits(in, where)
-			if in == wide { // and narrow, in the same tab
+			if in == wide { // also narrow, in the same tab
 				b.inEveryLook(where, b.accessible)
 				b.resize(in)
 			}
@@ -115,7 +115,7 @@ func TestAccountPages(t *testing.T) {
 	})
 }
 
-// What a viewer may not use is hidden, and the rest is there.
+// Viewers see the pages without the forms that they may not use.
 func TestViewersSeeNoForms(t *testing.T) {
 	t.Parallel()
 	s := Start(t)

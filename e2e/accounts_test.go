@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// command runs a subcommand on the database of a server, and fails unless it succeeds.
+// command runs a subcommand on the database of a server. It fails the test if the command fails.
 func command(t *testing.T, s *Server, stdin string, args ...string) string {
 	t.Helper()
 	out, code := CommandWith(t, stdin, args, "DATABASE_URL="+s.store)
@@ -18,8 +18,8 @@ func command(t *testing.T, s *Server, stdin string, args ...string) string {
 	return out
 }
 
-// A server that everybody on its machine can use is closed by the first account, while it runs. Accounts and tokens that
-// commands change count at once.
+// The first account closes a running server that all local users could use. Changes by commands to accounts and tokens take
+// effect at once.
 func TestAccountsByCommands(t *testing.T) {
 	t.Parallel()
 	s := Start(t)
@@ -32,73 +32,73 @@ func TestAccountsByCommands(t *testing.T) {
 		}).StatusCode
 	}
 	if got := ask("/v1/links"); got != 200 {
-		t.Fatalf("without an account: %d", got)
+		t.Fatalf("without an account: got status %d", got)
 	}
 	if out, code := CommandWith(t, "", []string{"user", "add", "alice", "--role", "boss", "--password-stdin"}, "DATABASE_URL="+s.store); code == 0 || !strings.Contains(out, "role: must be admin, editor or viewer") {
-		t.Errorf("a role that is none: %d %s", code, out)
+		t.Errorf("invalid role: exit %d, %s", code, out)
 	}
 	command(t, s, "correct horse battery\n", "user", "add", "Alice", "--role", "admin", "--password-stdin")
 	modelstest.Eventually(t, "the server notices the account", func() bool { return ask("/v1/links") == http.StatusUnauthorized })
 	out := command(t, s, "", "user", "add", "--role=editor", "bob")
 	_, password, ok := strings.Cut(out, "Password: ")
 	if password, _, _ = strings.Cut(password, "\n"); !ok || len(password) != 20 {
-		t.Fatalf("no password: %s", out)
+		t.Fatalf("got no password: %s", out)
 	}
 	for name, want := range map[string]string{"alice": "correct horse battery", "bob": password} {
 		res := send(t, s, "POST", "/login", "username="+name+"&password="+strings.ReplaceAll(want, " ", "+"), func(r *http.Request) {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		})
 		if res.StatusCode != http.StatusSeeOther {
-			t.Errorf("%s cannot sign in: %d", name, res.StatusCode)
+			t.Errorf("login of %s: got status %d", name, res.StatusCode)
 		}
 	}
 	token := strings.TrimSpace(command(t, s, "", "token", "add", "bob", "--scope", "links:read", "--expires", "1h", "--name", "Script"))
 	bearer := "Bearer " + token
 	if got := ask("/v1/links", "Authorization", bearer); got != 200 {
-		t.Errorf("the token: %d", got)
+		t.Errorf("token: got status %d", got)
 	}
 	if got := ask("/v1/targets", "Authorization", bearer); got != http.StatusForbidden {
-		t.Errorf("the token in another system: %d", got)
+		t.Errorf("token outside its scope: got status %d", got)
 	}
 	if out := command(t, s, "", "user", "list"); !strings.Contains(out, "alice") || !strings.Contains(out, "editor") || strings.Contains(out, "argon2") {
-		t.Errorf("the list: %s", out)
+		t.Errorf("unexpected user list: %s", out)
 	}
 	tokens := command(t, s, "", "token", "list", "bob")
 	if !strings.Contains(tokens, "Script") || strings.Contains(tokens, token) {
-		t.Errorf("the tokens: %s", tokens)
+		t.Errorf("unexpected token list: %s", tokens)
 	}
 	command(t, s, "", "user", "disable", "bob")
 	if got := ask("/v1/links", "Authorization", bearer); got != http.StatusUnauthorized {
-		t.Errorf("the token of a disabled user: %d", got)
+		t.Errorf("token of a disabled user: got status %d", got)
 	}
 	command(t, s, "", "user", "enable", "bob")
 	if got := ask("/v1/links", "Authorization", bearer); got != 200 {
-		t.Errorf("the token of a user that is enabled again: %d", got)
+		t.Errorf("token of a user that was enabled again: got status %d", got)
 	}
 	id := strings.Fields(tokens[strings.Index(tokens, "y_"):])[0]
 	command(t, s, "", "token", "revoke", id)
 	if got := ask("/v1/links", "Authorization", bearer); got != http.StatusUnauthorized {
-		t.Errorf("the revoked token: %d", got)
+		t.Errorf("revoked token: got status %d", got)
 	}
 	if out, code := CommandWith(t, "", []string{"user", "disable", "alice"}, "DATABASE_URL="+s.store); code == 0 || !strings.Contains(out, "only admin") {
-		t.Errorf("the last admin is disabled: %d %s", code, out)
+		t.Errorf("disable the last admin: exit %d, %s", code, out)
 	}
 	for _, secret := range []string{"correct horse battery", password, token} {
 		if strings.Contains(s.log(), secret) {
-			t.Error("the log shows a secret")
+			t.Error("the log contains a secret")
 		}
 	}
 
-	// What was closed stays closed after kill -9, and may listen for other machines.
+	// After kill -9 the server still requires a login, and may listen on other addresses.
 	s.kill()
 	again := Start(t, "DATABASE_URL="+s.store, "HTTP_HOST=0.0.0.0")
 	again.URL = "http://127.0.0.1" + again.URL[strings.LastIndex(again.URL, ":"):]
 	if res := send(t, again, "GET", "/v1/links", "", func(*http.Request) {}); res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("after a restart: %d", res.StatusCode)
+		t.Errorf("after a restart: got status %d", res.StatusCode)
 	}
 }
 
-// A login and what it stored survive kill -9: nothing that was acknowledged is lost.
+// Acknowledged logins and logouts survive kill -9.
 func TestLoginsSurviveKills(t *testing.T) {
 	t.Parallel()
 	s := Start(t, "ADMIN_PASSWORD=correct horse")
@@ -108,7 +108,7 @@ func TestLoginsSurviveKills(t *testing.T) {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		})
 		if len(res.Cookies()) != 1 {
-			t.Fatalf("the login is answered %d", res.StatusCode)
+			t.Fatalf("login: got status %d", res.StatusCode)
 		}
 		return res.Cookies()[0]
 	}
@@ -116,14 +116,14 @@ func TestLoginsSurviveKills(t *testing.T) {
 	s.kill()
 	again := Start(t, "DATABASE_URL="+s.store, "ADMIN_PASSWORD=correct horse")
 	if res := send(t, again, "GET", "/links", "", func(r *http.Request) { r.AddCookie(cookie) }); res.StatusCode != 200 {
-		t.Errorf("the session after kill -9: %d", res.StatusCode)
+		t.Errorf("session after kill -9: got status %d", res.StatusCode)
 	}
 	if res := send(t, again, "POST", "/logout", "", func(r *http.Request) { r.AddCookie(cookie) }); res.StatusCode != http.StatusSeeOther {
-		t.Errorf("the logout is answered %d", res.StatusCode)
+		t.Errorf("logout: got status %d", res.StatusCode)
 	}
 	again.kill()
 	last := Start(t, "DATABASE_URL="+s.store, "ADMIN_PASSWORD=correct horse")
 	if res := send(t, last, "GET", "/links", "", func(r *http.Request) { r.AddCookie(cookie) }); res.StatusCode != http.StatusSeeOther {
-		t.Errorf("a session that was signed out of, after kill -9: %d", res.StatusCode)
+		t.Errorf("closed session after kill -9: got status %d", res.StatusCode)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// The program is killed repeatedly while it sends 1,000 alerts. None is lost, and messages that arrive twice have the same id.
+// The server is killed repeatedly while it sends 1,000 alerts. No alert is lost, and a message that arrives twice has the same id.
 func TestAlertsSurviveKills(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) { alertsSurviveKills(t, filepath.Join(t.TempDir(), "alerts.db")) })
@@ -84,18 +84,18 @@ func alertsSurviveKills(t *testing.T, database string) {
 	})
 	var members int64
 	if err := db.Read(context.Background()).Raw("SELECT count(*) FROM alert_members WHERE subject_id LIKE 'e%'").Scan(&members).Error; err != nil || members != n {
-		t.Errorf("%d subjects of events: %v", members, err)
+		t.Errorf("got %d subjects, %v", members, err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	for subject, of := range ids {
 		if len(of) != 1 {
-			t.Errorf("%s: %d different messages", subject, len(of))
+			t.Errorf("%s: got %d different messages, want 1", subject, len(of))
 		}
 	}
 }
 
-// storeDown stores n target.down events on 10 hosts and n alerts that are due to be sent, which is more than events would cause within a
+// storeDown stores n target.down events on 10 hosts, and n alerts that are due. Events alone would not cause so many alerts within a
 // minute.
 func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 )
 
 // A channel is added and tested, a rule uses it, and maintenance holds its alerts.
-func TestAlertsAreSetUp(t *testing.T) {
+func TestSetUpAlerts(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
@@ -31,10 +31,10 @@ func TestAlertsAreSetUp(t *testing.T) {
 		b.press(enter)
 		b.see("Channel added.")
 		b.fits(in, "/alerts/channels")
-		eval[bool](b, `window.stays = true`) // lost if the page is reloaded
+		eval[bool](b, `window.stays = true`) // lost on a reload
 		b.press("jc")
 		b.wait(`window.stays && document.querySelector(".test .state.ok") && document.querySelector("td .health.working")`)
-		b.wait(`document.activeElement.closest("[data-row]") !== null`) // for the next key
+		b.wait(`document.activeElement.closest("[data-row]") !== null`) // for the next key press
 		sent := web.requests("/hook")
 		busy := eval[bool](b, `(() => {
 			const form = document.querySelector('form[action$="/test"]');
@@ -44,7 +44,7 @@ func TestAlertsAreSetUp(t *testing.T) {
 		})()`)
 		b.wait(`!document.querySelector("form[aria-busy]")`)
 		if got := web.requests("/hook"); !busy || got != sent+1 {
-			t.Errorf("after two clicks on Test: busy %v, sent %d messages", busy, got-sent)
+			t.Errorf("after two clicks on Test: got busy %v and %d messages", busy, got-sent)
 		}
 		web.set("/hook", status(500))
 		b.press("c")
@@ -86,8 +86,8 @@ func TestAlertsAreSetUp(t *testing.T) {
 	})
 }
 
-// Alerts are opened, acknowledged and silenced by keyboard.
-func TestAlertsAreAttendedTo(t *testing.T) {
+// Alerts are opened, acknowledged and silenced with the keyboard.
+func TestAcknowledgeAndSilenceAlerts(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		b := browse(t, Start(t, demoIn(t)), in, "/alerts")
@@ -101,7 +101,7 @@ func TestAlertsAreAttendedTo(t *testing.T) {
 		b.fits(in, "/alerts, with the menu to silence")
 		b.click(".alerts li:nth-child(2) .silence summary")
 		b.wait(`document.querySelectorAll(".silence[open]").length === 1 && document.querySelector(".alerts li:nth-child(2) .silence[open]")`)
-		b.press("j" + escape) // focus may be anywhere
+		b.press("j" + escape) // the focus may be anywhere
 		b.wait(`!document.querySelector(".silence[open]") && document.activeElement.matches(".alerts li:nth-child(2) summary")`)
 		b.click(".silence summary")
 		b.click(`.silence[open] button[value="60"]`)
@@ -135,7 +135,7 @@ func TestAlertsAreAttendedTo(t *testing.T) {
 			title.textContent = title.textContent.repeat(9);
 			return title.clientWidth / title.parentElement.clientWidth;
 		})()`); room < 0.65 {
-			t.Errorf("a long title takes %.0f%% of the palette", 100*room)
+			t.Errorf("a long title uses %.0f%% of the palette", 100*room)
 		}
 		b.fits(in, "the palette with alerts")
 		b.press(escape)

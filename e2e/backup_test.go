@@ -17,8 +17,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// What was stored before a backup of a running server is there after its restore, and what
-// came later is not. The server is stopped for the restore.
+// A restore has the data from before the backup of a running server, and nothing later. The server is stopped for the
+// restore.
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	store := storeIn(t)
@@ -30,16 +30,16 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Errorf("backup: exit %d, %s", code, out)
 	}
 	if out, code := Command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "file already exists. Choose another name, or use --force") {
-		t.Errorf("over a file: exit %d, %s", code, out)
+		t.Errorf("existing file: exit %d, %s", code, out)
 	}
 	if out, code := Command(t, []string{"backup", file, "--force"}, store, "SECRET_KEY=hidden"); code != 0 || strings.Contains(out, "hidden") {
-		t.Errorf("over a file with --force: exit %d, %s", code, out)
+		t.Errorf("existing file with --force: exit %d, %s", code, out)
 	}
 	s.isStored()
 	if out, code := Command(t, []string{"restore", file}, store); code != 1 || !strings.Contains(out, "--force") {
-		t.Errorf("over a database: exit %d, %s", code, out)
+		t.Errorf("existing database: exit %d, %s", code, out)
 	}
-	for _, sig := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} { // a server that hangs is one, too
+	for _, sig := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} { // a stopped process also counts as running
 		s.signal(sig)
 		if out, code := Command(t, []string{"restore", "--force", file}, store); code != 1 || !strings.Contains(out, "Stop the server first") {
 			t.Errorf("while the server runs: exit %d, %s", code, out)
@@ -53,20 +53,20 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	again := Start(t, store)
 	if n := again.shortLinks(); n != 1 {
-		t.Errorf("%d short links after the restore, want 1", n)
+		t.Errorf("got %d short links after the restore, want 1", n)
 	}
 	again.Stop()
 	checkIntegrity(t, again.store)
 	old, err := filepath.Glob(again.store + ".before-restore-*")
 	if err != nil || len(old) != 1 {
-		t.Fatalf("kept: %s, %v", old, err)
+		t.Fatalf("old database: got %s, %v", old, err)
 	}
 	if n := len(Rows(t, old[0], "SELECT short_key FROM short_links")); n != 3 {
-		t.Errorf("%d short links are in the old database, want 3", n)
+		t.Errorf("got %d short links in the old database, want 3", n)
 	}
 }
 
-// shortLinks returns how many short links there are, up to a page.
+// shortLinks returns the number of short links, up to one page.
 func (s *Server) shortLinks() int {
 	s.t.Helper()
 	var list struct{ Items []struct{} }
@@ -76,8 +76,8 @@ func (s *Server) shortLinks() int {
 	return len(list.Items)
 }
 
-// A kill at any moment of a backup leaves no file of its name, or a whole one.
-func TestKillWhileBackingUp(t *testing.T) {
+// A kill at any step of a backup leaves either no backup file or a complete one.
+func TestKillDuringBackup(t *testing.T) {
 	t.Parallel()
 	store := demoIn(t)
 	dir := t.TempDir()
@@ -93,8 +93,8 @@ func TestKillWhileBackingUp(t *testing.T) {
 	checkIntegrity(t, file)
 }
 
-// A kill at any moment of a restore leaves the old database or the new one.
-func TestKillWhileRestoring(t *testing.T) {
+// A kill at any step of a restore leaves either the old database or the restored one.
+func TestKillDuringRestore(t *testing.T) {
 	t.Parallel()
 	backup := filepath.Join(t.TempDir(), "copy.db")
 	if out, code := Command(t, []string{"backup", backup}, demoIn(t)); code != 0 {
@@ -115,12 +115,12 @@ func TestKillWhileRestoring(t *testing.T) {
 		t.Errorf("after all kills: exit %d, %s", code, out)
 	}
 	if len(Rows(t, database, "SELECT id FROM links")) == 0 {
-		t.Errorf("the backup is not the database, which it was %d times", news)
+		t.Errorf("the last run did not restore the backup; %d runs did", news)
 	}
 }
 
-// killAtEachStep runs a command repeatedly and kills it after the first, second, … change of the files
-// in a folder, until the command ends by itself. It calls check after each run.
+// killAtEachStep runs a command repeatedly. It kills it after the first, then the second, … change of the files in a
+// folder, until a run completes. It calls check after each run.
 func killAtEachStep(t *testing.T, args []string, dir, store string, check func()) {
 	t.Helper()
 	for step := 1; ; step++ {
@@ -159,7 +159,7 @@ func killAtEachStep(t *testing.T, args []string, dir, store string, check func()
 	}
 }
 
-// listing is the names of the files of a folder with their sizes.
+// listing returns the names and sizes of the files in a folder.
 func listing(t *testing.T, dir string) (all string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -167,19 +167,19 @@ func listing(t *testing.T, dir string) (all string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil { // else it is gone
+		if info, err := e.Info(); err == nil { // otherwise it was deleted meanwhile
 			all += fmt.Sprintln(e.Name(), info.Size()>>16)
 		}
 	}
 	return all
 }
 
-// A disk without room for the copy keeps what is there.
+// A backup to a full disk keeps the existing file.
 func TestBackupToAFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skip("only a user who may mount a small disk can fill one: ", err)
+		t.Skip("skipped: cannot mount a small disk: ", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, 0); err != nil {
@@ -195,12 +195,12 @@ func TestBackupToAFullDisk(t *testing.T) {
 		t.Errorf("backup: exit %d, %s", code, out)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "yesterday's" || listing(t, dir) != "copy.db 0\n" {
-		t.Errorf("the file holds %q, the folder %s: %v", content, listing(t, dir), err)
+		t.Errorf("got content %q, folder %s, %v", content, listing(t, dir), err)
 	}
 }
 
-// Files that cannot be restored are told apart, and a database that others may not read cannot be backed up.
-func TestRestoreOfOtherFiles(t *testing.T) {
+// Each kind of file that cannot be restored has its own error. A database that cannot be read cannot be backed up.
+func TestRestoreOfInvalidFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text, newer := filepath.Join(dir, "notes"), filepath.Join(dir, "newer.db")
@@ -220,12 +220,12 @@ func TestRestoreOfOtherFiles(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(strings.TrimPrefix(store, "DATABASE_URL=")); err == nil {
-		t.Error("a restore that failed made a database")
+		t.Error("a failed restore created a database")
 	}
 }
 
 // A restore over a symbolic link replaces the database behind it.
-func TestRestoreThroughALink(t *testing.T) {
+func TestRestoreThroughSymlink(t *testing.T) {
 	t.Parallel()
 	store, dir := demoIn(t), t.TempDir()
 	backup := filepath.Join(t.TempDir(), "copy.db")
@@ -243,15 +243,15 @@ func TestRestoreThroughALink(t *testing.T) {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
-		t.Errorf("the link is %v: %v", info, err)
+		t.Errorf("got %v, %v, want a symbolic link", info, err)
 	}
 	if len(Rows(t, behind, "SELECT id FROM links")) == 0 {
-		t.Error("the database behind the link was not replaced")
+		t.Error("the database behind the symbolic link was not replaced")
 	}
 }
 
-// A database that looks like a backup is not served from the folder of backups, in which old backups are deleted.
-func TestDatabaseThatLooksLikeABackup(t *testing.T) {
+// The server refuses a database in the backup folder whose name looks like a backup, because old backups are deleted.
+func TestDatabaseNamedLikeABackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out, code := Command(t, []string{"serve"}, "BACKUP_DIR="+dir, "DATABASE_URL="+filepath.Join(dir, "linkwatch-20200101T000000Z.db"))
@@ -260,7 +260,7 @@ func TestDatabaseThatLooksLikeABackup(t *testing.T) {
 	}
 }
 
-// On PostgreSQL the commands tell what to do, and no password.
+// On PostgreSQL the commands say what to do, without the password.
 func TestBackupOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const store = "DATABASE_URL=postgres://me:s3cret@db.test:5433/links?sslmode=disable"
@@ -278,7 +278,7 @@ func TestBackupOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// The server makes the first backup when it starts, and another one when it is asked to.
+// The server creates the first backup when it starts, and another one on request.
 func TestScheduledBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -289,14 +289,14 @@ func TestScheduledBackup(t *testing.T) {
 			return err == nil && len(all) == n
 		})
 		if n == 1 {
-			modelstest.Eventually(t, "a run is asked for", func() bool { // not while the first one is recorded, nor in the second that names it
+			modelstest.Eventually(t, "a run is asked for", func() bool { // not while the first run is being recorded, and not in the same second, because the name has seconds
 				return time.Now().UTC().Format("linkwatch-20060102T150405Z.db") > newestIn(t, dir) && s.Call("POST", "/v1/admin/jobs/backup/run", nil, nil) < 300
 			})
 		}
 	}
 }
 
-// newestIn is the name of the newest backup in a folder.
+// newestIn returns the name of the newest backup in a folder.
 func newestIn(t *testing.T, dir string) string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "linkwatch-*Z.db"))
@@ -306,7 +306,7 @@ func newestIn(t *testing.T, dir string) string {
 	return filepath.Base(slices.Max(all))
 }
 
-// linkwatch health says whether the server of the same settings is ready.
+// linkwatch health reports whether the server with the same settings is ready.
 func TestHealthCommand(t *testing.T) {
 	t.Parallel()
 	s := Start(t)
@@ -322,7 +322,7 @@ func TestHealthCommand(t *testing.T) {
 	defer another.Close()
 	for of, want := range map[string]string{other.URL: "not ready: /readyz returned status 302", another.URL: "another program"} {
 		if out, code := Command(t, []string{"health"}, "HTTP_PORT="+of[strings.LastIndex(of, ":")+1:]); code != 1 || !strings.Contains(out, want) {
-			t.Errorf("another program: exit %d, %s", code, out)
+			t.Errorf("another server on the port: exit %d, %s", code, out)
 		}
 	}
 	if err := os.Remove(s.store); err != nil {
@@ -333,6 +333,6 @@ func TestHealthCommand(t *testing.T) {
 	}
 	s.Stop()
 	if out, code := Command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "is not reachable") {
-		t.Errorf("after its end: exit %d, %s", code, out)
+		t.Errorf("stopped server: exit %d, %s", code, out)
 	}
 }

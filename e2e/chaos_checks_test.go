@@ -15,13 +15,13 @@ import (
 const (
 	chaosTargets  = 30
 	checkInterval = time.Second
-	// peerTime is what a peer takes to answer, so that checks are under way at any time.
+	// peerTime is the response time of a peer. It is long, so that checks run at any time.
 	peerTime = 300 * time.Millisecond
-	// checkedAfter is how soon a target is checked whose instance was killed.
+	// checkedAfter is the maximum time until a target is checked after its instance was killed.
 	checkedAfter = checkInterval + 5*time.Second
 )
 
-// peer is a target of checks that is always healthy. Each has a host of its own.
+// peer is a target of checks that is always healthy. Each has its own host.
 type peer struct {
 	url string
 
@@ -31,10 +31,10 @@ type peer struct {
 
 type checkRequest struct {
 	at   time.Time
-	node int // that sent it
+	node int // sender
 }
 
-// nodeAgent is the User-Agent of an instance's checks.
+// nodeAgent is the User-Agent of the checks of an instance.
 const nodeAgent = "Chaos/%d"
 
 // ServeHTTP implements http.Handler.
@@ -76,7 +76,7 @@ type recorded struct {
 	err      string
 }
 
-// recordedOf are the results of a target, the oldest first.
+// recordedOf returns the results of a target, oldest first.
 func (c *chaos) recordedOf(db *sql.DB, url string) (seq int64, all []recorded) {
 	c.t.Helper()
 	if err := db.QueryRow("SELECT seq FROM targets WHERE url = $1", url).Scan(&seq); err != nil {
@@ -102,7 +102,7 @@ func (c *chaos) recordedOf(db *sql.DB, url string) (seq int64, all []recorded) {
 	return seq, all
 }
 
-// checksAreRight looks through all results and all requests of checks.
+// checksAreRight verifies all results and all requests of checks.
 func (c *chaos) checksAreRight(db *sql.DB) {
 	c.t.Helper()
 	for _, p := range c.peers {
@@ -112,7 +112,7 @@ func (c *chaos) checksAreRight(db *sql.DB) {
 		for _, r := range results {
 			if r.outcome != 0 || r.status != http.StatusOK || r.err != "" {
 				c.outages.Add(1)
-				c.wrong("outage", "a healthy target was found otherwise at %s: %+v", r.at.Format(time.StampMicro), r)
+				c.wrong("outage", "failed check of a healthy target at %s: %+v", r.at.Format(time.StampMicro), r)
 			}
 		}
 		p.mu.Lock()
@@ -128,35 +128,35 @@ func (c *chaos) checksAreRight(db *sql.DB) {
 			c.t.Fatal(err)
 		}
 		if n > 0 {
-			c.wrong("outage", "there are %d %s, and all peers were healthy", n, what)
+			c.wrong("outage", "got %d %s, but all peers were healthy", n, what)
 		}
 	}
 	c.killsDelayLittle()
 }
 
-// noneTwice holds results against the target's places in time: one in each
-// interval, and consecutive ones at least half an interval apart.
+// noneTwice verifies that each interval has one result, and that consecutive results
+// are at least half an interval apart.
 func (c *chaos) noneTwice(p *peer, seq int64, results []recorded) {
 	c.t.Helper()
 	step := uint64(checkInterval.Microseconds())
-	place := uint64(seq) * 0x9E3779B97F4A7C15 >> 20 % step
-	slot := func(r recorded) uint64 { return (uint64(r.at.UnixMicro()) - place) / step }
+	offset := uint64(seq) * 0x9E3779B97F4A7C15 >> 20 % step
+	slot := func(r recorded) uint64 { return (uint64(r.at.UnixMicro()) - offset) / step }
 	for i := 1; i < len(results); i++ {
 		before, r := results[i-1], results[i]
-		if r.at.Sub(before.at) < checkInterval/2 || slot(r) == slot(before) && i > 1 { // the first check has no place
+		if r.at.Sub(before.at) < checkInterval/2 || slot(r) == slot(before) && i > 1 { // the first check has no slot
 			c.twice.Add(1)
 			c.wrong("twice", "%s was checked at %s and %s after that", p.url, before.at.Format(time.StampMicro), r.at.Sub(before.at))
 		}
 	}
 }
 
-// explain says of each request that no result tells of which fault is the
-// reason. p.mu is held.
+// explain verifies that a fault explains each request without a result. The caller
+// holds p.mu.
 func (c *chaos) explain(p *peer, results []recorded) {
 	c.t.Helper()
 	const (
-		jitter = 50 * time.Millisecond // a check is written down as begun a little before its request arrives
-		around = 3 * time.Second       // a check takes no longer: with its retries after its instance goes on, say
+		jitter = 50 * time.Millisecond // a check starts slightly before its request arrives
+		around = 3 * time.Second       // maximum duration of a check, with retries
 	)
 	next := 0
 	for _, r := range p.requests {
@@ -165,26 +165,26 @@ func (c *chaos) explain(p *peer, results []recorded) {
 			next++
 		}
 		for next < len(results) && results[next].at.Add(results[next].latency+3*time.Second).Before(at) && !c.stoppedAt(r.node, results[next].at, at) {
-			next++ // its requests failed before they arrived
+			next++ // its requests did not arrive
 		}
 		if next < len(results) && !results[next].at.After(at.Add(jitter)) {
 			results[next].attempts--
 			continue
 		}
 		switch {
-		case at.After(c.stopping.Add(-checkInterval)): // the program was ended in good order, or is still at it
+		case at.After(c.stopping.Add(-checkInterval)): // the program is stopping
 		case c.stoppedAt(r.node, at.Add(-around), c.recordedBy(at.Add(around))):
 			c.repeated.Add(1)
 		default:
 			c.unexplained.Add(1)
-			c.wrong("repeated", "%s was asked at %s by a check of instance %d that was not recorded, and that was neither killed nor stopped",
+			c.wrong("repeated", "%s got a request at %s from instance %d whose check was not recorded, but the instance was not killed or stopped",
 				p.url, at.Format(time.StampMicro), r.node)
 		}
 	}
 }
 
-// recordedBy is when a check is written down at the latest that would be so at a
-// time, if PostgreSQL answered.
+// recordedBy returns the latest time at which a check is stored that would be stored at
+// the given time if PostgreSQL were available.
 func (c *chaos) recordedBy(at time.Time) time.Time {
 	for again := true; again; {
 		again = false
@@ -197,13 +197,13 @@ func (c *chaos) recordedBy(at time.Time) time.Time {
 	return at
 }
 
-// stoppedAt says whether an instance was killed or stopped between two times.
+// stoppedAt reports whether an instance was killed or stopped between two times.
 func (c *chaos) stoppedAt(node int, from, to time.Time) bool {
 	return slices.ContainsFunc(c.faults, func(f fault) bool { return f.node == node && f.overlaps(from, to) })
 }
 
-// killsDelayLittle measures how long targets were not checked after an instance
-// was killed, and nothing else happened.
+// killsDelayLittle verifies how long targets were not checked after an instance was
+// killed and no other fault happened.
 func (c *chaos) killsDelayLittle() {
 	c.t.Helper()
 	for _, f := range c.faults {
@@ -225,7 +225,7 @@ func (c *chaos) killsDelayLittle() {
 			}
 		}
 		if late > 0 {
-			c.wrong("late", "after instance %d was killed at %s, %d targets were not checked for more than %s, the last for %s",
+			c.wrong("late", "after instance %d was killed at %s, %d targets were not checked for more than %s; the maximum is %s",
 				f.node, f.from.Format(time.StampMicro), late, checkedAfter, c.longest)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// faultKind is what is done to a program.
+// faultKind is a kind of fault.
 type faultKind string
 
 const (
 	killNode        faultKind = "instance killed"
-	quietKill       faultKind = "instance killed, nothing else" // and no other fault for quietTime
+	quietKill       faultKind = "instance killed, nothing else" // no other fault for quietTime
 	stopNode        faultKind = "instance stopped"
 	killRedis       faultKind = "Redis killed"
 	stopRedis       faultKind = "Redis stopped"
@@ -21,7 +21,7 @@ const (
 	stopPostgres    faultKind = "PostgreSQL stopped"
 )
 
-// How often each kind comes, and how long it lasts.
+// Relative frequency and duration of each kind.
 var faultKinds = []struct {
 	kind        faultKind
 	weight      int
@@ -37,21 +37,21 @@ var faultKinds = []struct {
 
 const (
 	chaosNodes = 3
-	quietTime  = 7 * time.Second // after a quietKill
-	faultRound = time.Minute     // each round begins with a quietKill
-	startTime  = 1 * time.Second // what a program takes to start again, about
+	quietTime  = 7 * time.Second // without other faults after a quietKill
+	faultRound = time.Minute     // each round starts with a quietKill
+	startTime  = 1 * time.Second // approximate time to start a program
 	calm       = 1 * time.Second // before the first fault of a round
 	gapLeast   = 200 * time.Millisecond
 	gapMost    = 1500 * time.Millisecond
 	quietPart  = calm + quietTime // too short for any other fault
 )
 
-// fault is one line of a plan, and what became of it.
+// fault is a planned fault and when it happened.
 type fault struct {
 	kind      faultKind
-	node      int // -1: of a store
+	node      int // -1: a store
 	at, lasts time.Duration
-	from, to  time.Time // when it happened
+	from, to  time.Time // actual time
 }
 
 func (f fault) subject() string {
@@ -64,16 +64,16 @@ func (f fault) subject() string {
 	return fmt.Sprintf("instance %d", f.node)
 }
 
-// overlaps says whether the fault went on between two times.
+// overlaps reports whether the fault overlaps a period.
 func (f fault) overlaps(from, to time.Time) bool { return f.from.Before(to) && from.Before(f.to) }
 
-// planFaults is what happens in a chaos of a length, by a seed.
+// planFaults plans random faults for a period.
 func planFaults(random *rand.Rand, length time.Duration) (plan []fault) {
-	for begin := time.Duration(0); begin < length; begin += faultRound {
-		end := min(length, begin+faultRound)
-		plan = append(plan, fault{kind: quietKill, node: random.IntN(chaosNodes), at: begin + calm, lasts: startTime})
-		busy := map[string]time.Duration{} // until when, by subject
-		for at := begin + quietPart; at < end-gapMost; at += between(random, gapLeast, gapMost) {
+	for start := time.Duration(0); start < length; start += faultRound {
+		end := min(length, start+faultRound)
+		plan = append(plan, fault{kind: quietKill, node: random.IntN(chaosNodes), at: start + calm, lasts: startTime})
+		busy := map[string]time.Duration{} // end of the current fault, by subject
+		for at := start + quietPart; at < end-gapMost; at += between(random, gapLeast, gapMost) {
 			if f, ok := planFault(random, at, end, busy); ok {
 				plan = append(plan, f)
 			}
@@ -82,8 +82,8 @@ func planFaults(random *rand.Rand, length time.Duration) (plan []fault) {
 	return plan
 }
 
-// planFault is a fault at a time that ends before another, of what is not
-// busy; ok is false if chance has chosen something else.
+// planFault plans a random fault between two times; ok is false if the chosen subject
+// has another fault.
 func planFault(random *rand.Rand, at, end time.Duration, busy map[string]time.Duration) (f fault, ok bool) {
 	sum := 0
 	for _, k := range faultKinds {
@@ -96,7 +96,7 @@ func planFault(random *rand.Rand, at, end time.Duration, busy map[string]time.Du
 		}
 		chosen = faultKinds[slices.Index(faultKinds, chosen)+1]
 	}
-	// Short ones more often than long ones.
+	// Short faults are more frequent than long ones.
 	r := random.Float64()
 	lasts := chosen.least + time.Duration(r*r*float64(chosen.most-chosen.least))
 	f = fault{kind: chosen.kind, node: -1, at: at, lasts: min(lasts, end-at)}
@@ -108,7 +108,7 @@ func planFault(random *rand.Rand, at, end time.Duration, busy map[string]time.Du
 				others++
 			}
 		}
-		if others == chaosNodes-1 { // one must go on
+		if others == chaosNodes-1 { // one instance must keep running
 			return f, false
 		}
 	}
@@ -126,21 +126,21 @@ func between(random *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(random.Int64N(int64(most-least)))
 }
 
-// inject does what the plan says and returns when the last fault is over. It
-// keeps what happened in c.faults.
+// inject executes the plan and returns when the last fault has ended. It records the
+// faults in c.faults.
 func (c *chaos) inject(plan []fault) {
-	begun := time.Now()
+	started := time.Now()
 	var group sync.WaitGroup
 	subjects := map[string]*sync.Mutex{}
-	others := make(chan struct{}, chaosNodes-1) // one instance must go on, however late the others are to start
+	others := make(chan struct{}, chaosNodes-1) // one instance must keep running, even if the others start late
 	for _, f := range plan {
-		time.Sleep(time.Until(begun.Add(f.at)))
+		time.Sleep(time.Until(started.Add(f.at)))
 		if subjects[f.subject()] == nil {
 			subjects[f.subject()] = new(sync.Mutex)
 		}
 		subject := subjects[f.subject()]
 		group.Go(func() {
-			subject.Lock() // it may take longer to start than the plan thought
+			subject.Lock() // the start may take longer than planned
 			defer subject.Unlock()
 			if f.node >= 0 {
 				others <- struct{}{}

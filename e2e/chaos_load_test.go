@@ -11,33 +11,33 @@ import (
 	"time"
 )
 
-// Sorts of short links.
+// Kinds of short links.
 const (
 	lasting = iota
-	ending  // after some seconds
-	limited // to maxVisits
+	ending  // expires after some seconds
+	limited // has a visit limit of maxVisits
 	sorts
 )
 
 const maxVisits = 3
 
-// shortLink is what the test knows of a short link that was acknowledged. Its
-// destination tells its version: https://example.com/<title>/<version>.
+// shortLink is the expected state of an acknowledged short link. Its destination
+// contains its version: https://example.com/<title>/<version>.
 type shortLink struct {
 	key, title string
 	sort       int
 	expiresAt  time.Time
 
 	mu        sync.Mutex
-	known     []known   // acknowledged, the newest last
-	version   int       // the newest that was sent
-	deleted   time.Time // acknowledged
-	doubtful  bool      // the last change was not acknowledged: it may come yet, so no other may follow
-	deleting  bool      // and it was a deletion
+	known     []known   // acknowledged versions, oldest first
+	version   int       // newest version that was sent
+	deleted   time.Time // time of the acknowledged deletion
+	doubtful  bool      // the last change was not acknowledged and may still be applied: no other change may follow
+	deleting  bool      // that change is a deletion
 	redirects int
 }
 
-// known is a version that was acknowledged.
+// known is an acknowledged version.
 type known struct {
 	version int
 	at      time.Time
@@ -47,11 +47,11 @@ func (l *shortLink) url(version int) string {
 	return fmt.Sprintf("https://example.com/%s/%d", l.title, version)
 }
 
-// promise is how old what a redirect shows may be. Clocks and ticks are not
-// that exact, so the test allows a little more.
+// promise is the maximum age of the state that a redirect uses. The test allows a
+// little more, because clocks and ticks are not exact.
 const promise = 2*time.Second + 100*time.Millisecond
 
-// edits makes, changes and deletes short links of its own, one after the other.
+// edits creates, changes and deletes its own short links, one after the other.
 func (c *chaos) edits(ctx context.Context, name string, random *rand.Rand) {
 	var own []*shortLink
 	for n := 0; ctx.Err() == nil; n++ {
@@ -75,8 +75,8 @@ func (c *chaos) edits(ctx context.Context, name string, random *rand.Rand) {
 	}
 }
 
-// create makes a short link with an Idempotency-Key and tries until that is
-// acknowledged. It is nil if the test ends before that.
+// create adds a short link with an Idempotency-Key and retries until it is
+// acknowledged. It returns nil if the test ends before that.
 func (c *chaos) create(ctx context.Context, title string, random *rand.Rand) *shortLink {
 	l := &shortLink{title: title, sort: random.IntN(sorts)}
 	body := map[string]any{"long_url": l.url(0), "title": title}
@@ -108,7 +108,7 @@ func (c *chaos) create(ctx context.Context, title string, random *rand.Rand) *sh
 			c.wrong("create", "creating %s was answered %s", title, r.body)
 			return nil
 		}
-		if l.key != "" && l.key != got.Key && l.sort == lasting { // others may be reaped between two requests
+		if l.key != "" && l.key != got.Key && l.sort == lasting { // the others may be deleted by the reaper between two requests
 			c.wrong("create", "Idempotency-Key %s has made %s and %s", title, l.key, got.Key)
 		}
 		if acked++; acked == 1 {
@@ -165,8 +165,8 @@ func (c *chaos) remove(ctx context.Context, at *node, l *shortLink) {
 	l.doubtful = true
 }
 
-// follows follows short links through one instance, those more often that
-// were there first, so that they are in its cache.
+// follows visits short links on one instance. It prefers old ones, so that they are in
+// its cache.
 func (c *chaos) follows(ctx context.Context, n *node, random *rand.Rand) {
 	for ; ctx.Err() == nil; time.Sleep(between(random, time.Millisecond, 10*time.Millisecond)) {
 		c.mu.Lock()
@@ -189,7 +189,7 @@ func (c *chaos) follows(ctx context.Context, n *node, random *rand.Rand) {
 	}
 }
 
-// judge says whether a redirect was right. l.mu is held.
+// judge verifies a redirect. The caller holds l.mu.
 func (c *chaos) judge(l *shortLink, r reply, n *node) {
 	switch r.status {
 	case http.StatusFound:
@@ -215,7 +215,7 @@ func (c *chaos) judge(l *shortLink, r reply, n *node) {
 	if !l.expiresAt.IsZero() && !r.sent.Before(l.expiresAt) {
 		c.wrong("expired", "%s of %s was followed %s after its end", l.key, l.title, r.sent.Sub(l.expiresAt))
 	}
-	var old time.Duration // since when it is out of date, when the request was sent
+	var old time.Duration // age of the newer version when the request was sent
 	for _, k := range l.known {
 		if k.version > version {
 			old = r.sent.Sub(k.at)
@@ -234,7 +234,7 @@ func (c *chaos) judge(l *shortLink, r reply, n *node) {
 	}
 }
 
-// saves keeps links.
+// saves adds links.
 func (c *chaos) saves(ctx context.Context, web string, random *rand.Rand) {
 	for n := 0; ctx.Err() == nil; n++ {
 		time.Sleep(between(random, 50*time.Millisecond, 200*time.Millisecond))
@@ -243,7 +243,7 @@ func (c *chaos) saves(ctx context.Context, web string, random *rand.Rand) {
 		r := node.send(ctx, http.MethodPost, "/v1/links", map[string]any{"url": url})
 		switch r.status {
 		case http.StatusCreated, http.StatusOK:
-		case http.StatusUnprocessableEntity: // the page was not fetched in time, as when the instance was stopped
+		case http.StatusUnprocessableEntity: // the page was not fetched in time, for example because the instance was stopped
 			c.mu.Lock()
 			c.notFetched = append(c.notFetched, broken{node, http.MethodPost, r})
 			c.mu.Unlock()
@@ -259,8 +259,8 @@ func (c *chaos) saves(ctx context.Context, web string, random *rand.Rand) {
 	}
 }
 
-// unexpected fails the test unless the reply is one that faults explain. (Of
-// other 5xx send tells.)
+// unexpected fails the test unless faults explain the reply. send reports other 5xx
+// responses.
 func (c *chaos) unexpected(r reply, what string) {
 	if r.status != 0 && r.status != http.StatusTooManyRequests && r.status < 500 {
 		c.wrong("status", "%s was answered %d: %s", what, r.status, r.body)

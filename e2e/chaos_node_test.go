@@ -16,7 +16,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// node is one instance of the program, always at the same port.
+// node is an instance of the server with a fixed port.
 type node struct {
 	*process
 	chaos *chaos
@@ -25,8 +25,8 @@ type node struct {
 	log   tail
 }
 
-// start starts the program, repeatedly until it serves: it exits at once while PostgreSQL is
-// unavailable.
+// start starts the server and retries until it serves. The server exits at once while
+// PostgreSQL is unavailable.
 func (n *node) start() {
 	for c := n.chaos; ; {
 		cmd := exec.Command(binary)
@@ -51,7 +51,7 @@ func (n *node) start() {
 	}
 }
 
-// stop ends the program as an operator would.
+// stop stops the server with SIGTERM.
 func (n *node) stop() {
 	n.end(syscall.SIGTERM)
 	if code := n.exitCode(); code != 0 {
@@ -59,30 +59,29 @@ func (n *node) stop() {
 	}
 }
 
-// reply is what an instance answered.
+// reply is the response of an instance.
 type reply struct {
-	status         int // 0: nothing
+	status         int // 0 = no response
 	location, id   string
 	body           []byte
 	sent, received time.Time
 }
 
-// chaosClient follows no redirects. A request that an instance does not answer
-// while it is stopped is given up, though not at once: answers that come late are
-// what the test is for.
+// chaosClient follows no redirects. Its timeout is long, because the test is about
+// late responses of stopped instances.
 var chaosClient = &http.Client{
 	Timeout:       10 * time.Second,
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// try sends a request; header is pairs of names and values.
+// try sends a request; header has pairs of names and values.
 func (n *node) try(ctx context.Context, method, path string, body any, header ...string) (r reply) {
 	var sent io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
-			panic(err) // no test sends what is no JSON
+			panic(err) // all bodies can be encoded
 		}
 		sent = bytes.NewReader(b)
 	}
@@ -117,18 +116,17 @@ type broken struct {
 	reply
 }
 
-// String is the reply with the log's error. (Which comes a little later than the
-// reply.)
+// String returns the reply with the error of the log, which is written slightly after
+// the reply.
 func (b broken) String() string {
 	var line struct{ Error string }
 	for _, text := range b.node.log.with(b.id) {
 		_ = json.Unmarshal([]byte(text), &line)
 	}
-	return fmt.Sprintf("%s was answered %d: %s", b.method, b.status, line.Error)
+	return fmt.Sprintf("%s: got status %d: %s", b.method, b.status, line.Error)
 }
 
-// send is try for the load. Failures other than those that a fault explains
-// fail the test.
+// send is try for the load. It fails the test for failures that no fault explains.
 func (n *node) send(ctx context.Context, method, path string, body any, header ...string) reply {
 	r := n.try(ctx, method, path, body, header...)
 	c := n.chaos
@@ -146,7 +144,7 @@ func (n *node) send(ctx context.Context, method, path string, body any, header .
 	return r
 }
 
-// counter adds up the values of a metric with several labels.
+// counter returns the sum of a metric over all its labels.
 func (n *node) counter(name string) (sum float64) {
 	for line := range strings.Lines(string(n.try(context.Background(), http.MethodGet, "/metrics", nil).body)) {
 		var v float64
@@ -159,5 +157,5 @@ func (n *node) counter(name string) (sum float64) {
 	return sum
 }
 
-// count is one of the figures that the test prints.
+// count is a counter in the report.
 type count = atomic.Int64

@@ -19,8 +19,8 @@ type process struct {
 	ended chan struct{} // closed when the program has ended
 }
 
-// launch starts a program in a process group of its own. The kernel kills it
-// if the test ends without cleaning up.
+// launch starts a program in its own process group. The kernel kills it if the test
+// ends without cleanup.
 func launch(cmd *exec.Cmd) (*process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -30,7 +30,7 @@ func launch(cmd *exec.Cmd) (*process, error) {
 		return nil, err
 	}
 	p := &process{cmd: cmd, ended: make(chan struct{})}
-	go func() { // ends with the program
+	go func() { // returns when the program ends
 		_ = cmd.Wait()
 		close(p.ended)
 	}()
@@ -46,8 +46,8 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// family is the program's process id and those of its descendants. Sessions
-// do not matter: each PostgreSQL backend has one of its own.
+// family returns the process ids of the program and its descendants. It does not use
+// sessions, because each PostgreSQL backend has its own.
 func (p *process) family() []int {
 	children := map[int][]int{}
 	stats, _ := os.ReadDir("/proc")
@@ -58,9 +58,9 @@ func (p *process) family() []int {
 		}
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it has just ended
+			continue // the process has ended
 		}
-		// pid (name) state ppid …; the name may hold anything.
+		// pid (name) state ppid …; the name can contain spaces and parentheses.
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if parent, err := strconv.Atoi(fields[1]); err == nil {
 			children[parent] = append(children[parent], pid)
@@ -73,8 +73,7 @@ func (p *process) family() []int {
 	return pids
 }
 
-// pause stops the program first, so that it starts nothing new, then its
-// descendants.
+// pause stops the program and then its descendants, so that it starts no new ones.
 func (p *process) pause() {
 	_ = syscall.Kill(p.cmd.Process.Pid, syscall.SIGSTOP)
 	p.signal(syscall.SIGSTOP)
@@ -87,17 +86,17 @@ func (p *process) signal(sig syscall.Signal) {
 		return
 	}
 	for _, pid := range p.family() {
-		_ = syscall.Kill(pid, sig) // it may have ended
+		_ = syscall.Kill(pid, sig) // the process may have ended
 	}
 }
 
-// kill ends the program and its descendants with SIGKILL.
+// kill kills the program and its descendants with SIGKILL.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.ended
 }
 
-// end asks a program to end with sig, and kills it after ten seconds.
+// end sends sig to a program, and kills it after ten seconds.
 func (p *process) end(sig syscall.Signal) {
 	p.resume()
 	_ = p.cmd.Process.Signal(sig)
@@ -108,14 +107,14 @@ func (p *process) end(sig syscall.Signal) {
 	}
 }
 
-// exitCode is the exit code of a program that has ended; -1 after a signal.
+// exitCode returns the exit code of a program that has ended; -1 after a signal.
 func (p *process) exitCode() int {
 	<-p.ended
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// freePort is a port below those that the kernel gives to clients, so that
-// nothing takes it while a program is restarted.
+// freePort returns a port below the ephemeral ports, so that no client uses it while a
+// program is restarted.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for port := 15000 + os.Getpid()%10000; port < 32000; port++ {
@@ -128,13 +127,13 @@ func freePort(t testing.TB) int {
 			return port
 		}
 	}
-	t.Fatal("no port is free")
+	t.Fatal("no free port")
 	return 0
 }
 
 var takenPorts sync.Map // by freePort
 
-// tail keeps the last lines that a program wrote. It is safe for concurrent use.
+// tail keeps the last lines of the output of a program. It is safe for concurrent use.
 type tail struct {
 	mu    sync.Mutex
 	lines []string
@@ -156,7 +155,7 @@ func (l *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// with are the lines that contain a text.
+// with returns the lines that contain a text.
 func (l *tail) with(text string) (found []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

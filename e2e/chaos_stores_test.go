@@ -19,7 +19,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// chaosPostgres is a PostgreSQL server of the test's own.
+// chaosPostgres is a PostgreSQL server for this test only.
 type chaosPostgres struct {
 	*process
 	bin, dir string
@@ -28,7 +28,7 @@ type chaosPostgres struct {
 	log      *os.File
 }
 
-// newPostgres makes a database cluster and starts it. It ends with the test.
+// newPostgres creates and starts a database cluster. It ends with the test.
 func newPostgres(t *testing.T) *chaosPostgres {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -64,8 +64,8 @@ func newPostgres(t *testing.T) *chaosPostgres {
 	return pg
 }
 
-// asPostgres runs a program as a user that PostgreSQL agrees to run as, who
-// owns dir.
+// asPostgres returns attributes to run a program as a user that PostgreSQL accepts. It
+// makes that user the owner of dir.
 func asPostgres(t *testing.T, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -86,7 +86,7 @@ func asPostgres(t *testing.T, dir string) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
-// start starts the server. It need not answer yet.
+// start starts the server and does not wait until it is ready.
 func (pg *chaosPostgres) start() (err error) {
 	// fsync=off loses nothing here: only processes die, not the machine.
 	cmd := exec.Command(pg.bin+"/postgres", "-D", pg.dir+"/data", "-p", strconv.Itoa(pg.port), "-k", pg.dir,
@@ -97,8 +97,8 @@ func (pg *chaosPostgres) start() (err error) {
 	return err
 }
 
-// restart stops the server at once, without a checkpoint, and starts it again
-// after a time.
+// restart stops the server at once, without a checkpoint, and starts it again after a
+// delay.
 func (pg *chaosPostgres) restart(after time.Duration) error {
 	pg.end(syscall.SIGQUIT)
 	time.Sleep(after)
@@ -106,7 +106,7 @@ func (pg *chaosPostgres) restart(after time.Duration) error {
 		return err
 	}
 	if !modelstest.Within(patience, pg.answers) {
-		return fmt.Errorf("PostgreSQL did not come back within %s", patience)
+		return fmt.Errorf("PostgreSQL did not start within %s", patience)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (pg *chaosPostgres) url() string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", pg.port)
 }
 
-// open is a connection of the test's own, until the test ends.
+// open returns a connection that is closed when the test ends.
 func (pg *chaosPostgres) open(t *testing.T) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", pg.url())
@@ -137,7 +137,7 @@ func (pg *chaosPostgres) answers() bool {
 	return db.PingContext(ctx) == nil
 }
 
-// chaosRedis is a Redis server of the test's own, which keeps nothing.
+// chaosRedis is a Redis server for this test only, without persistence.
 type chaosRedis struct {
 	*process
 	dir  string
@@ -170,7 +170,7 @@ func (r *chaosRedis) start() (err error) {
 
 func (r *chaosRedis) url() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", r.port) }
 
-// missing ends a test that needs a program which is not installed.
+// missing skips a test, or fails it in CI, because a program is not installed.
 func missing(t *testing.T, program string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

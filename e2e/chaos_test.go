@@ -19,11 +19,11 @@ var (
 	chaosSeed   = flag.Uint64("chaos-seed", 0, "random seed of the faults; 0 = random")
 )
 
-// healthyAfter is how soon all is well after the last fault.
+// healthyAfter is the maximum recovery time after the last fault.
 const healthyAfter = 15 * time.Second
 
-// chaos is three instances of the program on one PostgreSQL and one Redis,
-// what is asked of them, and what is wrong with their answers.
+// chaos has three instances on one PostgreSQL and one Redis, the load, and the errors in
+// their responses.
 type chaos struct {
 	t        *testing.T
 	nodes    []*node
@@ -32,10 +32,10 @@ type chaos struct {
 	peers    []*peer
 
 	mu         sync.Mutex
-	faults     []fault               // that are over
-	links      []*shortLink          // that were acknowledged
-	titles     map[string]*shortLink // all that were tried
-	kept       []string              // URLs of links whose saving was acknowledged
+	faults     []fault               // that have ended
+	links      []*shortLink          // acknowledged
+	titles     map[string]*shortLink // all that were sent
+	kept       []string              // URLs of acknowledged links
 	broken     []broken              // replies
 	notFetched []broken              // replies to saves
 	errors     map[string][]string   // by kind
@@ -43,16 +43,16 @@ type chaos struct {
 	requests, unanswered, unavailable  count
 	redirects, creates, changes        count
 	deletes, saved, checks             count
-	late, oldest                       count // redirects within the promise to what was changed before
+	late, oldest                       count // redirects to an older destination within the promise
 	twice, outages                     count // checks
 	repeated, unexplained, lost, again count
-	longest                            time.Duration // without checks after a kill
-	stopping                           time.Time     // when the instances were asked to end
-	recovered                          time.Duration // after the last fault
+	longest                            time.Duration // longest time without checks after a kill
+	stopping                           time.Time     // when the instances got SIGTERM
+	recovered                          time.Duration // time after the last fault
 }
 
-// Three instances stay right while they, their database and their Redis are
-// killed, stopped and started again.
+// Three instances keep their promises while they, PostgreSQL and Redis are killed,
+// stopped and restarted.
 func TestChaos(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -64,7 +64,7 @@ func TestChaos(t *testing.T) {
 	db := c.postgres.open(t)
 	for _, p := range c.peers {
 		if r := c.nodes[0].try(t.Context(), http.MethodPost, "/v1/targets", map[string]any{"url": p.url}); r.status != http.StatusCreated {
-			t.Fatalf("adding a target was answered %d: %s", r.status, r.body)
+			t.Fatalf("add target: got status %d: %s", r.status, r.body)
 		}
 	}
 	ctx, endLoad := context.WithCancel(t.Context())
@@ -87,7 +87,7 @@ func TestChaos(t *testing.T) {
 	for _, n := range c.nodes {
 		n.stop()
 	}
-	c.writesAreThere(db)
+	c.hasAllWrites(db)
 	c.checksAreRight(db)
 	c.report()
 }
@@ -101,7 +101,7 @@ func newChaos(t *testing.T) *chaos {
 		n.env = environ("DATABASE_URL="+c.postgres.url(), fmt.Sprintf("HTTP_PORT=%d", n.port),
 			"OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "CHECK_INTERVAL="+checkInterval.String(), "LOG_LEVEL=warn", "OUTBOUND_USER_AGENT="+fmt.Sprintf(nodeAgent, i),
 			"CLEANUP_INTERVAL=1s", "CLEANUP_BUFFER_TIME=2s")
-		if i > 0 { // the first has no Redis: what is promised holds without it
+		if i > 0 { // the first has no Redis: the promises hold without it
 			n.env = append(n.env, "REDIS_URL="+c.redis.url())
 		}
 		t.Cleanup(func() {
@@ -117,16 +117,16 @@ func newChaos(t *testing.T) *chaos {
 
 func (c *chaos) anyNode(random *rand.Rand) *node { return c.nodes[random.IntN(len(c.nodes))] }
 
-// wrong notes a mistake of the program.
+// wrong records an error of the program.
 func (c *chaos) wrong(kind, format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.errors[kind] = append(c.errors[kind], fmt.Sprintf(format, args...))
 }
 
-// recover waits until every instance does all that it should.
+// recover waits until all instances work.
 func (c *chaos) recover() {
-	begun := time.Now()
+	started := time.Now()
 	ctx, cancel := context.WithTimeout(c.t.Context(), healthyAfter)
 	defer cancel()
 	var group sync.WaitGroup
@@ -136,15 +136,15 @@ func (c *chaos) recover() {
 				time.Sleep(50 * time.Millisecond)
 			}
 			if !n.checkedOn(ctx) {
-				c.wrong("recovery", "instance %d (port %d) was not well %s after the last fault", i, n.port, healthyAfter)
+				c.wrong("recovery", "instance %d (port %d) did not work %s after the last fault", i, n.port, healthyAfter)
 			}
 		})
 	}
 	group.Wait()
-	c.recovered = time.Since(begun)
+	c.recovered = time.Since(started)
 }
 
-// serves says whether an instance is ready, makes short links and follows them.
+// serves reports whether an instance is ready, adds short links and redirects them.
 func (n *node) serves(ctx context.Context) bool {
 	if n.try(ctx, http.MethodGet, "/readyz", nil).status != http.StatusOK {
 		return false
@@ -158,15 +158,15 @@ func (n *node) serves(ctx context.Context) bool {
 	return n.try(ctx, http.MethodGet, "/s/"+key, nil).status == http.StatusFound
 }
 
-// writesAreThere looks in the database for all that was acknowledged.
-func (c *chaos) writesAreThere(db *sql.DB) {
+// hasAllWrites verifies that the database has all acknowledged writes.
+func (c *chaos) hasAllWrites(db *sql.DB) {
 	c.t.Helper()
 	rows, err := db.Query("SELECT short_key, title, long_url, deleted_at IS NOT NULL FROM short_links")
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer rows.Close()
-	there := map[string]int{} // rows by title
+	rowsOf := map[string]int{} // by title
 	for rows.Next() {
 		var key, title, url string
 		var deleted bool
@@ -174,9 +174,9 @@ func (c *chaos) writesAreThere(db *sql.DB) {
 			c.t.Fatal(err)
 		}
 		if l := c.titles[title]; l != nil {
-			if there[title]++; there[title] > 1 {
+			if rowsOf[title]++; rowsOf[title] > 1 {
 				c.again.Add(1)
-				c.wrong("create", "Idempotency-Key %s has made %d short links", title, there[title])
+				c.wrong("create", "Idempotency-Key %s created %d short links", title, rowsOf[title])
 			}
 			c.isAsAcknowledged(l, key, url, deleted)
 		}
@@ -185,36 +185,36 @@ func (c *chaos) writesAreThere(db *sql.DB) {
 		c.t.Fatal(err)
 	}
 	for _, l := range c.links {
-		if there[l.title] == 0 && l.sort == lasting {
-			c.lose("the short link %s of %s is not there", l.key, l.title)
+		if rowsOf[l.title] == 0 && l.sort == lasting {
+			c.lose("the short link %s of %s is missing", l.key, l.title)
 		}
 	}
 	for _, url := range c.kept {
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM links WHERE url = $1", url).Scan(&n); err != nil || n != 1 {
-			c.lose("the saved %s is there %d times (%v)", url, n, err)
+			c.lose("the saved link %s exists %d times (%v)", url, n, err)
 		}
 	}
 }
 
-// isAsAcknowledged compares a row with the last acknowledged change, and with
-// the one after it, which may have been made.
+// isAsAcknowledged compares a row with the last acknowledged change, and with the next
+// one, which may have been applied.
 func (c *chaos) isAsAcknowledged(l *shortLink, key, url string, deleted bool) {
 	if l.key == "" {
 		return // it was not acknowledged
 	}
 	newest := l.known[len(l.known)-1].version
-	mayBe := []string{l.url(newest)}
+	possible := []string{l.url(newest)}
 	if l.doubtful {
-		mayBe = append(mayBe, l.url(l.version))
+		possible = append(possible, l.url(l.version))
 	}
 	switch {
 	case key != l.key && l.sort == lasting:
-		c.lose("%s has the key %s and not %s", l.title, key, l.key)
+		c.lose("%s: got key %s, want %s", l.title, key, l.key)
 	case deleted != !l.deleted.IsZero() && !(l.doubtful && l.deleting):
-		c.lose("%s: deleted is %v", l.title, deleted)
-	case !slices.Contains(mayBe, url):
-		c.lose("%s leads to %s and not to %v", l.title, url, mayBe)
+		c.lose("%s: got deleted %v", l.title, deleted)
+	case !slices.Contains(possible, url):
+		c.lose("%s: got destination %s, want one of %v", l.title, url, possible)
 	}
 }
 
@@ -223,31 +223,31 @@ func (c *chaos) lose(format string, args ...any) {
 	c.wrong("lost", format, args...)
 }
 
-// mistakes are what the test looks for, by the kind given to wrong.
+// mistakes describes the kinds of errors that wrong records.
 var mistakes = []struct{ kind, meaning string }{
 	{"lost", "acknowledged writes that were lost"},
-	{"create", "creates that failed or were made twice"},
+	{"create", "creates that failed or were duplicated"},
 	{"twice", "checks recorded twice in an interval"},
 	{"outage", "false outages"},
-	{"repeated", "requests of checks repeated although no instance died or stopped"},
-	{"late", "kills after which targets were unchecked for too long"},
-	{"stale", "redirects to an older destination after more than the promised time"},
-	{"max_visits", "redirects beyond max_visits"},
-	{"expired", "redirects after the end of a short link"},
-	{"redirect", "other wrong answers of redirects"},
-	{"5xx", "5xx answers other than 503"},
+	{"repeated", "repeated check requests without a fault of the instance"},
+	{"late", "kills after which targets were not checked in time"},
+	{"stale", "redirects to an older destination after the promised time"},
+	{"max_visits", "redirects beyond the visit limit"},
+	{"expired", "redirects after expiry"},
+	{"redirect", "other wrong redirects"},
+	{"5xx", "5xx responses other than 503"},
 	{"status", "other unexpected statuses"},
-	{"recovery", "instances that were not well in time"},
+	{"recovery", "instances that did not recover in time"},
 }
 
-// report prints all figures, and fails the test if anything was wrong.
+// report prints the results, and fails the test if there were errors.
 func (c *chaos) report() {
 	for _, r := range c.broken {
 		c.wrong("5xx", "%s", r)
 	}
 	for _, r := range c.notFetched {
 		if !c.stoppedAt(slices.Index(c.nodes, r.node), r.sent, r.received) {
-			c.wrong("status", "a save was answered %d: %s", r.status, r.body)
+			c.wrong("status", "save link: got status %d: %s", r.status, r.body)
 		}
 	}
 	var b strings.Builder
@@ -261,13 +261,13 @@ func (c *chaos) report() {
 		}
 		line("%4d × %s", n, k)
 	}
-	line("requests: %d, of which %d were not answered and %d were answered 503 or 429", c.requests.Load(), c.unanswered.Load(), c.unavailable.Load())
-	line("redirects: %d, of which %d went to an older destination, changed at most %s before", c.redirects.Load(), c.late.Load(), time.Duration(c.oldest.Load()).Round(time.Millisecond))
-	line("acknowledged: %d creates, %d edits, %d deletes, %d saves; lost: %d, made twice: %d", c.creates.Load(), c.changes.Load(), c.deletes.Load(), c.saved.Load(), c.lost.Load(), c.again.Load())
-	line("checks recorded: %d; twice in an interval: %d; false failures: %d", c.checks.Load(), c.twice.Load(), c.outages.Load())
-	line("requests of checks that were not recorded: %d by a fault of an instance, %d otherwise", c.repeated.Load(), c.unexplained.Load())
-	line("longest without a check after a kill: %s", c.longest.Round(time.Millisecond))
-	line("all well after the last fault: %s", c.recovered.Round(time.Millisecond))
+	line("requests: %d; without a response: %d; 503 or 429: %d", c.requests.Load(), c.unanswered.Load(), c.unavailable.Load())
+	line("redirects: %d; to an older destination: %d, changed at most %s before", c.redirects.Load(), c.late.Load(), time.Duration(c.oldest.Load()).Round(time.Millisecond))
+	line("acknowledged: %d creates, %d edits, %d deletes, %d saves; lost: %d; duplicated: %d", c.creates.Load(), c.changes.Load(), c.deletes.Load(), c.saved.Load(), c.lost.Load(), c.again.Load())
+	line("checks recorded: %d; twice in an interval: %d; false outages: %d", c.checks.Load(), c.twice.Load(), c.outages.Load())
+	line("check requests that were not recorded: %d because of a fault, %d for other reasons", c.repeated.Load(), c.unexplained.Load())
+	line("longest time without a check after a kill: %s", c.longest.Round(time.Millisecond))
+	line("recovery after the last fault: %s", c.recovered.Round(time.Millisecond))
 	for _, m := range mistakes {
 		line("%s: %d", m.meaning, len(c.errors[m.kind]))
 	}

@@ -13,7 +13,7 @@ import (
 
 const stats = "/api/admin/cleanup/stats" // an alias of /v1/admin/cleanup/stats
 
-// cleanupStats is what the tests read of the reaper's statistics.
+// cleanupStats has the fields of the cleanup statistics that the tests use.
 type cleanupStats struct {
 	TotalCleaned   int64 `json:"total_cleaned"`
 	SuccessfulRuns int64 `json:"successful_runs"`
@@ -31,7 +31,7 @@ func (s *Server) cleanup() (got cleanupStats) {
 	return got
 }
 
-// reap starts a run of the reaper, which must be answered with this status.
+// reap starts a run of the reaper and expects this status.
 func (s *Server) reap(want int) {
 	s.t.Helper()
 	if status := s.Call("POST", "/v1/admin/cleanup/run", nil, nil); status != want {
@@ -39,7 +39,7 @@ func (s *Server) reap(want int) {
 	}
 }
 
-// shortLinksIn counts the short links in a file that no program has open.
+// shortLinksIn counts the short links in a database file that is not in use.
 func shortLinksIn(t *testing.T, file string) (n int64) {
 	t.Helper()
 	db, closeDB := OpenDatabase(t, file)
@@ -50,8 +50,8 @@ func shortLinksIn(t *testing.T, file string) (n int64) {
 	return n
 }
 
-// The statistics match the deleted rows exactly, whether the program is killed or stopped in the middle of a run.
-func TestReaperEndedInTheMiddle(t *testing.T) {
+// The statistics match the deleted rows exactly, even if the server is killed or stopped during a run.
+func TestStopDuringReaperRun(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(s *Server){"killed": (*Server).kill, "stopped": (*Server).Stop} {
 		t.Run(name, func(t *testing.T) {
@@ -64,37 +64,37 @@ func TestReaperEndedInTheMiddle(t *testing.T) {
 			end(s)
 			left := shortLinksIn(t, file)
 			if left == 0 {
-				t.Fatal("the run was over before")
+				t.Fatal("the run ended too early for this test")
 			}
 			again := Start(t, "DATABASE_URL="+file, "CLEANUP_ENABLED=false")
 			if got := again.cleanup(); got.TotalCleaned+left != all || got.LastBatchSize != 5 {
-				t.Errorf("%d are left of %d, and the statistics are %+v", left, all, got)
+				t.Errorf("%d of %d short links are left, but the statistics are %+v", left, all, got)
 			}
 			if got := again.cleanup(); name == "stopped" && (got.SuccessfulRuns != 1 || got.FailedRuns != 0) {
-				t.Errorf("a run that was stopped well is counted so: %+v", got)
+				t.Errorf("stopped run: got %+v", got)
 			}
 			if name == "stopped" { // the lease of a killed run lasts longer
-				again.reap(202) // of everything but short links
+				again.reap(202) // for other data than short links
 			}
 			again.Stop()
 			if now := shortLinksIn(t, file); now != left {
-				t.Errorf("%d short links are left of %d, though CLEANUP_ENABLED is false", now, left)
+				t.Errorf("got %d short links, want %d: CLEANUP_ENABLED is false", now, left)
 			}
 			checkIntegrity(t, file)
 		})
 	}
 }
 
-// After a run its figures are in the API, in the metrics and in the history of the job.
+// The results of a run are in the API, in the metrics and in the history of the job.
 func TestReaperRun(t *testing.T) {
 	t.Parallel()
 	const all = 2_500
 	s := Start(t, "DATABASE_URL="+ShortLinkFile(t, "old", all, time.Now().Add(-time.Hour-time.Minute)))
 	if status, _ := follows(t, s, "old0000000"); status != 410 {
-		t.Errorf("an expired link is answered %d", status)
+		t.Errorf("expired link: got status %d", status)
 	}
 	if got := s.cleanup(); got.Waiting != all {
-		t.Errorf("before the run: %+v", got)
+		t.Errorf("before the run: got %+v", got)
 	}
 	s.reap(202)
 	var jobs struct{ Items []struct{ Summary string } }
@@ -103,26 +103,26 @@ func TestReaperRun(t *testing.T) {
 		return len(jobs.Items) > 0
 	})
 	got := s.cleanup()
-	if got.LastBatchSize < 1 || got.LastBatchSize > 1000 { // less after a slow one
-		t.Errorf("the last batch: %+v", got)
+	if got.LastBatchSize < 1 || got.LastBatchSize > 1000 { // smaller after a slow batch
+		t.Errorf("last batch: got %+v", got)
 	}
 	got.LastBatchSize = 0
 	if got != (cleanupStats{TotalCleaned: all, SuccessfulRuns: 1}) {
-		t.Errorf("after the run: %+v", got)
+		t.Errorf("after the run: got %+v", got)
 	}
 	if got := jobs.Items[0].Summary; got != "2,500 short links" {
-		t.Errorf("the job's history says %q", got)
+		t.Errorf("history of the job: got %q", got)
 	}
 	metrics, err := io.ReadAll(send(t, s, "GET", "/metrics", "", func(*http.Request) {}).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("linkwatch_cleanup_rows_total{kind=\"short_links\"} %d\n", all); !strings.Contains(string(metrics), want) {
-		t.Errorf("the metrics do not say %s", want)
+		t.Errorf("the metrics lack %s", want)
 	}
 }
 
-// The page shows a run start, continue and end, without a reload.
+// The page shows the start, progress and end of a run without a reload.
 func TestReaperInTheBrowser(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {

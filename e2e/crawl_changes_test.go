@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// changing is a site of which one page changes, one goes, and one link is broken. Its
-// pages have a script.
+// changing is a site with a page that changes, a page that disappears, a broken link
+// and scripts.
 type changing struct {
 	mu    sync.Mutex
 	later bool
@@ -40,7 +40,7 @@ func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "<!doctype html><html lang=en><head><script>document.title = 'the script ran'</script></head><body>"+body)
 }
 
-// report is what the tests read of what an execution found.
+// report has the fields of the report of an execution that the tests use.
 type report struct {
 	ID           string
 	Reported     bool
@@ -50,10 +50,10 @@ type report struct {
 	BrokenLinks  int `json:"broken_links"`
 }
 
-// A page that a crawl stored is searched for, and what a second crawl finds changed is
-// compared. Its archived copy opens, and its script does not run.
-func TestChangesJourney(t *testing.T) {
-	t.Parallel() // axe takes a while for each page
+// The search finds a crawled page. A second crawl finds changes, which are compared. The
+// archived copy opens, and its script does not run.
+func TestChangesOfCrawledPages(t *testing.T) {
+	t.Parallel() // axe is slow
 	c := &changing{}
 	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ARCHIVE_URL="+t.TempDir())
 	start := hosts(t, 1, c)[0] + "/"
@@ -72,7 +72,7 @@ func TestChangesJourney(t *testing.T) {
 		return e
 	}
 	if e := reported(1); e.PagesNew != 3 || e.BrokenLinks != 1 {
-		t.Fatalf("the first crawl found %+v", e)
+		t.Fatalf("first crawl: got %+v", e)
 	}
 	c.mu.Lock()
 	c.later = true
@@ -80,7 +80,7 @@ func TestChangesJourney(t *testing.T) {
 	s.Call("POST", "/v1/jobs/"+j.ID+"/force-run", nil, nil)
 	e := reported(2)
 	if e.PagesNew != 0 || e.PagesChanged != 1 || e.PagesGone != 1 || e.BrokenLinks != 2 {
-		t.Fatalf("the second crawl found %+v", e)
+		t.Fatalf("second crawl: got %+v", e)
 	}
 	b := browse(t, s, wide, "/crawl/pages")
 	b.fill("#q", "sharp price")
@@ -127,6 +127,6 @@ func TestChangesJourney(t *testing.T) {
 	b.open("/crawl/pages/" + id + "/archive/" + one.Copies[0].Hash)
 	b.see("The price is 12 euros.")
 	if title := eval[string](b, "document.title"); title != "Knife" {
-		t.Errorf("the title of the copy is %q", title)
+		t.Errorf("archived copy: got title %q", title)
 	}
 }

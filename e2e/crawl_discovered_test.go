@@ -2,10 +2,10 @@ package e2e
 
 import "testing"
 
-// What a crawl finds outside of its site is saved with the keyboard, watched with a
-// button, deleted and restored. Its pages and that of the schedule are accessible.
-func TestFindsJourney(t *testing.T) {
-	t.Parallel() // axe takes a while for each page
+// Links that a crawl discovers are saved with the keyboard, watched with a button, deleted
+// and restored. The pages are accessible.
+func TestDiscoveredLinks(t *testing.T) {
+	t.Parallel() // axe is slow
 	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms")
 	start := hosts(t, 1, document(`<title>Start</title><p><a href="http://127.9.9.9:9/a">One</a> <a href="http://127.9.9.9:9/b">Another</a>`))[0] + "/"
 	j := s.addJob(start, nil)

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// searchEngine is a search engine that counts how often it gets each document.
+// searchEngine is a fake search engine that counts how often it gets each document.
 type searchEngine struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -28,7 +28,7 @@ func newSearchEngine(t *testing.T) *searchEngine {
 	return e
 }
 
-// setAway makes the engine close connections without a response, or answer again.
+// setAway makes the engine close connections without a response, or respond again.
 func (e *searchEngine) setAway(away bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,20 +69,20 @@ func (e *searchEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"took":1,"errors":false,"items":[`+strings.Join(items, ",")+`]}`)
 }
 
-// gets waits until the engine has so many documents, and checks that it got each once.
+// gets waits until the engine has n documents, and checks that it got each once.
 func (e *searchEngine) gets(t *testing.T, n int) {
 	t.Helper()
 	modelstest.Eventually(t, "all documents are sent", func() bool { return len(e.documents()) == n })
 	for id, times := range e.documents() {
 		if times != 1 || !strings.HasPrefix(id, "k_") {
-			t.Errorf("%s was sent %d times", id, times)
+			t.Errorf("%s: got %d times, want once", id, times)
 		}
 	}
 }
 
-// What crawls store goes to a search engine, each page once.
-func TestPagesGoToTheSearchEngine(t *testing.T) {
-	t.Parallel() // it waits for the engine's turn
+// Crawled pages are sent to the search engine, each once.
+func TestPagesAreSentToTheSearchEngine(t *testing.T) {
+	t.Parallel() // waits for batches to the engine
 	engine := newSearchEngine(t)
 	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ELASTICSEARCH_URL="+engine.URL)
 	m := newMaze(t, 1, 25, 0)
@@ -90,10 +90,10 @@ func TestPagesGoToTheSearchEngine(t *testing.T) {
 	engine.gets(t, 25)
 }
 
-// While the search engine is away a crawl completes and /health tells of the engine. Once it is
-// back it gets all pages.
-func TestCrawlWhileTheSearchEngineIsAway(t *testing.T) {
-	t.Parallel() // it waits for the engine's turn
+// While the search engine is unavailable, crawls complete and /health reports it. The engine
+// gets all pages later.
+func TestCrawlWithoutTheSearchEngine(t *testing.T) {
+	t.Parallel() // waits for batches to the engine
 	engine := newSearchEngine(t)
 	engine.setAway(true)
 	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ELASTICSEARCH_URL="+engine.URL)
@@ -101,7 +101,7 @@ func TestCrawlWhileTheSearchEngineIsAway(t *testing.T) {
 	j := s.addJob(m.urls[0]+"/", nil)
 	s.jobBecomes(j.ID, "completed")
 	if all := s.executions(j.ID); len(all) != 1 || all[0].ItemsCrawled != 25 || all[0].Failed != 0 {
-		t.Errorf("executions %+v", all)
+		t.Errorf("got executions %+v", all)
 	}
 	health := func(status string) (detail string) {
 		var h struct {
@@ -115,10 +115,10 @@ func TestCrawlWhileTheSearchEngineIsAway(t *testing.T) {
 		return h.Elasticsearch.Detail
 	}
 	if detail := health("unavailable"); detail != "The search engine is unavailable or its response is invalid." {
-		t.Errorf("detail %q", detail)
+		t.Errorf("got detail %q", detail)
 	}
 	if n := len(engine.documents()); n != 0 {
-		t.Errorf("the engine has %d documents", n)
+		t.Errorf("got %d documents, want 0", n)
 	}
 	engine.setAway(false)
 	engine.gets(t, 25)

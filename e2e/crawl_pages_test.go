@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A site is crawled from its URL alone: the page shows the log and the progress as the
-// crawl runs, and then what was found. The job is cancelled, deleted and restored.
-func TestCrawlJourney(t *testing.T) {
-	t.Parallel() // it waits for pages that renew themselves
+// A site is crawled from its URL. The page shows the log and the progress during the
+// crawl, and then the report. The job is cancelled, deleted and restored.
+func TestCrawlPages(t *testing.T) {
+	t.Parallel() // waits for pages that refresh themselves
 	inBoth(t, func(t *testing.T, in size) {
 		s := Start(t, "CRAWLER_POLL_INTERVAL=100ms")
 		b := browse(t, s, in, "/crawl")
@@ -30,7 +30,7 @@ func TestCrawlJourney(t *testing.T) {
 		b.fits(in, "/crawl")
 		b.click("#jobs a.title")
 		b.has("#log")
-		eval[bool](b, `window.stays = true`) // is gone if the page is reloaded
+		eval[bool](b, `window.stays = true`) // lost on a reload
 		b.see("crawl started")
 		b.fits(in, "/crawl/jobs/{id}, running")
 		b.see("crawl completed pages=25")

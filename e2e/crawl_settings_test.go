@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// tunnels is an HTTP proxy that connects to what it is asked for.
+// tunnels is an HTTP proxy for CONNECT requests.
 type tunnels struct {
 	*httptest.Server
 	mu   sync.Mutex
-	from map[string]bool // the addresses from which it has connected
+	from map[string]bool // local addresses of its connections
 }
 
 func newTunnels(t *testing.T) *tunnels {
@@ -26,7 +26,7 @@ func newTunnels(t *testing.T) *tunnels {
 	return p
 }
 
-// ServeHTTP implements http.Handler. A tunnel ends when one of its ends is closed.
+// ServeHTTP implements http.Handler. A tunnel ends when one of its connections is closed.
 func (p *tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodConnect {
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -37,7 +37,7 @@ func (p *tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
-	defer to.Close() //nolint:errcheck // nothing is left to send
+	defer to.Close() //nolint:errcheck // the connection has ended
 	p.mu.Lock()
 	p.from[to.LocalAddr().String()] = true
 	p.mu.Unlock()
@@ -45,24 +45,24 @@ func (p *tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer client.Close() //nolint:errcheck // nothing is left to send
+	defer client.Close() //nolint:errcheck // the connection has ended
 	_, _ = io.WriteString(client, "HTTP/1.1 200 Connected\r\n\r\n")
-	go func() { // ends with the connection to the client
+	go func() { // returns when the client disconnects
 		_, _ = io.Copy(to, rest)
 		_ = to.Close()
 	}()
 	_, _ = io.Copy(client, to)
 }
 
-// has reports whether a connection is one of the proxy's.
+// has reports whether the proxy opened a connection.
 func (p *tunnels) has(address string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.from[address]
 }
 
-// Crawls go through the proxies and as a browser, and do not ask for robots.txt, if the settings say so.
-func TestSettingsOfCrawls(t *testing.T) {
+// The settings make crawls use proxies and a browser User-Agent, and ignore robots.txt.
+func TestCrawlSettings(t *testing.T) {
 	t.Parallel()
 	web, one, two := site(t), newTunnels(t), newTunnels(t)
 	var mu sync.Mutex
@@ -84,19 +84,19 @@ func TestSettingsOfCrawls(t *testing.T) {
 	j := s.addJob(web.URL+"/", nil)
 	s.jobBecomes(j.ID, "completed")
 	if e := s.executions(j.ID); e[0].ItemsCrawled != 3 {
-		t.Errorf("executions %+v", e)
+		t.Errorf("got executions %+v", e)
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if len(agents) != 3 || len(direct) > 0 {
-		t.Errorf("%d requests, past the proxies: %q", len(agents), direct)
+		t.Errorf("got %d requests; not through the proxies: %q", len(agents), direct)
 	}
 	for _, a := range agents {
 		if !strings.HasPrefix(a, "Mozilla/5.0 (") || strings.Contains(strings.ToLower(a), "linkwatch") {
-			t.Errorf("User-Agent %q", a)
+			t.Errorf("got User-Agent %q", a)
 		}
 	}
 	if n := web.requests("/robots.txt"); n != 0 || !strings.Contains(s.log(), "robots.txt is ignored") {
-		t.Errorf("robots.txt was requested %d times, or nothing warns of that", n)
+		t.Errorf("got %d requests for robots.txt and possibly no warning, want 0 and a warning", n)
 	}
 }

@@ -17,7 +17,7 @@ type events struct {
 	lines *bufio.Scanner
 }
 
-// events opens an event stream. It ends with the test, or after patience.
+// events opens an event stream, which ends with the test or after patience.
 func (s *Server) events(t *testing.T, path string) *events {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -29,7 +29,7 @@ func (s *Server) events(t *testing.T, path string) *events {
 	return &events{t, path, bufio.NewScanner(res.Body)}
 }
 
-// wait reads events until one of a name has data that are wanted.
+// wait reads events until one with this name has wanted data.
 func (e *events) wait(name string, wanted func(data event) bool) {
 	e.t.Helper()
 	last := ""
@@ -51,7 +51,7 @@ func (e *events) wait(name string, wanted func(data event) bool) {
 	e.t.Fatalf("%s ended without the event %s: %v", e.path, name, e.lines.Err())
 }
 
-// event is what the tests read of events.
+// event has the fields of events that the tests use.
 type event struct {
 	JobID        string `json:"job_id"`
 	Status       string
@@ -63,7 +63,7 @@ type event struct {
 	Stopping     bool
 }
 
-// The event streams say what happens to jobs, how the server is, and the figures of the scheduler. They end when the
+// The event streams report jobs, the health of the server and the metrics of the scheduler. They end when the
 // server stops.
 func TestEventStreams(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A crawl goes on where it was after kill -9: no page is counted twice, and only those
-// are fetched again whose turn was not stored.
+// A crawl continues after kill -9. No page is counted twice, and only pages whose results were
+// not stored are fetched again.
 func TestCrawlAfterKill(t *testing.T) {
 	t.Parallel()
 	store := storeIn(t)
@@ -25,22 +25,22 @@ func TestCrawlAfterKill(t *testing.T) {
 	s.jobBecomes(j.ID, "completed")
 	all := s.executions(j.ID)
 	if len(all) != 2 || all[0].Status != "completed" || all[1].Status != "failed" || all[1].ErrorMessage != "instance stopped" {
-		t.Fatalf("executions %+v", all)
+		t.Fatalf("got executions %+v", all)
 	}
 	if n := all[0].ItemsCrawled + all[1].ItemsCrawled; n != 300 || all[0].Failed != 0 || all[0].Queued != 0 {
-		t.Errorf("%d pages are counted: %+v", n, all)
+		t.Errorf("got %d counted pages: %+v", n, all)
 	}
 	pages, again := m.visited()
 	if pages != 300 || again > 2*64 {
-		t.Errorf("%d pages were requested, %d of them more than once", pages, again)
+		t.Errorf("got %d requested pages, %d of them more than once", pages, again)
 	}
 	if got := s.job(j.ID); got.CurrentRetryCount != 0 {
-		t.Errorf("a retry was counted: %+v", got)
+		t.Errorf("got a retry: %+v", got)
 	}
 }
 
-// SIGTERM stops a crawl at a page: its job is scheduled again, and another start
-// continues it. No page is fetched twice.
+// SIGTERM stops a crawl after the current page and reschedules its job. After a restart
+// the crawl continues. No page is fetched twice.
 func TestCrawlAfterSIGTERM(t *testing.T) {
 	t.Parallel()
 	store := storeIn(t)
@@ -51,19 +51,18 @@ func TestCrawlAfterSIGTERM(t *testing.T) {
 	s.crawled(j.ID, 20)
 	s.Stop()
 
-	s = Start(t, append(settings, "CRAWLER_POLL_INTERVAL=1h")...) // it looks at once, and then no more
+	s = Start(t, append(settings, "CRAWLER_POLL_INTERVAL=1h")...) // it polls once at startup
 	s.jobBecomes(j.ID, "completed")
 	all := s.executions(j.ID)
 	if len(all) != 2 || all[1].Status != "failed" || all[1].ErrorMessage != "instance stopped" || all[0].ItemsCrawled+all[1].ItemsCrawled != 300 {
-		t.Errorf("executions %+v", all)
+		t.Errorf("got executions %+v", all)
 	}
 	if pages, again := m.visited(); pages != 300 || again != 0 {
-		t.Errorf("%d pages were requested, %d of them more than once", pages, again)
+		t.Errorf("got %d requested pages, %d of them more than once", pages, again)
 	}
 }
 
-// Canceling stops a crawl within 2 s, also on another instance than the one that was
-// asked.
+// Canceling on one instance stops a crawl on another instance within 2 s.
 func TestCancelCrawlOnAnotherInstance(t *testing.T) {
 	t.Parallel()
 	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
@@ -74,7 +73,7 @@ func TestCancelCrawlOnAnotherInstance(t *testing.T) {
 	one.crawled(j.ID, 5)
 	two := Start(t, settings...)
 	if status := two.Call("POST", "/v1/jobs/"+j.ID+"/cancel", nil, nil); status != 200 {
-		t.Fatalf("canceling: status %d", status)
+		t.Fatalf("cancel: status %d", status)
 	}
 	last, at := 0, time.Now()
 	modelstest.Eventually(t, "the crawl has stopped for 2 s", func() bool {
@@ -84,15 +83,15 @@ func TestCancelCrawlOnAnotherInstance(t *testing.T) {
 		return time.Since(at) >= 2*time.Second
 	})
 	if pages, _ := m.visited(); pages > 400 {
-		t.Errorf("%d pages were requested", pages)
+		t.Errorf("got %d requested pages", pages)
 	}
 	if all := two.executions(j.ID); two.job(j.ID).Status != "cancelled" || all[0].Status != "cancelled" {
-		t.Errorf("the job is %s: %+v", two.job(j.ID).Status, all)
+		t.Errorf("got job status %s: %+v", two.job(j.ID).Status, all)
 	}
 }
 
-// Three instances share the hosts of a crawl: each page is fetched once, one at a
-// time of each host, with the pause that the source asks for.
+// Three instances share the hosts of a crawl. Each page is fetched once. Each host gets one
+// request at a time, with the pause of the source.
 func TestThreeInstancesCrawlTogether(t *testing.T) {
 	t.Parallel()
 	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
@@ -103,21 +102,21 @@ func TestThreeInstancesCrawlTogether(t *testing.T) {
 	j := all[0].addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}, "rate_limit_ms": pause.Milliseconds()})
 	all[1].jobBecomes(j.ID, "completed")
 	if pages, again := m.visited(); pages != 12*30 || again != 0 {
-		t.Errorf("%d pages were requested, %d of them more than once", pages, again)
+		t.Errorf("got %d requested pages, %d of them more than once", pages, again)
 	}
 	if m.together != 1 || m.gap < pause {
-		t.Errorf("%d requests of a host at a time, %v apart", m.together, m.gap)
+		t.Errorf("got %d concurrent requests to a host and a pause of %v", m.together, m.gap)
 	}
 	e := all[2].executions(j.ID)
 	if len(e) != 1 || e[0].ItemsCrawled != 12*30 {
-		t.Errorf("executions %+v", e)
+		t.Errorf("got executions %+v", e)
 	}
 }
 
-// While the folder of the archive cannot be written to, a crawl completes and /health tells of
-// the archive.
+// While the archive folder is not writable, crawls complete and /health reports the
+// archive.
 func TestCrawlWhileTheArchiveFails(t *testing.T) {
-	t.Parallel() // it waits for attempts to store copies
+	t.Parallel() // waits for attempts to store copies
 	folder := filepath.Join(t.TempDir(), "archive")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
@@ -126,14 +125,14 @@ func TestCrawlWhileTheArchiveFails(t *testing.T) {
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(folder, nil, 0o600); err != nil { // nothing can be made in a file
+	if err := os.WriteFile(folder, nil, 0o600); err != nil { // a file instead of a folder
 		t.Fatal(err)
 	}
 	m := newMaze(t, 1, 25, 0)
 	j := s.addJob(m.urls[0]+"/", nil)
 	s.jobBecomes(j.ID, "completed")
 	if all := s.executions(j.ID); len(all) != 1 || all[0].ItemsCrawled != 25 || all[0].Failed != 0 {
-		t.Errorf("executions %+v", all)
+		t.Errorf("got executions %+v", all)
 	}
 	modelstest.Eventually(t, "/health tells of the archive", func() bool {
 		var h struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What was answered with 201 survives a kill of the process, complete with its tags and in the search index.
+// A link that was acknowledged with 201 survives kill -9, with its tags and in the search index.
 func TestKillWhileWriting(t *testing.T) {
 	t.Parallel()
 	web := site(t)
@@ -28,10 +28,10 @@ func TestKillWhileWriting(t *testing.T) {
 					"url": fmt.Sprintf("%s/crash-%d-%d", web.URL, w, i), "tags": []string{"crash", fmt.Sprintf("writer%d", w)},
 				}, &l)
 				if err != nil {
-					return // the process is gone
+					return // the process was killed
 				}
 				if status != 201 {
-					t.Errorf("a link was answered %d", status)
+					t.Errorf("add link: got status %d", status)
 					return
 				}
 				mu.Lock()
@@ -51,19 +51,19 @@ func TestKillWhileWriting(t *testing.T) {
 	for _, want := range acked {
 		var l link
 		if status := again.Call("GET", "/v1/link/"+want.ID, nil, &l); status != 200 || l.URL != want.URL || !slices.Equal(l.Tags, want.Tags) {
-			t.Fatalf("of the acknowledged %+v there is (%d) %+v", want, status, l)
+			t.Fatalf("acknowledged %+v, got status %d and %+v", want, status, l)
 		}
 		results, _ := again.found("/v1/search?q=url:" + want.URL[len(web.URL)+1:] + "+tag:crash")
 		if !slices.ContainsFunc(results, func(l link) bool { return l.ID == want.ID }) {
-			t.Fatalf("search does not find the acknowledged %s", want.URL)
+			t.Fatalf("search does not find %s", want.URL)
 		}
 	}
 	_, total := again.found("/v1/links")
 	if total < len(acked) || total > len(acked)+writers {
-		t.Errorf("%d links are stored, of %d acknowledged and at most %d under way", total, len(acked), writers)
+		t.Errorf("got %d stored links, with %d acknowledged and at most %d running requests", total, len(acked), writers)
 	}
 	if _, tagged := again.found("/v1/search?q=tag:crash"); tagged != total {
-		t.Errorf("%d of %d links have their tag: some are half-stored", tagged, total)
+		t.Errorf("got %d of %d links with a tag: some are incomplete", tagged, total)
 	}
 	again.Stop()
 	checkIntegrity(t, again.store)

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// notStored fails the test unless writes are refused as unavailable and the health routes give the reason.
+// notStored fails the test unless writes get 503 and the health routes give the reason.
 func (s *Server) notStored(reason string) {
 	s.t.Helper()
 	var p problem
@@ -42,7 +42,7 @@ func (s *Server) isStored() {
 
 func (s *Server) ready() bool { return s.Call("GET", "/readyz", nil, nil) == http.StatusOK }
 
-// The database file is deleted while the program runs: no write is acknowledged that would be lost.
+// After the database file is deleted, the server acknowledges no writes, because they would be lost.
 func TestDeletedDatabase(t *testing.T) {
 	t.Parallel()
 	s := Start(t)
@@ -55,19 +55,19 @@ func TestDeletedDatabase(t *testing.T) {
 	told := func() int { return strings.Count(s.log(), `"msg":"database file moved, deleted or replaced"`) }
 	modelstest.Eventually(t, "it is logged", func() bool { return told() > 0 })
 	if n := told(); n != 1 {
-		t.Errorf("it was logged %d times", n)
+		t.Errorf("got %d log lines", n)
 	}
 }
 
-// The disk is full, and then has space again.
+// Writes fail while the disk is full, and work again later.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
-		t.Skip("only a user who may mount a small disk can fill one: ", err)
+		t.Skip("skipped: cannot mount a small disk: ", err)
 	}
 	s := Start(t, "DATABASE_URL="+filepath.Join(dir, "linkwatch.db"))
-	t.Cleanup(func() { // before the folder is removed, after the program has ended
+	t.Cleanup(func() { // after the server has stopped, before the folder is removed
 		s.Stop()
 		if err := syscall.Unmount(dir, 0); err != nil {
 			t.Error(err)
@@ -80,7 +80,7 @@ func TestFullDisk(t *testing.T) {
 		body := map[string]any{"long_url": "https://go.dev/" + strings.Repeat("x", 1900)}
 		status, err := s.Try("POST", "/v1/shortlinks", body, nil)
 		if err != nil || status != http.StatusCreated && status != http.StatusServiceUnavailable {
-			t.Fatalf("status %d, %v", status, err)
+			t.Fatalf("got status %d, %v", status, err)
 		}
 		return status == http.StatusServiceUnavailable
 	})
@@ -91,18 +91,18 @@ func TestFullDisk(t *testing.T) {
 	modelstest.Eventually(t, "it is ready again", s.ready)
 	s.isStored()
 	if out, code := Command(t, []string{"check"}, "DATABASE_URL="+s.store); code != 0 {
-		t.Errorf("after all that the database is damaged:\n%s", out)
+		t.Errorf("the database is damaged:\n%s", out)
 	}
 }
 
-// fill creates a file that takes all the free space of its disk.
+// fill creates a file that uses all free space of its disk.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // it is only there to be large
+	defer f.Close() //nolint:errcheck // only its size matters
 	for block := make([]byte, 4<<10); ; {
 		if _, err := f.Write(block); err != nil {
 			return
@@ -110,7 +110,7 @@ func fill(t *testing.T, name string) {
 	}
 }
 
-// A file of another program is refused with a reason.
+// A database of another program is refused with a reason.
 func TestForeignDatabase(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "notes.db")
@@ -125,7 +125,7 @@ func TestForeignDatabase(t *testing.T) {
 	}
 }
 
-// linkwatch check finds damage. It creates no database and changes none.
+// linkwatch check finds damage, and does not create or change a database.
 func TestCheckCommand(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "linkwatch.db")

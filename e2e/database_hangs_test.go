@@ -17,8 +17,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// wire is a proxy in front of PostgreSQL that can be held: it then passes no bytes and keeps connections open, as
-// when the server is stopped by SIGSTOP.
+// wire is a proxy for PostgreSQL. While it is held, it forwards no bytes and keeps connections open, like a server
+// after SIGSTOP.
 type wire struct {
 	net.Listener
 	mu   sync.Mutex
@@ -64,7 +64,7 @@ func newWire(t *testing.T, server string) (*wire, string) {
 }
 
 func (w *wire) copy(to, from net.Conn) {
-	defer to.Close()   //nolint:errcheck // it has ended
+	defer to.Close()   //nolint:errcheck // the connection has ended
 	defer from.Close() //nolint:errcheck // as above
 	buf := make([]byte, 64<<10)
 	for {
@@ -92,8 +92,8 @@ func (w *wire) hold(held bool) {
 	w.free.Broadcast()
 }
 
-// The program stops even if PostgreSQL hangs while it starts.
-func TestStopWhileStarting(t *testing.T) {
+// SIGTERM stops the server even if PostgreSQL hangs during startup.
+func TestStopDuringStartup(t *testing.T) {
 	t.Parallel()
 	w, database := newWire(t, modelstest.NewPostgres(t))
 	w.hold(true)
@@ -111,21 +111,21 @@ func TestStopWhileStarting(t *testing.T) {
 		}
 		ended := make(chan struct{})
 		go func() {
-			_ = cmd.Wait() // its exit code depends on how far it was
+			_ = cmd.Wait() // the exit code depends on the progress of the startup
 			close(ended)
 		}()
 		select {
 		case <-ended:
 		case <-time.After(patience):
 			_ = cmd.Process.Kill()
-			t.Errorf("%s does not end while it waits for PostgreSQL", args)
+			t.Errorf("%s does not stop while it waits for PostgreSQL", args)
 		}
 	}
 }
 
-// While PostgreSQL hangs, every request is answered with 503 within 5 s. Afterwards everything works again.
+// While PostgreSQL hangs, every request gets 503 within 5 s. Afterwards everything works again.
 func TestHangingPostgres(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel() // mostly waits
 	w, database := newWire(t, modelstest.NewPostgres(t))
 	web, s := site(t), Start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1h")
 	saved := s.save(web.URL+"/go-memory", "go")
@@ -151,7 +151,7 @@ func TestHangingPostgres(t *testing.T) {
 				return
 			}
 			req.Header.Set("Content-Type", "application/json")
-			begun := time.Now()
+			started := time.Now()
 			res, err := http.DefaultClient.Do(req)
 			if err != nil {
 				t.Errorf("%s %s: %v", r.method, r.path, err)
@@ -159,9 +159,9 @@ func TestHangingPostgres(t *testing.T) {
 			}
 			defer res.Body.Close()
 			content, _ := io.ReadAll(res.Body)
-			// 5 s are promised; the rest is for a busy machine.
-			if took := time.Since(begun); res.StatusCode != http.StatusServiceUnavailable || took > 8*time.Second {
-				t.Errorf("%s %s: %d after %s: %s", r.method, r.path, res.StatusCode, took, content)
+			// The promise is 5 s; the rest is for a busy machine.
+			if took := time.Since(started); res.StatusCode != http.StatusServiceUnavailable || took > 8*time.Second {
+				t.Errorf("%s %s: got status %d after %s: %s", r.method, r.path, res.StatusCode, took, content)
 			}
 		})
 	}
@@ -171,6 +171,6 @@ func TestHangingPostgres(t *testing.T) {
 	s.isStored()
 	var l link
 	if status := s.Call("GET", "/v1/link/"+saved.ID, nil, &l); status != http.StatusOK {
-		t.Errorf("a link whose deletion was not acknowledged: %d", status)
+		t.Errorf("link whose deletion was not acknowledged: got status %d", status)
 	}
 }

@@ -33,15 +33,15 @@ func readDeployed(t *testing.T, name string) string {
 	return string(b)
 }
 
-// The rules are valid, and fire when they should.
+// promtool accepts the rules, and their unit tests pass.
 func TestPrometheusRules(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("promtool is missing")
+			t.Fatal("promtool is not installed")
 		}
-		t.Skip("promtool is missing: install the package prometheus")
+		t.Skip("skipped: promtool is not installed (package prometheus)")
 	}
 	for _, args := range [][]string{{"check", "rules", "alerts.rules.yml"}, {"test", "rules", "alerts.test.yml"}} {
 		cmd := exec.Command(promtool, args...)
@@ -52,7 +52,7 @@ func TestPrometheusRules(t *testing.T) {
 	}
 }
 
-// Each metric that the rules and the dashboard name is exported, with these labels.
+// The server exports all metrics and labels that the rules and the dashboard use.
 func TestMetricsOfRulesAndDashboard(t *testing.T) {
 	t.Parallel()
 	web := site(t)
@@ -74,7 +74,7 @@ func TestMetricsOfRulesAndDashboard(t *testing.T) {
 					family = exported[strings.TrimSuffix(name, part)]
 				}
 			}
-			if name == "up" { // Prometheus's own
+			if name == "up" { // metrics of Prometheus itself
 				continue
 			}
 			if family == nil {
@@ -97,7 +97,7 @@ func TestMetricsOfRulesAndDashboard(t *testing.T) {
 		}
 	}
 	if len(seen) < 20 {
-		t.Errorf("only these were found: %v", slices.Sorted(maps.Keys(seen)))
+		t.Errorf("got only these metrics: %v", slices.Sorted(maps.Keys(seen)))
 	}
 }
 
@@ -107,7 +107,7 @@ var (
 	groupUse  = regexp.MustCompile(`\b(?:by|ignoring)\s*\(([^)]*)\)`)
 )
 
-// hasLabel reports whether Prometheus knows a label of a metric, its own labels included.
+// hasLabel reports whether a metric has a label, including the labels that Prometheus adds.
 func hasLabel(family *dto.MetricFamily, label string) bool {
 	if label == "instance" || label == "job" || label == "le" && family.GetType() == dto.MetricType_HISTOGRAM {
 		return true
@@ -117,7 +117,7 @@ func hasLabel(family *dto.MetricFamily, label string) bool {
 	})
 }
 
-// metrics are what the program exports, by name.
+// metrics returns the exported metrics by name.
 func (s *Server) metrics() map[string]*dto.MetricFamily {
 	s.t.Helper()
 	res, err := http.Get(s.URL + "/metrics")
@@ -133,7 +133,7 @@ func (s *Server) metrics() map[string]*dto.MetricFamily {
 	return all
 }
 
-// expressions are those of the rules and of the dashboard.
+// expressions returns the PromQL expressions of the rules and the dashboard.
 func expressions(t *testing.T) (all []string) {
 	t.Helper()
 	var rules struct {
@@ -149,7 +149,7 @@ func expressions(t *testing.T) (all []string) {
 		for _, r := range g.Rules {
 			all = append(all, r.Expr)
 			if !strings.Contains(tests, r.Alert) {
-				t.Errorf("no test of the rule %s", r.Alert)
+				t.Errorf("rule %s has no test", r.Alert)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func expressions(t *testing.T) (all []string) {
 	return all
 }
 
-// The image has the program alone, which an ordinary user runs. What it is built from is pinned.
+// The image contains only the program, runs as an unprivileged user and has pinned base images.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	file := readDeployed(t, "Dockerfile")
@@ -187,11 +187,11 @@ func TestDockerfile(t *testing.T) {
 		}
 	}
 	if strings.Contains(last, "\nRUN ") {
-		t.Error("RUN needs a shell, which there is none of in scratch")
+		t.Error("RUN needs a shell, but scratch has none")
 	}
 	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(file, -1) {
 		if from[1] != "scratch" && !pinned.MatchString(from[1]) {
-			t.Errorf("the image %s is not pinned", from[1])
+			t.Errorf("image %s is not pinned", from[1])
 		}
 	}
 	version, err := os.ReadFile("../go.mod")
@@ -200,14 +200,14 @@ func TestDockerfile(t *testing.T) {
 	}
 	minor := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(version))[1]
 	if !strings.Contains(file, "FROM golang:"+minor+".") {
-		t.Errorf("the Dockerfile does not build with Go %s, as go.mod asks for", minor)
+		t.Errorf("the Dockerfile does not use Go %s of go.mod", minor)
 	}
 }
 
-// pinned is an image with the version of a release, not only of a series.
+// pinned matches an image with a full version.
 var pinned = regexp.MustCompile(`:\d+\.\d+(\.\d+)?(-\w+)?$`)
 
-// Services of compose files have pinned images, and no secret is in them.
+// Compose files have pinned images and no secrets.
 func TestComposeFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"compose.yml", "elasticsearch.yml"} {
@@ -215,7 +215,7 @@ func TestComposeFiles(t *testing.T) {
 			Services map[string]struct {
 				Image string
 				Build struct{ Context, Dockerfile string }
-				// Ports are those that other machines may reach unless an address is before them.
+				// A port without an address is reachable from other machines.
 				Ports       []string
 				Environment map[string]string
 				Grace       string `yaml:"stop_grace_period"`
@@ -231,35 +231,35 @@ func TestComposeFiles(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for service, s := range file.Services {
-			if service == "linkwatch" && name == "compose.yml" { // settings that the file does not name come from deploy/.env
+			if service == "linkwatch" && name == "compose.yml" { // other settings come from deploy/.env
 				if len(s.EnvFile) != 1 || s.EnvFile[0].Path != ".env" || s.EnvFile[0].Required {
-					t.Errorf("%s: env_file is %+v", name, s.EnvFile)
+					t.Errorf("%s: got env_file %+v", name, s.EnvFile)
 				}
 				exceedsShutdownGrace(t, name, s.Grace)
 			}
 			if s.Image == "" && filepath.Join(deploy, s.Build.Context, s.Build.Dockerfile) != filepath.Clean(deploy+"Dockerfile") || s.Image != "" && !pinned.MatchString(s.Image) {
-				t.Errorf("%s: the image of %s is not pinned or is built of something else: %+v", name, service, s)
+				t.Errorf("%s: the image of %s is not pinned or has another build: %+v", name, service, s)
 			}
 			for key, value := range s.Environment {
 				if secret := strings.HasSuffix(key, "PASSWORD") || key == "SECRET_KEY"; secret && !strings.HasPrefix(value, "${") {
-					t.Errorf("%s: %s of %s is a secret in the file", name, key, service)
+					t.Errorf("%s: %s of %s contains a secret", name, key, service)
 				}
 			}
 			for _, port := range s.Ports {
 				if !strings.HasPrefix(port, "127.0.0.1:") {
-					t.Errorf("%s: the port %s of %s is open to others", name, port, service)
+					t.Errorf("%s: port %s of %s is open to other machines", name, port, service)
 				}
 			}
 			for other, need := range s.Depends {
 				if need.Condition != "service_healthy" || len(file.Services[other].Healthcheck.Test) == 0 {
-					t.Errorf("%s: %s does not wait until %s is healthy", name, service, other)
+					t.Errorf("%s: %s does not wait for a healthy %s", name, service, other)
 				}
 			}
 		}
 	}
 }
 
-// exceedsShutdownGrace fails the test unless a service manager waits longer for the program than the program for its work.
+// exceedsShutdownGrace fails the test unless a service manager waits longer for the program than SHUTDOWN_GRACE.
 func exceedsShutdownGrace(t *testing.T, file, wait string) {
 	t.Helper()
 	cfg, err := config.Load(func(string) string { return "" })
@@ -267,14 +267,14 @@ func exceedsShutdownGrace(t *testing.T, file, wait string) {
 		t.Fatal(err)
 	}
 	if d, err := time.ParseDuration(wait); err != nil || d <= cfg.ShutdownGrace {
-		t.Errorf("%s: the program is killed after %q, SHUTDOWN_GRACE is %s: %v", file, wait, cfg.ShutdownGrace, err)
+		t.Errorf("%s: got a kill after %q, want more than SHUTDOWN_GRACE, %s: %v", file, wait, cfg.ShutdownGrace, err)
 	}
 }
 
-// The systemd unit runs the program as a user of its own that may write to its own folder only, and leaves it time to stop.
+// The systemd unit runs the program as its own user, which can write only to its own folder, and allows time to stop.
 func TestSystemdUnit(t *testing.T) {
 	t.Parallel()
-	section, unit := "", map[string]string{} // repeated settings: the last one
+	section, unit := "", map[string]string{} // the last one of repeated settings
 	for line := range strings.Lines(readDeployed(t, "linkwatch.service")) {
 		line = strings.TrimSpace(line)
 		name, value, ok := strings.Cut(line, "=")
@@ -283,7 +283,7 @@ func TestSystemdUnit(t *testing.T) {
 		case strings.HasPrefix(line, "["):
 			section = line
 		case !ok:
-			t.Errorf("no setting: %q", line)
+			t.Errorf("not a setting: %q", line)
 		case section == "[Service]":
 			unit[name] = value
 		}
@@ -298,7 +298,7 @@ func TestSystemdUnit(t *testing.T) {
 		"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "SystemCallFilter": "~@privileged @resources",
 	} {
 		if got, ok := unit[name]; !ok || got != want {
-			t.Errorf("%s=%s, want %s", name, got, want)
+			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
 	exceedsShutdownGrace(t, "linkwatch.service", unit["TimeoutStopSec"])

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// hostile are titles that pages may have: markup, scripts, words without end, both directions.
+// hostile has titles with markup, scripts, very long words and both text directions.
 var hostile = []string{
 	`<script>alert(1)</script>`,
 	`"><img src=x onerror=alert(2)>`,
@@ -20,7 +20,7 @@ var hostile = []string{
 	"zalgo " + strings.Repeat("a\u0301\u0302\u0303\u0304\u0305\u0306", 40),
 }
 
-// hostileStore returns a program that has stored all of them, and the paths of its pages.
+// hostileStore returns a server with all of these titles, and the paths of its pages.
 func hostileStore(t *testing.T) (*Server, []string) {
 	t.Helper()
 	web, s := site(t), Start(t)
@@ -47,7 +47,7 @@ func hostileStore(t *testing.T) (*Server, []string) {
 	}
 	page := map[string]any{"slug": "hostile", "title": hostile[1], "description": hostile[0], "targets": watched}
 	if status := s.Call("POST", "/v1/status-pages", page, nil); status != 201 {
-		t.Fatalf("making the status page: status %d", status)
+		t.Fatalf("add status page: status %d", status)
 	}
 
 	paths := []string{
@@ -69,24 +69,24 @@ func attribute(s string) string {
 	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;").Replace(s)
 }
 
-// Text from other sites is shown as text, and fits: no page scrolls sideways.
+// Text from other sites is shown as text, and no page scrolls sideways.
 func TestHostileContentIsText(t *testing.T) {
 	t.Parallel()
 	s, paths := hostileStore(t)
 	inBoth(t, func(t *testing.T, in size) {
 		b := browse(t, s, in, "/links")
-		b.expect("status of 4") // of the error pages among them
+		b.expect("status of 4") // some of these are error pages
 		shown := eval[[]string](b, rowTitles)
 		for _, title := range hostile {
 			if !slices.Contains(shown, title) {
-				t.Errorf("the list does not show the title %q as it is, but %q", title, shown)
+				t.Errorf("want the title %q in the list, got %q", title, shown)
 			}
 		}
 		for _, path := range paths {
 			b.open(path)
 			b.wait(`document.readyState === "complete"`)
 			if strays := eval[[]string](b, `[...document.querySelectorAll("script:not([src^='/static/']), img[onerror], svg[onload], [onfocus], main b")].map(e => e.outerHTML)`); len(strays) > 0 {
-				t.Errorf("%s: content became markup: %q", path, strays)
+				t.Errorf("%s: content is interpreted as markup: %q", path, strays)
 			}
 			b.fits(in, path)
 		}

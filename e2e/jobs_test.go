@@ -10,7 +10,7 @@ func TestRunJobNow(t *testing.T) {
 		b.has("#job-revalidation")
 		b.click("#job-reaper button")
 		b.see("The job will start in a few seconds.")
-		b.wait(`Number(document.querySelector("#job-reaper [data-label=Runs]").textContent) >= 1`) // the table renews itself
+		b.wait(`Number(document.querySelector("#job-reaper [data-label=Runs]").textContent) >= 1`) // the table refreshes itself
 		b.wait(`Number(document.querySelector("#job-reaper [data-label=Successes]").textContent) >= 1`)
 		b.click("#job-reaper a.title")
 		b.see("manual")

@@ -9,8 +9,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// SIGTERM lets running requests finish.
-func TestStopWhileRequestsRun(t *testing.T) {
+// After SIGTERM, running requests complete.
+func TestStopWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	web, s := site(t), Start(t)
 	release := make(chan struct{})
@@ -22,7 +22,7 @@ func TestStopWhileRequestsRun(t *testing.T) {
 	go func() {
 		status, err := s.Try("POST", "/v1/links", map[string]any{"url": slow}, nil)
 		if err != nil {
-			t.Error("the request under way was cut: ", err)
+			t.Error("the running request was cut: ", err)
 		}
 		answered <- status
 	}()
@@ -34,14 +34,14 @@ func TestStopWhileRequestsRun(t *testing.T) {
 	close(release)
 
 	if status := <-answered; status != http.StatusCreated {
-		t.Errorf("the request under way was answered %d, want 201", status)
+		t.Errorf("running request: got status %d, want 201", status)
 	}
 	if err := s.wait(); err != nil {
-		t.Errorf("the program ended with %v, want exit code 0", err)
+		t.Errorf("got %v, want exit code 0", err)
 	}
 }
 
-// A second signal ends the program at once, whatever still runs.
+// A second signal stops the program at once, without waiting for requests.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	web, s := site(t), Start(t)
@@ -59,15 +59,15 @@ func TestSecondSignal(t *testing.T) {
 	modelstest.Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
 	s.signal(syscall.SIGTERM)
 	if err := s.wait(); err == nil {
-		t.Error("the program ended well after two signals: it waited for the request")
+		t.Error("got exit code 0 after two signals, so the program waited for the request")
 	}
 	if err := <-answered; err == nil {
-		t.Error("the request was answered although the program was to end at once")
+		t.Error("got a response, but the program should stop at once")
 	}
 }
 
-// If the program cannot start, it says why and which setting to change.
-func TestRefusedStarts(t *testing.T) {
+// If the program cannot start, the error names the reason and the setting to change.
+func TestStartupErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  string
@@ -82,7 +82,7 @@ func TestRefusedStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out, code := Command(t, nil, storeIn(t), "HTTP_PORT=0", c.env)
 			if code != 1 {
-				t.Errorf("exit code %d, want 1; it wrote: %s", code, out)
+				t.Errorf("got exit code %d, want 1; output: %s", code, out)
 			}
 			for _, part := range c.says {
 				if !strings.Contains(out, part) {
@@ -90,7 +90,7 @@ func TestRefusedStarts(t *testing.T) {
 				}
 			}
 			if strings.Contains(out, "hunter2") {
-				t.Errorf("the message shows the password: %s", out)
+				t.Errorf("the message contains the password: %s", out)
 			}
 		})
 	}
@@ -104,7 +104,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 	}
 	for _, secret := range []string{"correct horse", "hunter2"} {
 		if strings.Contains(out, secret) {
-			t.Errorf("config shows %q:\n%s", secret, out)
+			t.Errorf("config contains %q:\n%s", secret, out)
 		}
 	}
 	for _, part := range []string{"ADMIN_PASSWORD", "***", "HTTP_PORT", "8123", "8080", "postgres://bob:"} {

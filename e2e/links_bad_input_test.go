@@ -14,14 +14,14 @@ import (
 	"unicode/utf8"
 )
 
-// bomb is 1 GiB of spaces after a title, compressed to 1 MB. It has many members of gzip, since packing all of it takes
-// seconds.
+// bomb serves 1 GiB of spaces after a title, compressed to 1 MB. It repeats a gzip member, because compressing all of it
+// takes seconds.
 func bomb(t *testing.T) http.HandlerFunc {
 	pack := func(text string) []byte {
 		var packed bytes.Buffer
 		zip := gzip.NewWriter(&packed)
 		if _, err := io.WriteString(zip, text); err != nil || zip.Close() != nil {
-			t.Fatal("packing the bomb: ", err)
+			t.Fatal("compress the bomb: ", err)
 		}
 		return packed.Bytes()
 	}
@@ -41,9 +41,9 @@ func raw(contentType, body string) http.HandlerFunc {
 	}
 }
 
-const memoryAllowance = 150 << 20 // bytes that bad pages may cost at their worst
+const memoryAllowance = 150 << 20 // maximum memory for bad pages, in bytes
 
-// Malicious and broken pages give a clear error or a trimmed value, in bounded memory, and leave nothing half-stored.
+// Malicious and broken pages result in a clear error or a truncated value, use bounded memory, and leave no partial data.
 func TestBadPages(t *testing.T) {
 	t.Parallel()
 	web, s := site(t), Start(t)
@@ -55,14 +55,14 @@ func TestBadPages(t *testing.T) {
 		return func(t *testing.T, status int, l link, p problem) {
 			t.Helper()
 			if status != 201 || l.Title != title {
-				t.Errorf("answered %d with title %q (%s), want 201 and %q", status, l.Title, p.Detail, title)
+				t.Errorf("got %d with title %q (%s), want 201 and %q", status, l.Title, p.Detail, title)
 			}
 		}
 	}
 	unresolvable := func(t *testing.T, status int, _ link, p problem) {
 		t.Helper()
 		if status != 422 || !strings.HasSuffix(p.Type, "/probs/link-unresolvable") || p.Detail == "" {
-			t.Errorf("answered %d %s %q, want 422 link-unresolvable with a reason", status, p.Type, p.Detail)
+			t.Errorf("got %d %s %q, want 422 link-unresolvable with a reason", status, p.Type, p.Detail)
 		}
 	}
 	for path, c := range map[string]struct {
@@ -83,7 +83,7 @@ func TestBadPages(t *testing.T) {
 		"/cut":           {func(rw http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, unresolvable},
 		"/latin1-said-to-be-utf8": {raw(html, "<title>caf\xe9</title>"), func(t *testing.T, status int, l link, _ problem) {
 			if status != 201 || !utf8.ValidString(l.Title) || !strings.HasPrefix(l.Title, "caf") {
-				t.Errorf("answered %d with title %q, want 201 and valid text", status, l.Title)
+				t.Errorf("got %d with title %q, want 201 and valid text", status, l.Title)
 			}
 		}},
 		"/charset-of-no-name": {raw("text/html; charset=nonsense", "<title>plain</title>"), resolves("plain")},
@@ -91,7 +91,7 @@ func TestBadPages(t *testing.T) {
 		"/megabyte-title":     {titled(strings.Repeat("word ", 200<<10)), resolves(strings.TrimSpace(strings.Repeat("word ", 100)))},
 		"/nul": {raw(html, "<title>a\x00b\x00c</title>"), func(t *testing.T, status int, l link, _ problem) {
 			if status != 201 || strings.ContainsFunc(l.Title, unicode.IsControl) || !strings.HasPrefix(l.Title, "a") {
-				t.Errorf("answered %d with title %q, want 201 and no control characters", status, l.Title)
+				t.Errorf("got %d with title %q, want 201 and no control characters", status, l.Title)
 			}
 		}},
 		"/right-to-left": {titled("\u202eevil\u202c \u2066safe\u2069 \u05e9\u05dc\u05d5\u05dd"), resolves("evil safe \u05e9\u05dc\u05d5\u05dd")},
@@ -114,7 +114,7 @@ func TestBadPages(t *testing.T) {
 				want++
 			}
 			if _, now := s.found("/v1/links?expired=all"); now != want {
-				t.Errorf("%d links are stored, want %d", now, want)
+				t.Errorf("got %d stored links, want %d", now, want)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestBadPages(t *testing.T) {
 		group.Go(func() {
 			url := web.set(fmt.Sprintf("/crowd-%d", i), pour("<head><title>Crowd</title>", "<!-- blank -->", 0))
 			if status, err := s.Try("POST", "/v1/links", map[string]any{"url": url}, nil); err != nil || status != 201 && status != 422 {
-				t.Errorf("one of four endless pages was answered %d, %v", status, err)
+				t.Errorf("one of four endless pages: got status %d, %v", status, err)
 			}
 		})
 	}
@@ -170,20 +170,20 @@ func TestBadRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			if status != c.want || !strings.HasSuffix(p.Type, "/probs/"+c.slug) {
-				t.Errorf("answered %d %s, want %d %s", status, p.Type, c.want, c.slug)
+				t.Errorf("got %d %s, want %d %s", status, p.Type, c.want, c.slug)
 			}
 			if strings.Contains(string(answer), "hunter2") {
-				t.Errorf("the answer repeats the password: %s", answer)
+				t.Errorf("the response contains the password: %s", answer)
 			}
 		})
 	}
 	if _, total := s.found("/v1/links?expired=all"); total != 0 || web.requests("/page") != 0 {
-		t.Errorf("%d links were stored and %d pages fetched for bad requests", total, web.requests("/page"))
+		t.Errorf("got %d stored links and %d fetched pages after bad requests, want 0", total, web.requests("/page"))
 	}
 
 	var l link
 	status := s.Call("POST", "/v1/links", map[string]any{"url": strings.Replace(page, "/page", "/\r\npa\tge\x00\n", 1), "tags": []string{"a\x00b\u202ec"}, "notes": "one\x00\r\ntwo\u202e"}, &l)
 	if status != 201 || len(l.Tags) != 1 || l.Tags[0] != "abc" || l.Notes != "one\ntwo" || web.requests("/page") != 1 {
-		t.Errorf("marks, NULs and line ends in URL, tags and notes: %d %q %q, want them trimmed", status, l.Tags, l.Notes)
+		t.Errorf("control characters in URL, tags and notes: got %d %q %q, want them removed", status, l.Tags, l.Notes)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// busyText is the error of a request that did not get its turn to fetch.
+// busyText is the error of a request that could not fetch a page in time.
 const busyText = "Too many pages are being fetched right now. Try again in a few seconds."
 
-// slowSaves is the number of pages without a response that are saved at once: many times the budget of requests.
+// slowSaves is the number of concurrent saves of pages that do not respond. It is many times the fetch budget.
 const slowSaves = 160
 
-// saveSlowly saves pages of a host that never responds, and calls answered with each response of the program. begun
-// waits until the budget is used up.
-func saveSlowly(s *Server, answered func(res *http.Response, p problem)) (begun func(), all *sync.WaitGroup) {
+// saveSlowly saves pages of a host that never responds, and calls responded with each response. budgetUsed waits until
+// the fetch budget is used.
+func saveSlowly(s *Server, responded func(res *http.Response, p problem)) (budgetUsed func(), all *sync.WaitGroup) {
 	var asked atomic.Int64
 	silent := hosts(s.t, 1, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -44,16 +44,16 @@ func saveSlowly(s *Server, answered func(res *http.Response, p problem)) (begun 
 			if err := json.NewDecoder(res.Body).Decode(&p); err != nil {
 				s.t.Errorf("status %d: %v", res.StatusCode, err)
 			}
-			answered(res, p)
+			responded(res, p)
 		})
 	}
 	return func() { modelstest.Eventually(s.t, "the budget is used up", func() bool { return asked.Load() == 16 }) }, all
 }
 
-// Saves of pages that do not respond have a budget of their own. Targets are checked meanwhile, and saves beyond the
-// budget are refused with Retry-After.
+// Saves of pages that do not respond have their own fetch budget. Targets are checked meanwhile, and saves beyond the
+// budget get an error with Retry-After.
 func TestSlowSavesDoNotDelayChecks(t *testing.T) {
-	t.Parallel() // it waits for saves to time out
+	t.Parallel() // waits for saves to time out
 	web, s := site(t), Start(t, "CHECK_INTERVAL=1s")
 	s.becomes(s.addTarget(web.set("/watched", status(200))).ID, "up")
 
@@ -68,38 +68,38 @@ func TestSlowSavesDoNotDelayChecks(t *testing.T) {
 		answered[res.StatusCode]++
 		if res.StatusCode == http.StatusServiceUnavailable &&
 			(res.Header.Get("Retry-After") != "5" || p.Detail != busyText) {
-			t.Errorf("Retry-After %q, %+v", res.Header.Get("Retry-After"), p)
+			t.Errorf("got Retry-After %q, %+v", res.Header.Get("Retry-After"), p)
 		}
 	})
 	all.Wait()
 	// Saves beyond the budget waited five seconds before they were refused.
 	if checks := web.requests("/watched") - before; checks < 3 {
-		t.Errorf("%d checks of a 1 s target meanwhile", checks)
+		t.Errorf("got %d checks of a 1 s target meanwhile", checks)
 	}
 	refused, failed := answered[http.StatusServiceUnavailable], answered[http.StatusUnprocessableEntity]
 	if failed < 16 || refused < slowSaves/2 || failed+refused != slowSaves {
-		t.Errorf("the saves were answered %v, by status", answered)
+		t.Errorf("got responses by status %v", answered)
 	}
 	if _, total := s.found("/v1/links?expired=all"); total != 0 {
-		t.Errorf("%d links were stored", total)
+		t.Errorf("got %d stored links, want 0", total)
 	}
 }
 
-// A preview that does not get its turn shows the error in its place, and the form keeps its input.
+// A preview beyond the budget shows an error, and the form keeps its input.
 func TestPreviewBeyondTheBudget(t *testing.T) {
-	t.Parallel() // it waits for saves to time out
+	t.Parallel() // waits for saves to time out
 	web, s := site(t), Start(t)
 	b := browse(t, s, wide, "/links")
-	b.expect("status of 503") // the browser logs the answer that the form shows
-	begun, all := saveSlowly(s, func(*http.Response, problem) {})
+	b.expect("status of 503") // the browser logs the error response
+	budgetUsed, all := saveSlowly(s, func(*http.Response, problem) {})
 	defer all.Wait()
-	begun()
+	budgetUsed()
 	b.fill("#url", web.URL+"/go-memory")
 	b.has("#preview .field-error")
 	if said := eval[string](b, `document.querySelector("#preview").innerText.trim()`); said != busyText {
-		t.Errorf("the preview says %q", said)
+		t.Errorf("got preview %q", said)
 	}
 	if typed := eval[string](b, `document.querySelector("#url").value`); typed != web.URL+"/go-memory" {
-		t.Errorf("the form holds %q", typed)
+		t.Errorf("got form input %q", typed)
 	}
 }

@@ -17,18 +17,18 @@ func TestSearchAsYouType(t *testing.T) {
 		s.save(web.URL+"/sqlite-pages", "Databases")
 		s.save(web.URL+"/go-channels", "Go", "Talk")
 		b := browse(t, s, in, "/")
-		b.see("Recent") // what needs attention depends on the disk of the machine
+		b.see("Recent") // the attention list depends on the disk of the machine
 		b.click(`nav[aria-label=Main] a[href="/links"]`)
 		b.shows("Go channels", "Sqlite pages", "Go memory")
 
 		b.fill("#q", "go mem")
 		b.shows("Go memory")
 		b.wait(`location.search === "?q=go+mem"`)
-		b.wait(`document.activeElement.id === "q"`) // typing goes on
+		b.wait(`document.activeElement.id === "q"`) // more typing
 		b.run("reloading", chromedp.Reload())
 		b.shows("Go memory")
 		if q := eval[string](b, `document.querySelector("#q").value`); q != "go mem" {
-			t.Errorf("after a reload the field holds %q", q)
+			t.Errorf("after a reload: got field %q", q)
 		}
 
 		b.fill("#q", "tag:go,talk")
@@ -81,14 +81,14 @@ func TestKeyboard(t *testing.T) {
 	second := s.save(web.URL + "/second")
 	b := browse(t, s, wide, "/links")
 	b.shows("Second", "First")
-	at := func(row string) { // which row has the focus
+	at := func(row string) { // index of the focused row
 		t.Helper()
 		b.wait(`document.activeElement.closest("[data-row]")?.id === ` + quote(row))
 	}
 
 	b.press("/")
 	b.wait(`document.activeElement.id === "q"`)
-	b.press("n") // a letter of the search, no command
+	b.press("n") // text for the search, not a command
 	b.wait(`document.querySelector("#q").value === "n"`)
 	b.fill("#q", "")
 	b.shows("Second", "First")
@@ -112,7 +112,7 @@ func TestKeyboard(t *testing.T) {
 	b.press("?")
 	b.has("dialog[open]")
 	b.see("Next or previous row")
-	b.press("j") // the page behind the dialog stays as it is
+	b.press("j") // the page behind the dialog does not change
 	b.press(escape)
 	b.lacks("dialog[open]")
 
@@ -154,12 +154,12 @@ func TestBulkTagDeleteUndo(t *testing.T) {
 		b.click("#bulk button[value=tag]")
 		b.see("2 links tagged")
 		if a, z := tagsOf(one), tagsOf(two); !slices.Equal(a, []string{"Kept", "Later"}) || len(z) != 2 {
-			t.Errorf("after tagging the tags are %q and %q", a, z)
+			t.Errorf("after tagging: got tags %q and %q", a, z)
 		}
 		b.click("[data-undo]")
 		b.see("Undone.")
 		if a, z := tagsOf(one), tagsOf(two); !slices.Equal(a, []string{"Kept"}) || len(z) != 0 {
-			t.Errorf("after undoing the tags are %q and %q", a, z)
+			t.Errorf("after undo: got tags %q and %q", a, z)
 		}
 
 		pick(one, two)
@@ -190,7 +190,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 		s.save(web.URL+"/three", "Slow")
 		release := make(chan struct{})
 		t.Cleanup(func() { close(release) })
-		web.set("/three", func(rw http.ResponseWriter, _ *http.Request) { // the second: a host is asked one thing at a time
+		web.set("/three", func(rw http.ResponseWriter, _ *http.Request) { // the second: each host gets one request at a time
 			<-release
 			titled("Three, renewed")(rw, nil)
 		})

@@ -24,7 +24,7 @@ func TestEditInPlace(t *testing.T) {
 		b.see("second <line>")
 		b.wait(`document.querySelector("h1").textContent === "A new title"`)
 		if s.Call("PUT", "/v1/link/"+l.ID, nil, &l); l.Title != "A new title" || l.Notes != "First line\nsecond <line>" {
-			t.Errorf("after a refresh title and notes are %q, %q", l.Title, l.Notes)
+			t.Errorf("after a refresh: got title %q, notes %q", l.Title, l.Notes)
 		}
 
 		b.expect("status of 400")
@@ -34,7 +34,7 @@ func TestEditInPlace(t *testing.T) {
 		b.click("#edit button.primary")
 		b.has("#title-error")
 		if typed := eval[string](b, `document.querySelector("#edit input[name=title]").value`); typed != long {
-			t.Errorf("after the error the title field holds %q", typed)
+			t.Errorf("after the error: got title field %q", typed)
 		}
 		b.fill("#edit input[name=title]", "")
 		b.click("#edit button.primary")
@@ -50,7 +50,7 @@ func TestTagsOfALink(t *testing.T) {
 		s.save(web.URL+"/other", "Databases")
 		l := s.save(web.URL+"/go-memory", "Go")
 		b := browse(t, s, in, "/links/"+l.ID)
-		b.fill("main input[name=tags]", "data") // completed as one types
+		b.fill("main input[name=tags]", "data") // completed while typing
 		b.wait(`document.querySelector("#tag-names option")?.value === "Databases"`)
 		b.fill("main input[name=tags]", "databases, Memory")
 		b.press(enter)
@@ -63,7 +63,7 @@ func TestTagsOfALink(t *testing.T) {
 		b.see("Tags added.")
 		b.has(`button[aria-label="Remove tag Go"]`)
 
-		many := "t" + strings.Join(strings.Split(strings.Repeat("x", 64), ""), ",t") // 64 more than there are
+		many := "t" + strings.Join(strings.Split(strings.Repeat("x", 64), ""), ",t") // more tags than a link can have
 		for i := range 64 {
 			many = strings.Replace(many, "x", string(rune('a'+i/8))+string(rune('a'+i%8)), 1)
 		}
@@ -72,7 +72,7 @@ func TestTagsOfALink(t *testing.T) {
 		b.press(enter)
 		b.has("#tags-error")
 		if typed := eval[string](b, `document.querySelector("main input[name=tags]").value`); typed != many {
-			t.Errorf("after the error the field holds %q", typed)
+			t.Errorf("after the error: got field %q", typed)
 		}
 	})
 }
@@ -87,26 +87,26 @@ func TestExpireReviveDelete(t *testing.T) {
 		b.see("1 link expired")
 		b.see("hidden from lists")
 		if _, total := s.found("/v1/links"); total != 0 {
-			t.Errorf("the expired link is among %d active ones", total)
+			t.Errorf("got %d active links, want none of them expired", total)
 		}
 		b.click(`.actions form[action$="/expired"] button`)
 		b.see("1 link revived")
 
 		web.set("/go-memory", status(410))
 		b.click(`form[action$="/refresh"] button`)
-		b.see("hidden from lists") // a page that is gone expires its link
+		b.see("hidden from lists") // a page with status 410 expires its link
 		b.see("dead")
 		b.click(`form[action$="/delete"] button`)
 		b.see("1 link deleted")
 		b.click("[data-undo]")
 		b.see("Undone.")
 		if _, total := s.found("/v1/links?expired=true"); total != 1 {
-			t.Errorf("after undoing there are %d expired links, want 1", total)
+			t.Errorf("after undo: got %d expired links, want 1", total)
 		}
 	})
 }
 
-// If a page has moved permanently, its link offers the new URL, one click away.
+// If a page has moved permanently, the page of its link offers the new URL.
 func TestMovedLink(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -116,23 +116,23 @@ func TestMovedLink(t *testing.T) {
 		web.set("/old-home", redirect(301, "/new-home"))
 		web.set("/stays", redirect(302, "/elsewhere"))
 		if status := s.Call("POST", "/v1/admin/jobs/revalidation/run", nil, nil); status != 202 {
-			t.Fatalf("running the job is answered %d, want 202", status)
+			t.Fatalf("run the job: got status %d, want 202", status)
 		}
 		modelstest.Eventually(t, "the move is noticed", func() bool {
 			s.Call("GET", "/v1/link/"+l.ID, nil, &l)
 			return l.Health == "moved"
 		})
 		if l.URL != web.URL+"/old-home" {
-			t.Errorf("the new address was applied unasked: %s", l.URL)
+			t.Errorf("the new URL was applied without a request: %s", l.URL)
 		}
 		b := browse(t, s, in, "/")
 		b.see("Moved to " + web.URL + "/new-home")
-		b.wait(`document.querySelectorAll(".attention li").length === 1`) // a temporary redirect is no move
+		b.wait(`document.querySelectorAll(".attention li").length === 1`) // a temporary redirect is not a move
 		b.click(`.attention a.title`)
 		b.click(`form[action$="/move"] button`)
 		b.see("URL updated.")
 		if s.Call("GET", "/v1/link/"+l.ID, nil, &l); l.URL != web.URL+"/new-home" || l.Health == "moved" {
-			t.Errorf("the link is %s, %s; want the new address", l.URL, l.Health)
+			t.Errorf("got %s, %s, want the new URL", l.URL, l.Health)
 		}
 	})
 }

@@ -15,13 +15,13 @@ func TestSaveAndFind(t *testing.T) {
 		b.see("Save from anywhere")
 		b.see("Monitor a site")
 		if n := eval[int](b, `document.querySelectorAll(".steps > li").length`); n != 4 {
-			t.Errorf("the first visit shows %d steps, want 4", n)
+			t.Errorf("first visit: got %d steps, want 4", n)
 		}
 
 		b.fill("[data-new]", web.URL+"/go-memory")
 		b.press("\r")
 		b.wait(`location.pathname === "/links"`)
-		b.see("Go memory") // the preview comes by itself
+		b.see("Go memory") // the preview loads without a click
 		b.wait(`document.querySelector("#preview img").naturalWidth > 0`)
 
 		b.fill("#url", web.URL+"/sqlite-pages")
@@ -36,19 +36,19 @@ func TestSaveAndFind(t *testing.T) {
 
 		saved, total := s.found("/v1/search?q=tag:go,databases")
 		if total != 1 || saved[0].URL != web.URL+"/sqlite-pages" {
-			t.Errorf("search by both tags found %+v", saved)
+			t.Errorf("search by both tags: got %+v", saved)
 		}
 	})
 }
 
 // An error is next to its field, and the form keeps its input.
-func TestErrorsKeepWhatWasTyped(t *testing.T) {
+func TestErrorsKeepInput(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		missing := web.set("/missing", status(404))
 		b := browse(t, s, in, "/links")
-		b.expect("status of 4") // the browser logs the answers that the form shows
+		b.expect("status of 4") // the browser logs the error responses
 
 		b.fill("#url", "javascript:alert(1)")
 		b.has("#preview .field-error")
@@ -59,14 +59,14 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 		b.click("#add button.primary")
 		b.has("#url-error")
 		if !eval[bool](b, `document.querySelector("#url").matches("[aria-invalid=true][aria-describedby=url-error]")`) {
-			t.Error("the field is not marked as the one that is wrong")
+			t.Error("the invalid field is not marked")
 		}
 		typed := eval[[]string](b, `["#url", "#add input[name=tags]", "#add textarea"].map(q => document.querySelector(q).value)`)
 		if want := []string{missing, "Go, <b>it's</b>", "Two\nlines"}; !slices.Equal(typed, want) {
-			t.Errorf("after the error the form holds %q, want %q", typed, want)
+			t.Errorf("after the error: got input %q, want %q", typed, want)
 		}
 		if _, total := s.found("/v1/links"); total != 0 {
-			t.Errorf("%d links were stored", total)
+			t.Errorf("got %d stored links, want 0", total)
 		}
 
 		web.set("/missing", titled("Here after all"))
@@ -75,7 +75,7 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 	})
 }
 
-// Saving a link twice says so and joins the tags.
+// Saving a link twice shows a message and merges the tags.
 func TestSaveTwice(t *testing.T) {
 	t.Parallel()
 	web, s := site(t), Start(t)
@@ -86,6 +86,6 @@ func TestSaveTwice(t *testing.T) {
 	b.click("#add button.primary")
 	b.see("This link is already saved")
 	if found, _ := s.found("/v1/links"); len(found) != 1 || !slices.Equal(found[0].Tags, []string{"Go", "Memory"}) {
-		t.Errorf("stored are %+v, want one link with the tags Go and Memory", found)
+		t.Errorf("got %+v, want one link with the tags Go and Memory", found)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Tests mostly wait for the program and the browser. The flag -parallel overrides this.
+	// Tests mostly wait for the server and the browser. The flag -parallel overrides this.
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}

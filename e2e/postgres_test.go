@@ -19,7 +19,7 @@ func TestPostgres(t *testing.T) {
 	b.see("What there is to know about Sqlite pages.")
 	b.click("#add button.primary")
 	b.see("Link saved: Sqlite pages")
-	b.fill("#q", "memry") // a near miss
+	b.fill("#q", "memry") // a misspelled word
 	b.see("No exact match")
 	b.wait(`document.querySelectorAll(".row").length === 1`)
 	b.see("Go memory")
@@ -29,14 +29,14 @@ func TestPostgres(t *testing.T) {
 	web.set("/go-memory", status(404))
 	var refreshed link
 	if got := s.Call("PUT", "/v1/link/"+saved.ID, nil, &refreshed); got != 200 || !refreshed.Expired {
-		t.Errorf("refreshing a page that is gone: %d, expired %v; want 200, true", got, refreshed.Expired)
+		t.Errorf("refresh of a page with 410: got %d, expired %v, want 200, true", got, refreshed.Expired)
 	}
 	if _, total := s.found("/v1/search?q=memory"); total != 0 {
-		t.Errorf("an expired link is found %d times", total)
+		t.Errorf("expired link: found %d times", total)
 	}
 	s.Stop()
 	again := Start(t, store)
 	if _, total := again.found("/v1/links?expired=all"); total != 3 {
-		t.Errorf("after a restart there are %d links, want 3", total)
+		t.Errorf("after a restart: got %d links, want 3", total)
 	}
 }

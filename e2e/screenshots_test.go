@@ -15,12 +15,12 @@ import (
 
 var screenshots = flag.String("screenshots", "", "write pictures of the pages to this `folder`")
 
-// TestScreenshots writes a PNG of each page, wide and narrow, light and dark, with an empty database and a full one:
-// PAGE-DATABASE-SIZE-SCHEME.png.
+// TestScreenshots writes PAGE-DATABASE-SIZE-SCHEME.png for each page: wide and narrow, light and dark, with an empty and
+// a full database.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	if *screenshots == "" {
-		t.Skip("no -screenshots folder is given, so no pictures are taken")
+		t.Skip("skipped without -screenshots")
 	}
 	if err := os.MkdirAll(*screenshots, 0o755); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestScreenshots(t *testing.T) {
 
 	store := storeIn(t)
 	if out, code := Command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
-		t.Fatalf("filling the store: exit code %d: %s", code, out)
+		t.Fatalf("fill the database: exit code %d: %s", code, out)
 	}
 	web, full := site(t), Start(t, store)
 	full.save(web.URL+"/how-sqlite-stores-a-page", "SQLite", "Databases")
@@ -113,7 +113,7 @@ func shootAccounts(t *testing.T, s *Server) {
 	b.pictures("full", map[string]string{"login": "/login"})
 }
 
-// shoot writes PNGs of the pages of a program, in every look.
+// shoot writes PNGs of the pages of a server in all sizes and color schemes.
 func shoot(t *testing.T, s *Server, store string, pages map[string]string) {
 	t.Helper()
 	b := browse(t, s, wide, "/")
@@ -121,7 +121,7 @@ func shoot(t *testing.T, s *Server, store string, pages map[string]string) {
 	b.pictures(store, pages)
 }
 
-// pictures writes PNGs of pages, in every look. "" is the page that the tab shows.
+// pictures writes PNGs of pages in all sizes and color schemes. "" is the current page of the tab.
 func (b *tab) pictures(store string, pages map[string]string) {
 	b.t.Helper()
 	for name, path := range pages {

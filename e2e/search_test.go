@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// chosen is whether the option with a text is the chosen one, and the field tells so to screen readers.
+// chosen returns a script that checks whether the option with a text is selected, also for screen readers.
 func chosen(text string) string {
 	return `(() => {
 		const all = [...document.querySelectorAll("#palette [role=option][aria-selected=true]")];
@@ -16,7 +16,7 @@ func chosen(text string) string {
 	})()`
 }
 
-// The command palette is used by keys alone.
+// The command palette works with the keyboard only.
 func TestCommandPalette(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -34,7 +34,7 @@ func TestCommandPalette(t *testing.T) {
 		b.press(escape)
 		b.lacks("dialog[open]")
 
-		// Opened and left again, it changes nothing, and gives the focus back.
+		// Opening and closing it changes nothing and restores the focus.
 		b.press("j")
 		before := eval[string](b, `document.activeElement.textContent`)
 		b.press("/")
@@ -43,7 +43,7 @@ func TestCommandPalette(t *testing.T) {
 		b.press(escape)
 		b.lacks("dialog[open]")
 		if now := eval[string](b, `document.activeElement.textContent`); now != before || before == "" {
-			t.Errorf("the focus is on %q, and was on %q", now, before)
+			t.Errorf("got focus on %q, want %q", now, before)
 		}
 
 		b.press(palette)
@@ -58,7 +58,7 @@ func TestCommandPalette(t *testing.T) {
 		b.press(strings.Repeat(down, 5))
 		b.wait(chosen("All results: Links"))
 		b.press(down)
-		b.wait(chosen(web.URL + "/go-memory")) // the target, with nothing behind it
+		b.wait(chosen(web.URL + "/go-memory")) // the target and nothing after it
 		b.press(end)
 		b.wait(chosen(web.URL + "/go-memory"))
 		b.press(down)
@@ -73,7 +73,7 @@ func TestCommandPalette(t *testing.T) {
 		b.wait(`location.pathname.startsWith("/links/")`)
 		b.see("Go memory")
 
-		// A URL is offered to the forms, and nothing is done by itself.
+		// A URL is offered to the forms, and nothing is submitted.
 		b.press(palette)
 		b.fill("#palette-q", "new.test/page")
 		b.wait(chosen("Save link"))
@@ -86,7 +86,7 @@ func TestCommandPalette(t *testing.T) {
 			t.Errorf("%d links", len(all))
 		}
 
-		// Also on the very page that is chosen; and where nothing is found.
+		// Also on the page that is selected, and without results.
 		b.press(palette)
 		b.fill("#palette-q", "new short")
 		b.wait(chosen("New short link"))
@@ -100,16 +100,16 @@ func TestCommandPalette(t *testing.T) {
 		b.press(enter)
 		b.wait(`location.pathname + location.search === "/search?q=nothing-like-this"`)
 
-		// A page with a search of its own keeps "/" for it.
+		// On a page with its own search, "/" focuses that.
 		b.open("/links")
 		b.press("/")
 		b.wait(`document.activeElement.id === "q"`)
 		b.lacks("dialog[open]")
-		b.expect("status of 404") // of the site's picture
+		b.expect("status of 404") // icon of the site
 	})
 }
 
-// The page of the search works without JavaScript, and its link is in the header of each page.
+// The search page works without JavaScript, and the header of each page links to it.
 func TestSearchPageWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {

@@ -7,8 +7,8 @@ import (
 
 // A short link is created, copied and visited, and its visits appear without a reload. It is disabled, extended,
 // deleted and restored.
-func TestShortLinkJourney(t *testing.T) {
-	t.Parallel() // it waits for pages that renew themselves every five seconds
+func TestShortLinkPages(t *testing.T) {
+	t.Parallel() // waits for pages that refresh themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
 		s := Start(t)
 		b := browse(t, s, in, "/short")
@@ -33,13 +33,13 @@ func TestShortLinkJourney(t *testing.T) {
 		b.wait(`document.querySelector(".made img.qr").naturalWidth > 0`)
 		b.fits(in, "/short, made")
 		b.copies(".made [data-copy]", address, "#q")
-		b.fill("#q", "LONG/way") // the URL of the page has no "made" now
+		b.fill("#q", "LONG/way") // the URL has no message parameter now
 		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortLinkRow + `").length === 1`)
 
-		eval[bool](b, `window.stays = true`) // is gone after a page load
+		eval[bool](b, `window.stays = true`) // lost on a reload
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
-		leads(t, s, "spring", 404, "") // keys know capitals from small letters
+		leads(t, s, "spring", 404, "") // keys are case-sensitive
 		b.wait(`window.stays && document.querySelector("` + shortLinkRow + ` .visits").textContent === "2"`)
 		b.click(shortLinkRow + " [data-pause]")
 		b.has(shortLinkRow + ".disabled")
@@ -102,7 +102,7 @@ func TestShortenASavedLink(t *testing.T) {
 	})
 }
 
-// Many short links are shown a page at a time.
+// Many short links are shown in pages.
 func TestManyShortLinks(t *testing.T) {
 	t.Parallel()
 	s := Start(t)

@@ -16,7 +16,7 @@ import (
 )
 
 // A website is added, set up, submitted in queue order within the quota, and verified.
-func TestSiteLife(t *testing.T) {
+func TestWebsitePages(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		engine, settings := searchEngines(t)
@@ -46,7 +46,7 @@ func TestSiteLife(t *testing.T) {
 		b.see("Credentials saved.")
 		b.see(standin.ClientEmail)
 		if text := eval[string](b, "document.documentElement.outerHTML"); strings.Contains(text, "PRIVATE KEY") || strings.Contains(text, "private_key_id") {
-			t.Error("the page shows the key")
+			t.Error("the page contains the key")
 		}
 		property := web.URL + "/"
 		engine.Permit("https://another.example/", "siteOwner")
@@ -80,7 +80,7 @@ func TestSiteLife(t *testing.T) {
 		s.runs("submission")
 		modelstest.Eventually(t, "the quota is used up", func() bool { return s.ownSite(id).Pages.Submitted == 10 })
 		if got := engine.Requests(standin.Publish)[0].URL; got != web.URL+last {
-			t.Errorf("first submitted page is %s, want %s", got, last)
+			t.Errorf("first submitted page: got %s, want %s", got, last)
 		}
 		b.open(at + "/pages?queued=true")
 		b.see("2 pages")
@@ -151,13 +151,13 @@ func keyFile(t *testing.T) string {
 
 // If the process is killed while it submits pages, no page is lost after the restart, and the quota counts every request that
 // arrived.
-func TestKillWhileSubmitting(t *testing.T) {
+func TestKillDuringSubmission(t *testing.T) {
 	t.Parallel()
-	const pages, answered, underWay = 40, 15, 4
+	const pages, answered, inFlight = 40, 15, 4
 	engine, settings := searchEngines(t)
 	web := site(t)
 	web.set("/robots.txt", status(404))
-	settings = append(settings, storeIn(t), fmt.Sprintf("GOOGLE_CONCURRENCY=%d", underWay))
+	settings = append(settings, storeIn(t), fmt.Sprintf("GOOGLE_CONCURRENCY=%d", inFlight))
 	s := Start(t, settings...)
 	var own ownSite
 	if status := s.Call("POST", "/v1/websites", map[string]any{"site_url": web.URL + "/", "indexing_enabled": true}, &own); status != 201 {
@@ -171,19 +171,19 @@ func TestKillWhileSubmitting(t *testing.T) {
 	modelstest.Eventually(t, "the sitemap is read", func() bool { return s.ownSite(own.ID).Pages.Pending == pages })
 
 	engine.Fail(standin.Publish, standin.Times(answered, nil)...)
-	engine.Fail(standin.Publish, standin.Times(underWay, standin.Slow(nil))...) // no response while the process runs
+	engine.Fail(standin.Publish, standin.Times(inFlight, standin.Slow(nil))...) // no response while the process runs
 	s.runs("submission")
-	engine.Await(t, standin.Publish, answered+underWay)
+	engine.Await(t, standin.Publish, answered+inFlight)
 	day := s.ownSite(own.ID).Quota.Publish.ResetsAt
 	s.kill()
 
 	again := Start(t, settings...)
 	before := again.ownSite(own.ID)
 	if before.Pages.Submitted+before.Pages.Pending != pages || before.Pages.Submitted > answered {
-		t.Errorf("after the kill: pages %+v, %d requests were answered", before.Pages, answered)
+		t.Errorf("after the kill: got pages %+v and %d responses", before.Pages, answered)
 	}
-	if used := before.Quota.Publish; used.Used != answered+underWay && used.ResetsAt == day {
-		t.Errorf("the quota counts %d requests, %d arrived", used.Used, answered+underWay)
+	if used := before.Quota.Publish; used.Used != answered+inFlight && used.ResetsAt == day {
+		t.Errorf("got %d requests in the quota, want %d", used.Used, answered+inFlight)
 	}
 	modelstest.Eventually(t, "every page is submitted", func() bool {
 		now := again.ownSite(own.ID)
@@ -198,10 +198,10 @@ func TestKillWhileSubmitting(t *testing.T) {
 		seen[r.URL] = true
 	}
 	if len(seen) != pages {
-		t.Errorf("%d of %d pages were submitted", len(seen), pages)
+		t.Errorf("got %d of %d pages submitted", len(seen), pages)
 	}
 	if used := again.ownSite(own.ID).Quota.Publish; used.Used != engine.Count(standin.Publish) && used.ResetsAt == day {
-		t.Errorf("the quota counts %d requests, %d arrived", used.Used, engine.Count(standin.Publish))
+		t.Errorf("got %d requests in the quota, want %d", used.Used, engine.Count(standin.Publish))
 	}
 	sent := 0
 	for _, one := range everything[submission](again, at+"/submissions", 100) {
@@ -209,7 +209,7 @@ func TestKillWhileSubmitting(t *testing.T) {
 			sent++
 		}
 	}
-	if sent < pages-underWay {
-		t.Errorf("%d accepted submissions of %d pages", sent, pages)
+	if sent < pages-inFlight {
+		t.Errorf("got %d accepted submissions of %d pages", sent, pages)
 	}
 }

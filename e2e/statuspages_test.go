@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A status page is created in the browser. It, its feed and its badges show visitors nothing else.
+// A status page is created in the browser. The page, its feed and its badges show only its targets.
 func TestStatusPage(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -36,13 +36,13 @@ func TestStatusPage(t *testing.T) {
 		b.wait(`document.querySelector(".verdict")?.classList.contains("up")`)
 		for _, hidden := range []string{"Inner", "inner-secret", web.URL, "127.0.0.1:"} {
 			if eval[bool](b, `document.documentElement.outerHTML.includes(`+quote(hidden)+`)`) {
-				t.Errorf("the public page holds %q", hidden)
+				t.Errorf("the public page contains %q", hidden)
 			}
 		}
 		b.fits(in, "/status/{slug}")
 		web.set("/shop", status(500))
 		s.becomes(shop.ID, "down")
-		b.open("/status/our-systems?fresh") // the browser keeps the other address for some seconds
+		b.open("/status/our-systems?fresh") // the browser caches the other page for some seconds
 		b.wait(`document.querySelector(".verdict")?.classList.contains("down")`)
 		b.see("down for")
 
@@ -56,7 +56,7 @@ func TestStatusPage(t *testing.T) {
 			} `xml:"entry"`
 		}
 		if err := xml.NewDecoder(feed.Body).Decode(&atom); err != nil || len(atom.Entries) == 0 || !strings.Contains(atom.Entries[0].Title, "Shop") || atom.Entries[0].ID == "" {
-			t.Errorf("the feed (%d) holds %+v: %v", feed.StatusCode, atom, err)
+			t.Errorf("feed: got status %d, %+v, %v", feed.StatusCode, atom, err)
 		}
 		for path, want := range map[string]int{
 			"/badge/" + shop.ID + "/status.svg": 200, "/badge/" + shop.ID + "/uptime.svg": 200, "/badge/" + shop.ID + "/uptime/7d.svg": 200,
@@ -66,10 +66,10 @@ func TestStatusPage(t *testing.T) {
 			res := send(t, s, "GET", path, "", plain)
 			body, err := io.ReadAll(res.Body)
 			if err != nil || res.StatusCode != want {
-				t.Errorf("GET %s: %d, want %d (%v)", path, res.StatusCode, want, err)
+				t.Errorf("GET %s: got %d, want %d (%v)", path, res.StatusCode, want, err)
 			}
 			if want == 200 && (!strings.HasPrefix(res.Header.Get("Content-Type"), "image/svg+xml") || !strings.Contains(string(body), "Shop")) {
-				t.Errorf("GET %s: %s %s", path, res.Header.Get("Content-Type"), body)
+				t.Errorf("GET %s: got %s %s", path, res.Header.Get("Content-Type"), body)
 			}
 		}
 		b.open("/badge/" + shop.ID + "/status.svg")
@@ -77,7 +77,7 @@ func TestStatusPage(t *testing.T) {
 	})
 }
 
-// With a password set, visitors can read the status page, its feed and its badges, and nothing else about targets.
+// With a password set, visitors can read only the status page, its feed and its badges.
 func TestStatusPageIsPublic(t *testing.T) {
 	t.Parallel()
 	s := Start(t, demoIn(t), "ADMIN_PASSWORD=correct horse")
@@ -89,11 +89,11 @@ func TestStatusPageIsPublic(t *testing.T) {
 	shown := list.Items[0].ID
 	for path, want := range map[string]int{
 		"/status/demo": 200, "/status/demo/feed": 200, "/badge/" + shown + "/status.svg": 200, "/status/nowhere": 404,
-		"/status": 303, "/status/new": 303, "/status/demo/edit": 303, "/watch": 303, "/watch/" + shown: 303, "/admin/checks": 303, // to the login
+		"/status": 303, "/status/new": 303, "/status/demo/edit": 303, "/watch": 303, "/watch/" + shown: 303, "/admin/checks": 303, // redirect to the login
 		"/v1/targets": 401, "/v1/targets/" + shown: 401, "/v1/checks": 401, "/v1/status-pages": 401,
 	} {
 		if res := send(t, s, "GET", path, "", func(*http.Request) {}); res.StatusCode != want {
-			t.Errorf("GET %s without the password: %d, want %d", path, res.StatusCode, want)
+			t.Errorf("GET %s without the password: got %d, want %d", path, res.StatusCode, want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestRenameAndMergeTags(t *testing.T) {
 		b.fill(row+" input[name=name]", "go")
 		b.click(row + " .rename button")
 		b.see("The tag Go exists, on 1 link.")
-		b.click(row + " .rename a.button") // keep both
+		b.click(row + " .rename a.button") // keep both tags
 		b.lacks(row + " .rename a.button")
 		row = tag("Golang")
 		b.click(row + " summary")
@@ -43,10 +43,10 @@ func TestRenameAndMergeTags(t *testing.T) {
 		b.see("Tags merged.")
 		b.see("2 tags")
 		if s.Call("GET", "/v1/link/"+l.ID, nil, &l); !slices.Contains(l.Tags, "Go") || !slices.Contains(l.Tags, "Talks & slides") {
-			t.Errorf("the link has the tags %q", l.Tags)
+			t.Errorf("got tags %q", l.Tags)
 		}
 		if _, total := s.found("/v1/search?q=tag:go"); total != 2 {
-			t.Errorf("the merged tag is on %d links, want 2", total)
+			t.Errorf("merged tag: got %d links, want 2", total)
 		}
 
 		b.fill("#q", "slid")

@@ -70,17 +70,17 @@ func TestTargetBadInput(t *testing.T) {
 			}
 			slug := map[int]string{400: "invalid-request", 404: "not-found", 405: "method-not-allowed"}[c.status]
 			if res.StatusCode != c.status || res.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(string(body), "/probs/"+slug) {
-				t.Errorf("answered %d %s %s, want %d %s", res.StatusCode, res.Header.Get("Content-Type"), body, c.status, slug)
+				t.Errorf("got %d %s %s, want %d %s", res.StatusCode, res.Header.Get("Content-Type"), body, c.status, slug)
 			}
 			if c.location != "" && !strings.Contains(string(body), `"location":"`+c.location+`"`) {
-				t.Errorf("the answer does not name %s: %s", c.location, body)
+				t.Errorf("the response does not contain the location %s: %s", c.location, body)
 			}
 			if strings.Contains(string(body), secret) {
-				t.Errorf("the answer repeats what was sent: %s", body)
+				t.Errorf("the response repeats the rejected value: %s", body)
 			}
 		})
 	}
 	if all, _ := listed[target](s, "/v1/targets"); len(all) != 1 {
-		t.Errorf("%d targets are stored after bad requests, want the one good one", len(all))
+		t.Errorf("got %d targets after bad requests, want 1", len(all))
 	}
 }

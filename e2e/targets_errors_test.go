@@ -56,13 +56,13 @@ func rude(t *testing.T, serve func(net.Conn)) (host string) {
 }
 
 // silent reads the request, sends these bytes and then nothing more.
-func silent(answer string) func(net.Conn) {
+func silent(response string) func(net.Conn) {
 	return func(conn net.Conn) {
 		buf := make([]byte, 4096)
 		if _, err := conn.Read(buf); err != nil {
 			return
 		}
-		if _, err := io.WriteString(conn, answer); err != nil {
+		if _, err := io.WriteString(conn, response); err != nil {
 			return
 		}
 		_, _ = io.Copy(io.Discard, conn) // until the client disconnects
@@ -78,8 +78,8 @@ func abrupt(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// free returns an address where nothing listens.
-func free(t *testing.T) string {
+// unusedAddress returns an address on which nothing listens.
+func unusedAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -89,8 +89,8 @@ func free(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// busy returns an address that never accepts connections and whose accept queue is full.
-func busy(t *testing.T) string {
+// fullBacklog returns an address that never accepts connections and whose accept queue is full.
+func fullBacklog(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -106,46 +106,46 @@ func busy(t *testing.T) string {
 	}
 	at, isV4 := bound.(*syscall.SockaddrInet4)
 	if !isV4 {
-		t.Fatalf("the socket is bound to %v", bound)
+		t.Fatalf("got socket address %v", bound)
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", at.Port)
 	for range 10 {
 		conn, err := net.DialTimeout("tcp", address, 500*time.Millisecond)
 		if err != nil {
-			return address // the queue is full
+			return address // the accept queue is full
 		}
 		t.Cleanup(func() { _ = conn.Close() })
 	}
-	t.Fatal("the line of connections that wait does not fill")
+	t.Fatal("the accept queue does not fill")
 	return ""
 }
 
 // Servers that fail in each phase of a check result in a short, stable error without an address.
 func TestCheckErrors(t *testing.T) {
-	t.Parallel() // it waits for timeouts
+	t.Parallel() // waits for timeouts
 	web := site(t)
 	s := Start(t, "CHECK_INTERVAL=1h", "HTTP_TIMEOUT=500ms", "MAX_CONCURRENCY=64")
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(article))
 	secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that should fail
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // TLS handshakes that should fail
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	plain := strings.TrimPrefix(web.URL, "http://")
 
 	for name, c := range map[string]struct {
 		url      string
-		err      string // pattern of the whole text
+		err      string // pattern of the whole error
 		status   int
 		attempts int
 	}{
 		"no such name":           {"http://nothing.invalid/", "host not found|host lookup failed|timed out", 0, 3},
-		"refused":                {"http://" + free(t) + "/", "connection refused", 0, 3},
+		"refused":                {"http://" + unusedAddress(t) + "/", "connection refused", 0, 3},
 		"reset":                  {"http://" + rude(t, abrupt) + "/", "connection (reset|closed early)", 0, 3},
 		"closed":                 {web.set("/closed", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), "connection closed early", 0, 3},
 		"an unknown authority":   {secure.URL + "/", "TLS: certificate is from an unknown authority", 0, 3},
 		"no TLS":                 {"https://" + plain + "/", "TLS: the server does not support TLS", 0, 3},
 		"TLS that ends":          {"https://" + rude(t, abrupt) + "/", "connection (reset|closed early)|TLS: handshake failed", 0, 3},
-		"no connection":          {"http://" + busy(t) + "/", "timed out", 0, 3},
+		"no connection":          {"http://" + fullBacklog(t) + "/", "timed out", 0, 3},
 		"silent at TLS":          {"https://" + rude(t, silent("")) + "/", "timed out", 0, 3},
 		"silent before the head": {"http://" + rude(t, silent("")) + "/", "timed out", 0, 3},
 		"silent within the head": {"http://" + rude(t, silent("HTTP/1.1 200 OK\r\nX-A: ")) + "/", "timed out", 0, 3},
@@ -166,15 +166,15 @@ func TestCheckErrors(t *testing.T) {
 			modelstest.Eventually(t, "the first check is stored", func() bool { return len(s.results(watched.ID)) > 0 })
 			var next result
 			if status := s.Call("POST", "/v1/targets/"+watched.ID+"/check", nil, &next); status != 200 && c.status != 429 { // a rate limited host gets no request
-				t.Fatalf("checking again: status %d", status)
+				t.Fatalf("check again: status %d", status)
 			}
 			whole := regexp.MustCompile("^(" + c.err + ")$")
 			for i, r := range s.results(watched.ID) {
 				if !whole.MatchString(r.Error) || r.StatusCode != c.status || r.Attempts != c.attempts {
-					t.Errorf("check %d is %+v, want %q, status %d, %d attempts", i, r, c.err, c.status, c.attempts)
+					t.Errorf("check %d: got %+v, want %q, status %d, %d attempts", i, r, c.err, c.status, c.attempts)
 				}
 				if leak := regexp.MustCompile(`127\.|10\.0|169\.|:\d{2,5}|https?:|/`).FindString(r.Error); leak != "" || len(r.Error) > 60 {
-					t.Errorf("the text %q holds %q, or is long", r.Error, leak)
+					t.Errorf("the error %q contains %q or is too long", r.Error, leak)
 				}
 			}
 			want := "down"
@@ -182,13 +182,13 @@ func TestCheckErrors(t *testing.T) {
 				want = "pending" // a 429 does not change the status
 			}
 			if now := s.target(watched.ID); now.Status != want {
-				t.Errorf("the target is %s, want %s", now.Status, want)
+				t.Errorf("got status %s, want %s", now.Status, want)
 			}
 		})
 	}
 	t.Cleanup(func() {
 		if status := s.Call("GET", "/readyz", nil, nil); status != 200 {
-			t.Errorf("after all that /readyz answers %d", status)
+			t.Errorf("/readyz: got status %d", status)
 		}
 	})
 }

@@ -70,8 +70,8 @@ func fullQueue(t *testing.T, g *gate, env ...string) *Server {
 	return s
 }
 
-// SIGTERM with a full queue: running checks finish and are stored, no others start, and no target stays claimed.
-func TestStopInAFullQueue(t *testing.T) {
+// After SIGTERM with a full queue, running checks finish and are stored, no others start, and no target stays claimed.
+func TestStopWithAFullQueue(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	s := fullQueue(t, g)
@@ -79,53 +79,53 @@ func TestStopInAFullQueue(t *testing.T) {
 	modelstest.Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
 	close(g.open)
 	if err := s.wait(); err != nil {
-		t.Errorf("the program ended with %v, want exit code 0", err)
+		t.Errorf("got %v, want exit code 0", err)
 	}
 	stored := map[string]bool{}
 	for _, url := range Rows(t, s.store, checkedTargets) {
 		stored["/"+url[strings.LastIndexByte(url, '/')+1:]] = true
 	}
 	if len(g.answered) == 0 || len(g.answered) > 8 {
-		t.Errorf("%d checks were answered after the signal, of 120 that were due and 4 that could run", len(g.answered))
+		t.Errorf("got %d responses after the signal; 120 checks were due and 4 could run", len(g.answered))
 	}
 	for path := range g.answered {
 		if !stored[path] {
-			t.Errorf("%s was asked and answered, and its result is lost", path)
+			t.Errorf("the result of %s is lost", path)
 		}
 	}
 	if len(stored) != len(g.answered) {
-		t.Errorf("%d results are stored of %d answers", len(stored), len(g.answered))
+		t.Errorf("got %d stored results, want %d", len(stored), len(g.answered))
 	}
 	if left := Rows(t, s.store, claimedTargets); len(left) > 0 {
-		t.Errorf("after a good end these are claimed: %q", left)
+		t.Errorf("targets still claimed after the stop: %q", left)
 	}
 }
 
-// Checks of hosts that never respond are canceled at the end of the grace period: exit code 0, no results, no claims.
-func TestStopCutsWhatHangs(t *testing.T) {
+// Checks that hang are canceled at the end of the grace period. The exit code is 0, and there are no results and no claims.
+func TestStopCancelsHangingChecks(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	s := fullQueue(t, g, "SHUTDOWN_GRACE=500ms")
 	s.Stop()
 	if n := g.count(g.answered); n > 0 {
-		t.Errorf("%d results are of a host that never responds, want 0", n)
+		t.Errorf("got %d results of a host that never responds, want 0", n)
 	}
 	if stored := Rows(t, s.store, checkedTargets); len(stored) > 0 {
-		t.Errorf("checks that were cut are stored as results: %q", stored)
+		t.Errorf("canceled checks are stored as results: %q", stored)
 	}
 	if left := Rows(t, s.store, claimedTargets); len(left) > 0 {
-		t.Errorf("after a good end these are claimed: %q", left)
+		t.Errorf("targets still claimed after the stop: %q", left)
 	}
 }
 
-// The targets of a killed instance are checked again when its lease has ended.
-func TestKillWhileChecking(t *testing.T) {
-	t.Parallel() // it waits for a lease to end
+// The targets of a killed instance are checked again after its lease has ended.
+func TestKillDuringChecks(t *testing.T) {
+	t.Parallel() // waits for a lease to end
 	g, store := newGate(), storeIn(t)
 	s := fullQueue(t, g, store)
 	s.kill()
 	if left := Rows(t, s.store, claimedTargets); len(left) == 0 {
-		t.Error("nothing was claimed when the program was killed: this test would show nothing")
+		t.Error("no target was claimed at the kill, so this test proves nothing")
 	}
 	close(g.open)
 	again := Start(t, store, "MAX_CONCURRENCY=4", "CHECK_INTERVAL=1s")
@@ -135,7 +135,7 @@ func TestKillWhileChecking(t *testing.T) {
 	})
 	again.Stop()
 	if left := Rows(t, again.store, claimedTargets); len(left) > 0 {
-		t.Errorf("after a good end these are claimed: %q", left)
+		t.Errorf("targets still claimed after the stop: %q", left)
 	}
 }
 
@@ -157,7 +157,7 @@ func (h *seen) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	now := time.Now()
 	if gap := now.Sub(h.last[key]); gap < h.least {
-		h.twice = append(h.twice, fmt.Sprintf("%s is asked again after %s", key, gap))
+		h.twice = append(h.twice, fmt.Sprintf("%s again after %s", key, gap))
 	}
 	h.last[key] = now
 	if h.by[who] == nil {
@@ -187,8 +187,8 @@ func (h *seen) forget() {
 
 // Two instances on one PostgreSQL share the targets: none is checked twice in its interval, and when one instance
 // dies, the other checks all targets.
-func TestTwoProgramsShareTheTargets(t *testing.T) {
-	t.Parallel() // it waits for a lease to end
+func TestTwoInstancesShareTargets(t *testing.T) {
+	t.Parallel() // waits for a lease to end
 	const interval = 3 * time.Second
 	// A check runs at its offset in the interval, at least half an interval after the previous one. On a busy machine it
 	// is slightly late, so that the next one seems early.
@@ -202,7 +202,7 @@ func TestTwoProgramsShareTheTargets(t *testing.T) {
 			[]*Server{anna, ben}[k%2].addTarget(fmt.Sprintf("%s/%d-%d", url, i, k))
 		}
 	}
-	both := func() bool { // each has checked most of them by now
+	both := func() bool { // each has checked most targets by now
 		return h.pages("Anna") > all/2 && h.pages("Ben") > all/2
 	}
 	modelstest.Eventually(t, "both check", both)
@@ -210,11 +210,11 @@ func TestTwoProgramsShareTheTargets(t *testing.T) {
 	h.forget()
 	modelstest.Eventually(t, "the other checks all targets", func() bool { return h.pages("Ben") == all })
 	if n := h.pages("Anna"); n > 0 {
-		t.Errorf("%d targets were checked by the dead", n)
+		t.Errorf("got checks of %d targets by the killed instance", n)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.twice) > 0 {
-		t.Errorf("%d checks too many: %q", len(h.twice), h.twice[:min(len(h.twice), 5)])
+		t.Errorf("got %d duplicate checks: %q", len(h.twice), h.twice[:min(len(h.twice), 5)])
 	}
 }

@@ -6,10 +6,9 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A target is added, goes up, down when its server closes, and up again, without a reload of the list. Its page shows
-// the outage.
-func TestTargetUpDownUp(t *testing.T) {
-	t.Parallel() // it waits for pages that update themselves every five seconds
+// The list shows a new target as up, then down, then up, without a reload. Its page shows the outage.
+func TestTargetStatusOnPages(t *testing.T) {
+	t.Parallel() // waits for pages that refresh themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/watch")
@@ -18,7 +17,7 @@ func TestTargetUpDownUp(t *testing.T) {
 		b.fill("#url", web.URL+"/shop")
 		b.click("#add button.primary")
 		b.see("Target added: 127.0.0.1.")
-		eval[bool](b, `window.stays = true`) // is lost when the page reloads
+		eval[bool](b, `window.stays = true`) // lost on a reload
 		b.fill("#q", "shop")
 		b.wait(`location.search === "?q=shop"`)
 		b.is("up")
@@ -67,7 +66,7 @@ func TestTargetPage(t *testing.T) {
 		b.fill("#edit input[name=keyword]", "Sold out")
 		b.click("#edit button.primary")
 		b.wait(`document.querySelector("h1").textContent === "The shop"`)
-		s.becomes(watched.ID, "down") // it is checked at once with the new settings
+		s.becomes(watched.ID, "down") // checked at once with the new settings
 		b.open("/watch/" + watched.ID)
 		b.is("down")
 		b.see("keyword not found")
@@ -87,7 +86,7 @@ func TestTargetPage(t *testing.T) {
 		b.click("[data-check]")
 		b.see("Checked: up, status 200 in")
 		if web.requests("/shop") != asked+1 {
-			t.Errorf("checking now made %d requests", web.requests("/shop")-asked)
+			t.Errorf("check now: got %d requests", web.requests("/shop")-asked)
 		}
 		b.click("[data-pause]")
 		b.is("paused")
@@ -118,7 +117,7 @@ func TestWatchASavedLink(t *testing.T) {
 		b.lacks(`form[action="/watch"] button`)
 		all, _ := listed[target](s, "/v1/targets")
 		if len(all) != 1 || all[0].CanonicalURL != web.URL+"/go-memory" || all[0].Name != "Go memory" {
-			t.Fatalf("the targets are %+v", all)
+			t.Fatalf("got targets %+v", all)
 		}
 		modelstest.Eventually(t, "it was checked three times", func() bool { return len(s.results(all[0].ID)) >= 3 })
 		b.open("/links/" + l.ID)

@@ -21,10 +21,10 @@ func TestWithoutJavaScript(t *testing.T) {
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		b.open("/")
 		if eval[bool](b, `Boolean(window.htmx)`) {
-			t.Fatal("scripts run: this test would show nothing")
+			t.Fatal("scripts run, so this test proves nothing")
 		}
 
-		// Add, from the first step and from the list.
+		// Add on the empty page and on the list.
 		b.fill("main input[name=url]", web.URL+"/go-memory")
 		b.click(".steps button.primary")
 		b.wait(`document.querySelector("#url")?.value.endsWith("/go-memory")`)
@@ -65,7 +65,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		b.click("[data-undo]")
 		b.shows("Sqlite pages", "Go memory")
 
-		// Refresh with progress, by the page reloading itself.
+		// Refresh: the page reloads itself to show progress.
 		release := make(chan struct{})
 		web.set("/sqlite-pages", func(rw http.ResponseWriter, _ *http.Request) {
 			<-release
@@ -114,7 +114,7 @@ func TestTargetsWithoutJavaScript(t *testing.T) {
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		b.open("/watch")
 		if eval[bool](b, `Boolean(window.htmx)`) {
-			t.Fatal("scripts run: this test would show nothing")
+			t.Fatal("scripts run, so this test proves nothing")
 		}
 		b.fill("#url", "ftp://nothing")
 		b.click("#add button.primary")
@@ -149,7 +149,7 @@ func TestTargetsWithoutJavaScript(t *testing.T) {
 		b.click("[data-undo]")
 		b.wait(`document.querySelector("h1").textContent === "By hand"`)
 
-		// A status page, chosen by ticking.
+		// A status page with targets selected by checkboxes.
 		b.open("/status/new")
 		b.fill("input[name=title]", "How we do")
 		b.click(`input[value="` + all[1].ID + `"]`)
@@ -162,7 +162,7 @@ func TestTargetsWithoutJavaScript(t *testing.T) {
 	})
 }
 
-// Short links work without JavaScript. What needs it is not shown.
+// Short links work without JavaScript. Controls that need it are hidden.
 func TestShortLinksWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -172,7 +172,7 @@ func TestShortLinksWithoutJavaScript(t *testing.T) {
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		b.open("/short")
 		if eval[bool](b, `Boolean(window.htmx)`) {
-			t.Fatal("scripts run: this test would show nothing")
+			t.Fatal("scripts run, so this test proves nothing")
 		}
 		b.fill("#url", "https://example.com/x")
 		b.fill("#key", "no good")
@@ -223,7 +223,7 @@ func TestSitesWithoutJavaScript(t *testing.T) {
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		b.open("/sites")
 		if eval[bool](b, `Boolean(window.htmx)`) {
-			t.Fatal("scripts run: this test would show nothing")
+			t.Fatal("scripts run, so this test proves nothing")
 		}
 		b.fill("#url", "ftp://nothing")
 		b.click("#add .field-row button.primary")

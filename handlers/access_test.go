@@ -15,13 +15,13 @@ import (
 
 const jwtSecret = "0123456789abcdef"
 
-// token is a bearer token of a role ("" = none), that expires after so long.
+// token returns a bearer token with a role ("" = none) and a lifetime.
 func token(t *testing.T, key, role string, expires time.Duration) string {
 	t.Helper()
 	return "Bearer " + signedUntil(t, key, "test", role, time.Now().Add(expires))
 }
 
-// signed is a JWT for somebody that expires in an hour.
+// signed returns a JWT of a subject that expires in an hour.
 func signed(t *testing.T, key, sub, role string) string {
 	t.Helper()
 	return signedUntil(t, key, sub, role, time.Now().Add(time.Hour))
@@ -40,7 +40,7 @@ func signedUntil(t *testing.T, key, sub, role string, until time.Time) string {
 	return s
 }
 
-// from sends a request from an address, as what is counted by client.
+// from sends a request from a client address.
 func from(r http.Handler, client, path, auth string) *httptest.ResponseRecorder {
 	req := httptest.NewRequest("GET", path, nil)
 	req.Host, req.RemoteAddr = "127.0.0.1:8080", client
@@ -50,29 +50,29 @@ func from(r http.Handler, client, path, auth string) *httptest.ResponseRecorder 
 	return w
 }
 
-// TestJWTIsForTheAPI: with AUTH_JWT_SECRET alone, the operations of /v1 need a token
-// by any path, and everything else is open.
+// TestJWTIsForTheAPI: with only AUTH_JWT_SECRET set, the operations of /v1 need a token on
+// all their paths, and everything else is open.
 func TestJWTIsForTheAPI(t *testing.T) {
 	r := apptest.New(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
 	for _, rt := range r.Router.Routes() {
 		guarded := rt.Needs != middleware.Public && (middleware.IsAPI(rt.Path) || strings.HasPrefix(rt.Path, "/sse/"))
 		w := get(r.Router, rt.Method, rt.Path)
 		if (w.Code == http.StatusUnauthorized) != guarded {
-			t.Errorf("%s %s: %d without a token", rt.Method, rt.Path, w.Code)
+			t.Errorf("%s %s without a token: got %d", rt.Method, rt.Path, w.Code)
 		}
 		if guarded && (w.Header().Get("WWW-Authenticate") != `Bearer realm="Linkwatch"` || w.Header().Get("Content-Type") != "application/problem+json" ||
 			rt.Method != "HEAD" && !strings.Contains(w.Body.String(), "/probs/unauthorized")) {
-			t.Errorf("%s %s: %v %s", rt.Method, rt.Path, w.Header(), w.Body)
+			t.Errorf("%s %s: got %v, %s", rt.Method, rt.Path, w.Header(), w.Body)
 		}
 	}
 	admin := token(t, jwtSecret, "", time.Hour)
 	for _, path := range []string{"/v1/links", "/api/v1/links", "/api/admin/cleanup/stats"} {
 		for _, method := range []string{"GET", "HEAD"} {
 			if w := get(r.Handler, method, path); w.Code != http.StatusUnauthorized {
-				t.Errorf("%s %s is open: %d", method, path, w.Code)
+				t.Errorf("%s %s without a token: got %d", method, path, w.Code)
 			}
 			if w := get(r.Router, method, path, "Authorization", admin); w.Code == http.StatusUnauthorized {
-				t.Errorf("%s %s with a token: %d %s", method, path, w.Code, w.Body)
+				t.Errorf("%s %s with a token: got %d, %s", method, path, w.Code, w.Body)
 			}
 		}
 	}
@@ -92,27 +92,27 @@ func TestJWTRoles(t *testing.T) {
 		for _, role := range []middleware.Role{middleware.Viewer, middleware.Editor, middleware.Admin} {
 			w := get(r.Router, rt.Method, rt.Path, "Authorization", token(t, jwtSecret, role.String(), time.Hour))
 			if (w.Code == http.StatusForbidden) != (role < rt.Needs) || w.Code == http.StatusUnauthorized {
-				t.Errorf("%s %s as %s: %d", rt.Method, rt.Path, role, w.Code)
+				t.Errorf("%s %s as %s: got %d", rt.Method, rt.Path, role, w.Code)
 			}
 			if w.Code == http.StatusForbidden && (!strings.Contains(w.Body.String(), "/probs/forbidden") || !strings.Contains(w.Body.String(), "role "+rt.Needs.String())) {
-				t.Errorf("%s %s: %s", rt.Method, rt.Path, w.Body)
+				t.Errorf("%s %s: got %s", rt.Method, rt.Path, w.Body)
 			}
 		}
 	}
 	if w := get(r.Router, "GET", "/v1/links", "Authorization", token(t, jwtSecret, "root", time.Hour)); w.Code != http.StatusUnauthorized {
-		t.Errorf("an unknown role: %d", w.Code)
+		t.Errorf("unknown role: got %d", w.Code)
 	}
 }
 
-// TestJWTBesideThePassword: the API takes either of them, the pages only the password.
-func TestJWTBesideThePassword(t *testing.T) {
+// TestJWTAndPassword: the API accepts both, the pages only the password.
+func TestJWTAndPassword(t *testing.T) {
 	const basic = "Basic YTpjb3JyZWN0IGhvcnNl" // a:correct horse
 	jwt := token(t, jwtSecret, "", time.Hour)
 	for _, c := range []struct {
 		name     string
 		settings []func(*apptest.Setup)
 		path     string
-		want     map[string]int // by Authorization
+		want     map[string]int // keyed by the Authorization header
 	}{
 		{
 			"API with both", []func(*apptest.Setup){apptest.Set("AUTH_JWT_SECRET", jwtSecret), apptest.Set("ADMIN_PASSWORD", "correct horse")}, "/v1/links",
@@ -152,8 +152,8 @@ func TestJWTBesideThePassword(t *testing.T) {
 	}
 }
 
-// TestJWTGuessing: wrong tokens count as wrong passwords do. An expired one does not:
-// it is no guess. What a client sent is never in the answer.
+// TestJWTGuessing: wrong tokens count like wrong passwords. Expired tokens do not, because they
+// are not guesses. The response never contains the token.
 func TestJWTGuessing(t *testing.T) {
 	r := apptest.New(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
 	const expirer, guesser = "203.0.113.8:1", "203.0.113.7:1"
@@ -161,20 +161,20 @@ func TestJWTGuessing(t *testing.T) {
 	for range 20 {
 		w := from(r.Handler, expirer, "/v1/links", expired)
 		if w.Code != 401 || !strings.Contains(w.Body.String(), "The token has expired. Get a new one.") || strings.Contains(w.Body.String(), expired[len("Bearer "):]) {
-			t.Fatalf("%d %s", w.Code, w.Body)
+			t.Fatalf("got %d, %s", w.Code, w.Body)
 		}
 	}
 	if w := from(r.Handler, expirer, "/v1/links", right); w.Code != 200 {
-		t.Errorf("after expired tokens: %d", w.Code)
+		t.Errorf("after expired tokens: got %d", w.Code)
 	}
 	for range 10 {
 		if w := from(r.Handler, guesser, "/v1/links", wrong); w.Code != 401 || strings.Contains(w.Body.String(), wrong[len("Bearer "):]) {
-			t.Fatalf("%d %s", w.Code, w.Body)
+			t.Fatalf("got %d, %s", w.Code, w.Body)
 		}
 	}
 	for _, auth := range []string{right, expired, wrong} {
 		if w := from(r.Handler, guesser, "/v1/links", auth); w.Code != 429 || w.Header().Get("Retry-After") == "" {
-			t.Errorf("after wrong tokens: %d %v", w.Code, w.Header())
+			t.Errorf("after wrong tokens: got %d, %v", w.Code, w.Header())
 		}
 	}
 }

@@ -21,21 +21,21 @@ import (
 	"linkwatch/models/targets"
 )
 
-// belongings are what an account has in a test: an item of each kind, with all that can belong to
-// one. Each text begins with a word of the account.
+// belongings are the items of an account in a test: one of each kind, with all related data. Each
+// text starts with a word of the account.
 type belongings struct {
 	*apptest.App
 	user    accounts.User
 	ctx     context.Context // of the account
 	word    string
 	private bool
-	words   []string          // all texts, without what is between the words
-	ids     map[string]string // of what a path names, by its first parts
+	words   []string          // all texts
+	ids     map[string]string // ids by the first parts of paths
 	urls    []string          // of its items
 }
 
-// has adds an item of each kind for an account.
-func has(a *apptest.App, u accounts.User, word string, private bool) *belongings {
+// addAll adds an item of each kind for an account.
+func addAll(a *apptest.App, u accounts.User, word string, private bool) *belongings {
 	a.Helper()
 	b := owner(a, u, word, private)
 	b.link()
@@ -47,14 +47,14 @@ func has(a *apptest.App, u accounts.User, word string, private bool) *belongings
 	return b
 }
 
-// owner are the belongings of an account that has nothing yet.
+// owner returns the belongings of an account without items.
 func owner(a *apptest.App, u accounts.User, word string, private bool) *belongings {
 	b := &belongings{App: a, user: u, word: word, private: private, ids: map[string]string{}}
 	b.ctx = models.WithActor(a.TB.Context(), models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: "session"})
 	return b
 }
 
-// text is a text of an item, which nothing else has.
+// text returns a unique text for an item.
 func (b *belongings) text(of string) string {
 	b.words = append(b.words, b.word+of)
 	return b.word + of
@@ -73,7 +73,7 @@ func (b *belongings) link() {
 	l, created, err := b.Links.Add(b.ctx, links.New{URL: u, Tags: []string{b.text("tag")}, Title: b.text("linktitle"), Notes: b.text("notes"), Private: b.private})
 	b.Must(err)
 	if !created {
-		b.Fatal("the link was there")
+		b.Fatal("the link existed already")
 	}
 	b.ids["link"] = l.ID
 	tags, err := b.Links.TagsOf(b.ctx, l.ID)
@@ -112,7 +112,7 @@ func (b *belongings) shortLink() {
 	b.Ask("GET", "/s/"+l.Key)
 }
 
-// crawl crawls a site twice: a page changes, one is broken, and one leads to another site.
+// crawl crawls a site twice: one page changes, one is broken, and one links to another site.
 func (b *belongings) crawl() {
 	b.Helper()
 	s, u := b.Systems.Crawl.Store, b.url("crawl")
@@ -218,7 +218,7 @@ func (b *belongings) alert() {
 	r.Share(b.private)
 	r, err = s.AddRule(b.ctx, r)
 	b.Must(err)
-	// What happens from now on is for the rule too.
+	// The rule also applies to later events.
 	b.Clock.Advance(time.Minute)
 	t, _, err := b.Targets.Add(b.ctx, targets.New{URL: b.url("alerted"), Name: b.text("alertedname"), Private: b.private})
 	b.Must(err)
@@ -237,7 +237,7 @@ func (b *belongings) alert() {
 		}
 	}
 	if of == "" {
-		b.Fatal("there is no alert")
+		b.Fatal("got no alert")
 	}
 	b.Must(s.Tested(b.TB.Context(), c, b.text("channelerror")))
 	maps.Copy(b.ids, map[string]string{"channel": c.ID, "rule": r.ID, "alert": of, "alerted": t.ID})
@@ -255,7 +255,7 @@ func (b *belongings) send() {
 	}
 }
 
-// cross adds private items of each kind at the URLs of somebody else, where there is none that is shared.
+// cross adds private items with the URLs of another account, except where a shared item exists.
 func (b *belongings) cross(of *belongings) {
 	b.Helper()
 	for _, at := range of.urls {
@@ -283,7 +283,7 @@ func (b *belongings) cross(of *belongings) {
 		b.Must(err)
 		w, err := b.Systems.Sites.Store.Add(b.ctx, sites.NewWebsite{SiteURL: "https://" + u.Host + "/", Name: b.text("crosssite"), Private: true})
 		if models.CodeOf(err) == models.CodeConflict {
-			continue // theirs is shared
+			continue // the other one is shared
 		}
 		b.Must(err)
 		m, _, err := b.Systems.Sites.Store.AddSitemap(b.ctx, w.ID, "https://"+u.Host+"/"+b.text("crosssitemap")+".xml")
@@ -295,7 +295,7 @@ func (b *belongings) cross(of *belongings) {
 	b.send()
 }
 
-// subjects are the kinds of what paths name, by how they begin.
+// subjects maps prefixes of paths to kinds of items.
 var subjects = []struct{ prefix, kind string }{
 	{"/v1/alert-rules/", "rule"}, {"/v1/channels/", "channel"}, {"/v1/crawled-pages/", "crawled page"}, {"/v1/discovered-links/", "discovered link"},
 	{"/v1/feeds/", "feed"}, {"/v1/frontier/", "entry"}, {"/v1/jobs/", "job"}, {"/v1/link/", "link"}, {"/v1/maintenance/", "maintenance"}, {"/v1/shortlinks/", "short link"},
@@ -306,7 +306,7 @@ var subjects = []struct{ prefix, kind string }{
 	{"/links/refreshes/", "refresh"}, {"/links/", "link"}, {"/short/", "short link"}, {"/sites/", "website"}, {"/watch/", "target"}, {"/tags/", "tag"}, {"/changes/", "change"},
 }
 
-// pathOf is the path of a route for what b has; "" = it names nothing of anybody.
+// pathOf returns the path of a route with the ids of b; "" = the route has no id.
 func (b *belongings) pathOf(path string) string {
 	var first string
 	for _, s := range subjects {
@@ -338,7 +338,7 @@ func (b *belongings) pathOf(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// secrets are what only b may see, in lower case.
+// secrets returns the texts that only b may see, in lower case.
 func (b *belongings) secrets() []string {
 	all := slices.Clone(b.words)
 	for kind, id := range b.ids {
@@ -350,7 +350,7 @@ func (b *belongings) secrets() []string {
 	return slices.Compact(all)
 }
 
-// paths are those that read what b has.
+// paths returns the paths that read the items of b.
 func (b *belongings) paths() (all []string) {
 	for _, r := range b.Router.Routes() {
 		if p := b.pathOf(r.Path); r.Method == http.MethodGet && p != "" && !r.Stream && r.Needs != middleware.Admin {
@@ -360,7 +360,7 @@ func (b *belongings) paths() (all []string) {
 	return all
 }
 
-// lists are the paths without parameters, with all filters.
+// lists returns the paths without parameters, with all filters.
 func lists(s *apptest.App, of ...*belongings) (paths []string) {
 	filters := map[string][]string{
 		"/v1/links": {"q=%s", "tag=%stag", "expired=all", "expired=true", "health=unchecked", "q=tag:%stag", "q=site:%slink.test", "q=notes:%snotes", "q=url:%slinkpath", "q=title:%slinktitle"},

@@ -9,8 +9,8 @@ import (
 	"linkwatch/app/apptest"
 )
 
-// TestGeneratedClient generates a Go client from each OpenAPI document, and has
-// tools/client clear members with null by it.
+// TestGeneratedClient generates a Go client from each OpenAPI document. tools/client uses it to
+// clear members with null.
 func TestGeneratedClient(t *testing.T) {
 	for _, document := range []string{"/openapi.json", "/openapi-3.0.json"} {
 		t.Run(document, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestGeneratedClient(t *testing.T) {
 			}
 			for _, args := range [][]string{
 				{"tool", "oapi-codegen", "-config", "oapi.yaml", "openapi.json"},
-				{"run", "-trimpath", ".", s.URL}, // -trimpath: what was compiled before is found in the build cache
+				{"run", "-trimpath", ".", s.URL}, // -trimpath: the build cache does not depend on the folder
 			} {
 				cmd := exec.CommandContext(t.Context(), "go", args...)
 				cmd.Dir = dir

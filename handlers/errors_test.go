@@ -10,11 +10,10 @@ import (
 	"linkwatch/app/apptest"
 )
 
-// canary stands for what a client may not see again: it may be a password.
+// canary is an input that responses must not repeat, because it could be a password.
 const canary = "hunter2-canary"
 
-// TestErrors goes through the table of errors: whatever is refused is a
-// whole problem, and never shows what was sent.
+// TestErrors: every error is a complete problem that does not repeat the input.
 func TestErrors(t *testing.T) {
 	s := apptest.New(t)
 	id := s.Save("https://example.com", "Go").ID
@@ -82,12 +81,12 @@ func TestErrors(t *testing.T) {
 		a := s.Do(c.method, c.path, c.body)
 		a.Problem(c.status, c.slug, c.location)
 		if strings.Contains(a.Body, canary) || strings.Contains(a.Body, "Go struct") {
-			t.Errorf("%s echoes what was sent: %s", a.Call, a.Body)
+			t.Errorf("%s repeats the input: got %s", a.Call, a.Body)
 		}
 	}
 }
 
-// TestManyMistakes: a body of nothing but mistakes gets an answer of a few.
+// TestManyMistakes: a body with many errors gets a short response.
 func TestManyMistakes(t *testing.T) {
 	s := apptest.New(t)
 	members := make([]string, 50_000)
@@ -101,7 +100,7 @@ func TestManyMistakes(t *testing.T) {
 		a := s.Do("POST", "/v1/links", body)
 		a.Problem(400, "invalid-request", "")
 		if len(a.Body) > 4000 {
-			t.Errorf("an answer of %d bytes", len(a.Body))
+			t.Errorf("got a response of %d bytes", len(a.Body))
 		}
 	}
 }
@@ -112,7 +111,7 @@ func TestMethodNotAllowed(t *testing.T) {
 	a.Problem(405, "method-not-allowed", "")
 	for _, m := range []string{"GET", "HEAD", "POST"} {
 		if !strings.Contains(a.Header.Get("Allow"), m) {
-			t.Errorf("Allow %q lacks %s", a.Header.Get("Allow"), m)
+			t.Errorf("got Allow %q without %s", a.Header.Get("Allow"), m)
 		}
 	}
 }
@@ -123,7 +122,7 @@ func TestMediaType(t *testing.T) {
 		a := s.Send("POST", "/v1/links", ct, `{"url":"https://a.test"}`)
 		a.Problem(http.StatusUnsupportedMediaType, "unsupported-media-type", "")
 		if strings.Contains(a.Body, canary) {
-			t.Errorf("the media type is echoed: %s", a.Body)
+			t.Errorf("the response repeats the media type: got %s", a.Body)
 		}
 	}
 	s.Send("POST", "/v1/links", "application/json; charset=utf-8", `{"url":"https://a.test"}`).Want(201)
@@ -156,7 +155,7 @@ func TestDatabaseDown(t *testing.T) {
 	}
 }
 
-// TestClientGone: a closed connection is not an error of the server.
+// TestClientGone: a disconnected client is not an error of the server.
 func TestClientGone(t *testing.T) {
 	s := apptest.New(t)
 	entered, done := make(chan struct{}), make(chan struct{})
@@ -177,10 +176,10 @@ func TestClientGone(t *testing.T) {
 	}()
 	if res, err := http.DefaultClient.Do(req); err == nil {
 		res.Body.Close()
-		t.Fatal("the request was answered")
+		t.Fatal("got a response")
 	}
 	<-done
 	if n := s.Do("GET", "/v1/links?expired=all", "").Want(200)["total_results"]; n != 0.0 {
-		t.Errorf("%v links were stored", n)
+		t.Errorf("got %v stored links", n)
 	}
 }

@@ -2,5 +2,5 @@ package handlers
 
 import "github.com/gin-gonic/gin"
 
-// Engine is the router of the main host.
+// Engine returns the router of the main host.
 func (r *Router) Engine() *gin.Engine { return r.engine }

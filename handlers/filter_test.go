@@ -14,9 +14,9 @@ import (
 	"linkwatch/models"
 )
 
-const maxAddress = 4000 // bytes of an address in a header
+const maxAddress = 4000 // maximum bytes of a URL in a header
 
-// textFilters are text filters of lists, by their path: "/links q".
+// textFilters returns the text filters of lists with their path: "/links q".
 func textFilters() (api, pages []string) {
 	return []string{
 			"/v1/links tag", "/v1/search q", "/v1/search tag", "/v1/tags q", "/v1/targets q", "/v1/targets host", "/v1/shortlinks q", "/v1/jobs q", "/v1/jobs source_id", "/v1/sources q",
@@ -43,26 +43,26 @@ func TestLongFilter_API(t *testing.T) {
 	}
 	for _, at := range api {
 		path, param, _ := strings.Cut(at, " ")
-		if strings.Contains(path, "{") { // of something that is not there
+		if strings.Contains(path, "{") { // of an item that does not exist
 			continue
 		}
 		s.Do("GET", path+"?"+param+"="+strings.Repeat("a", models.MaxFilter), "").Want(http.StatusOK)
 	}
 }
 
-// The filters that the API is known to have are found in its description.
-func TestLongFilter_TableIsWhole(t *testing.T) {
+// textFilters has all text filters of the OpenAPI document.
+func TestLongFilter_TableIsComplete(t *testing.T) {
 	known, _ := textFilters()
 	found := describedFilters(t, apptest.New(t))
 	for _, at := range known {
 		if !slices.Contains(found, at) {
-			t.Errorf("%q is not among %q", at, found)
+			t.Errorf("%q is missing in %q", at, found)
 		}
 	}
 }
 
-// describedFilters are the text filters of every list of the API: its query
-// parameters of any text.
+// describedFilters returns the text filters of all lists in the OpenAPI document: query parameters
+// with free text.
 func describedFilters(t *testing.T, s *apptest.App) []string {
 	t.Helper()
 	var doc struct {
@@ -80,10 +80,10 @@ func describedFilters(t *testing.T, s *apptest.App) []string {
 	if err := json.Unmarshal([]byte(s.Do("GET", "/openapi.json", "").Body), &doc); err != nil {
 		t.Fatal(err)
 	}
-	parsed := []string{"page_token"} // whatever its length
+	parsed := []string{"page_token"} // of any length
 	var found []string
 	for path, operations := range doc.Paths {
-		if !strings.HasPrefix(path, "/v1/") { // no list
+		if !strings.HasPrefix(path, "/v1/") { // not a list
 			continue
 		}
 		for _, p := range operations["get"].Parameters {
@@ -108,20 +108,20 @@ func TestLongFilter_Pages(t *testing.T) {
 				bounded(t, a)
 			}
 			if param == "tags" {
-				continue // fragments for a field
+				continue // parts of a form
 			}
 			a := s.Get(address)
 			apptest.WantText(t, a, "#q-error", "ust be at most 512 bytes.")
 			apptest.WantCount(t, a, `#q[aria-invalid=true][aria-describedby=q-error]`, 1)
 			if got := a.Find(`form.find [name="`+param+`"]`).AttrOr("value", ""); got != long {
-				t.Errorf("%s, %s: %d bytes are kept of %d", at, name, len(got), len(long))
+				t.Errorf("%s, %s: got %d bytes of %d", at, name, len(got), len(long))
 			}
 			if len(a.HTML) > 4*len(long)+50_000 {
-				t.Errorf("%s, %s: the page has %d bytes", at, name, len(a.HTML))
+				t.Errorf("%s, %s: got a page of %d bytes", at, name, len(a.HTML))
 			}
 			part := s.Part(address)
 			if part.Header.Get("HX-Retarget") != "#q-error" {
-				t.Errorf("%s: htmx is told to change %q", at, part.Header.Get("HX-Retarget"))
+				t.Errorf("%s: got HX-Retarget %q", at, part.Header.Get("HX-Retarget"))
 			}
 			apptest.WantText(t, part, "#q-error", "ust be at most 512 bytes.")
 		}
@@ -142,7 +142,7 @@ func TestLongFilter_StatusPageForm(t *testing.T) {
 	apptest.WantText(t, a, "#find-error", "Must be at most 512 bytes.")
 	apptest.WantCount(t, a, `input[name=find][aria-invalid=true][aria-describedby=find-error]`, 1)
 	if a.Find("input[name=find]").AttrOr("value", "") != long || a.Find("input[name=title]").AttrOr("value", "") != "Shop" {
-		t.Error("what was typed is not kept")
+		t.Error("the form lost its input")
 	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/status", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -152,26 +152,25 @@ func TestLongFilter_StatusPageForm(t *testing.T) {
 	apptest.WantText(t, part, "#choices #find-error", "Must be at most 512 bytes.")
 }
 
-// bounded fails if a header holds an address that is too long.
+// bounded fails the test if a header has a URL that is too long.
 func bounded(t *testing.T, a apptest.Page) {
 	t.Helper()
 	for name, values := range a.Header {
 		for _, v := range values {
 			if len(v) > maxAddress {
-				t.Errorf("%s %s: %s has %d bytes", a.Request.Method, a.Request.URL.Path, name, len(v))
+				t.Errorf("%s %s: got %s with %d bytes", a.Request.Method, a.Request.URL.Path, name, len(v))
 			}
 		}
 	}
 }
 
-// No request makes a page send a long header, whatever it carries: as a filter,
-// or as the place that its form was on.
-func TestHeadersAreBounded(t *testing.T) {
+// No request causes a long response header, neither by a filter nor by the field back.
+func TestHeadersAreLimited(t *testing.T) {
 	s := apptest.New(t)
 	l := s.Save("https://a.test", "go")
 	w := s.Watch("https://b.test", "").ID
 	tag := s.TagID("go")
-	wide := strings.Repeat("ü", models.MaxFilter/2) // three times as long once it is escaped
+	wide := strings.Repeat("ü", models.MaxFilter/2) // three times as long when escaped
 	for _, path := range []string{
 		"/links?q=" + wide + "&tag=" + wide, "/tags?q=" + wide, "/watch?q=" + wide + "&host=" + wide, "/short?q=" + wide,
 	} {
@@ -197,16 +196,16 @@ func TestHeadersAreBounded(t *testing.T) {
 			a := s.Post(strings.TrimSpace(path), form)
 			bounded(t, a)
 			if a.StatusCode == http.StatusSeeOther && !strings.HasPrefix(a.Header.Get("Location"), "/") {
-				t.Errorf("%s leads to %.100q", path, a.Header.Get("Location"))
+				t.Errorf("%s: got location %.100q", path, a.Header.Get("Location"))
 			}
 		}
 	}
-	// What the page has to say stays, the filter goes.
+	// The message stays, and the filter is dropped.
 	a := s.Post("/links/"+l.ID+"/expired", url.Values{"back": {"/links?q=" + strings.Repeat("a", 60_000)}, "expired": {"false"}})
 	if got := a.Header.Get("Location"); !strings.HasPrefix(got, "/links?change=") && got != "/links?done=unchanged" {
-		t.Errorf("it leads to %.100q", got)
+		t.Errorf("got location %.100q", got)
 	}
 	if a = s.Post("/links/bulk", url.Values{"back": {"/links?q=go&tag=go"}}); a.Header.Get("Location") != "/links?q=go&tag=go&done=unchanged" {
-		t.Errorf("it leads to %q", a.Header.Get("Location"))
+		t.Errorf("got location %q", a.Header.Get("Location"))
 	}
 }

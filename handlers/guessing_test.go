@@ -9,8 +9,8 @@ import (
 	"linkwatch/app/apptest"
 )
 
-// TestGuessing: a client that sends wrong credentials too often is told when to try
-// again, on pages and by the API. Short links and other clients are not affected.
+// TestGuessing: a client with too many wrong credentials gets 429 with Retry-After on pages and in
+// the API. Short links and other clients are not affected.
 func TestGuessing(t *testing.T) {
 	s := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	s.Shorten("https://example.com/page", "abcd")
@@ -28,10 +28,10 @@ func TestGuessing(t *testing.T) {
 	for i := range 10 {
 		path := []string{"/", "/v1/links", "/api/v1/links", "/metrics"}[i%4]
 		if w := ask(guesser, "GET", path, "Bearer wrong"); w.Code != http.StatusUnauthorized {
-			t.Fatalf("guess %d: %d", i+1, w.Code)
+			t.Fatalf("guess %d: got %d", i+1, w.Code)
 		}
 		if w := ask(guesser, "GET", "/s/abcd", "Bearer wrong"); w.Code != http.StatusFound {
-			t.Fatalf("a short link: %d", w.Code)
+			t.Fatalf("short link: got %d", w.Code)
 		}
 	}
 	for path, kind := range map[string]string{"/": "text/html", "/links": "text/html", "/v1/links": "application/problem+json"} {
@@ -39,25 +39,25 @@ func TestGuessing(t *testing.T) {
 			w := ask(guesser, method, path, right)
 			wait := w.Header().Get("Retry-After")
 			if w.Code != http.StatusTooManyRequests || len(wait) != 2 || !strings.HasPrefix(w.Header().Get("Content-Type"), kind) {
-				t.Errorf("%s %s: %d %v", method, path, w.Code, w.Header())
+				t.Errorf("%s %s: got %d, %v", method, path, w.Code, w.Header())
 			}
 			if method == "GET" && !strings.Contains(w.Body.String(), "Try again in "+wait+" seconds.") {
-				t.Errorf("%s: %s", path, w.Body)
+				t.Errorf("%s: got %s", path, w.Body)
 			}
 		}
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/s/abcd"} {
 		if w := ask(guesser, "GET", path, "Bearer wrong"); w.Code >= 400 {
-			t.Errorf("%s: %d", path, w.Code)
+			t.Errorf("%s: got %d", path, w.Code)
 		}
 	}
 	if w := ask("203.0.113.8:1", "GET", "/v1/links", right); w.Code != http.StatusOK {
-		t.Errorf("another client: %d", w.Code)
+		t.Errorf("other client: got %d", w.Code)
 	}
 }
 
-// TestGuessingBehindAProxy: those who come by a trusted proxy are clients of their own, so one who
-// guesses keeps no other from logging in.
+// TestGuessingBehindAProxy: users behind a trusted proxy are separate clients, so that one who
+// guesses does not block the others.
 func TestGuessingBehindAProxy(t *testing.T) {
 	for _, c := range []struct {
 		name, trusted string
@@ -81,10 +81,10 @@ func TestGuessingBehindAProxy(t *testing.T) {
 				ask("203.0.113.7", "Bearer wrong")
 			}
 			if code := ask("203.0.113.7", "Bearer correct horse"); code != http.StatusTooManyRequests {
-				t.Errorf("the guesser: %d", code)
+				t.Errorf("guessing client: got %d", code)
 			}
 			if code := ask("203.0.113.8", "Bearer correct horse"); code != c.other {
-				t.Errorf("another client: %d, want %d", code, c.other)
+				t.Errorf("other client: got %d, want %d", code, c.other)
 			}
 		})
 	}

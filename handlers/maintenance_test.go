@@ -12,7 +12,7 @@ import (
 
 var isDown = targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"}
 
-// maintain adds a maintenance window of some targets that has begun.
+// maintain adds a maintenance window of some targets that has started.
 func maintain(s *apptest.App, ts ...targets.Target) {
 	s.Helper()
 	var ids alerts.List
@@ -25,7 +25,7 @@ func maintain(s *apptest.App, ts ...targets.Target) {
 	s.Must(err)
 }
 
-// A target that is down in a maintenance window is marked on the overview, with as many queries for several as for one.
+// The overview marks targets that are down in a maintenance window. The number of queries does not depend on their number.
 func TestAttention_Maintenance(t *testing.T) {
 	s := apptest.New(t)
 	shop := s.Watch("https://shop.test", "Shop", isDown)
@@ -41,12 +41,12 @@ func TestAttention_Maintenance(t *testing.T) {
 		maintain(s, s.Watch(fmt.Sprintf("https://%d.test", i), "", isDown))
 	}
 	if many := s.Count("/"); many != few {
-		t.Errorf("%d queries for two targets, %d for five", few, many)
+		t.Errorf("got %d queries for two targets, %d for five", few, many)
 	}
 	apptest.WantCount(t, s.Get("/"), marks, 4)
 }
 
-// The headline of a status page says that maintenance is in progress in place of that targets in maintenance are down.
+// The headline of a status page shows maintenance instead of an outage if only targets in maintenance are down.
 func TestStatusPageDuringMaintenance(t *testing.T) {
 	s := apptest.New(t)
 	isUp := targets.Result{StatusCode: 200, LatencyMS: 10, Attempts: 1}

@@ -12,8 +12,8 @@ import (
 	"linkwatch/handlers/api/apitest"
 )
 
-// TestOpenAPI compares the committed description with what the program says of
-// itself. After a change of the API: bash tools/gen.sh
+// TestOpenAPI compares the committed document with the generated one. After a change of the API, run
+// bash tools/gen.sh.
 func TestOpenAPI(t *testing.T) {
 	s := apptest.New(t)
 	want, err := os.ReadFile("api/openapi.json")
@@ -21,26 +21,26 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.Do("GET", "/openapi.json", ""); got.Body != string(want) {
-		t.Error("openapi.json is not current: bash tools/gen.sh")
+		t.Error("openapi.json is out of date: run bash tools/gen.sh")
 	}
 }
 
-// TestOpenAPIIsValid: both documents are what their versions of OpenAPI allow.
+// TestOpenAPIIsValid: both documents are valid in their version of OpenAPI.
 func TestOpenAPIIsValid(t *testing.T) {
 	s := apptest.New(t)
 	for path, version := range map[string]string{"/openapi.json": "3.1.0", "/openapi-3.0.json": "3.0.3"} {
 		a := s.Do("GET", path, "")
 		if got := a.Want(200)["openapi"]; got != version {
-			t.Errorf("%s: OpenAPI %v, want %s", path, got, version)
+			t.Errorf("%s: got OpenAPI %v, want %s", path, got, version)
 		}
 		if err := apitest.Valid([]byte(a.Body)); err != nil {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v", path, err)
 		}
 	}
 }
 
-// TestOpenAPI30 looks for what a validator lets pass, since unknown words are
-// extensions to it or ignored, but which OpenAPI 3.0 does not know.
+// TestOpenAPI30 finds keywords that OpenAPI 3.0 does not have. Validators ignore them or accept
+// them as extensions.
 func TestOpenAPI30(t *testing.T) {
 	s := apptest.New(t)
 	walk("", s.Do("GET", "/openapi-3.0.json", "").Want(200), func(at string, v map[string]any) {
@@ -69,7 +69,7 @@ func TestOpenAPI30(t *testing.T) {
 	})
 }
 
-// walk calls see for every object of a JSON document.
+// walk calls see for each object of a JSON document.
 func walk(at string, v any, see func(at string, v map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -151,8 +151,8 @@ func TestOpenAPIDescribesEverything(t *testing.T) {
 	}
 }
 
-// TestOpenAPIIsUseful: every operation can be told apart and lists its errors,
-// no operation of an alias is listed, and every tag is used.
+// TestOpenAPIIsUseful: operations have unique ids and list their errors, aliases are not listed, and
+// all tags are used.
 func TestOpenAPIIsUseful(t *testing.T) {
 	doc := readDocument(t)
 	tags := map[string]bool{}
@@ -162,21 +162,21 @@ func TestOpenAPIIsUseful(t *testing.T) {
 	seen := map[string]bool{}
 	for path, ops := range doc.Paths {
 		if strings.HasPrefix(path, "/api/") {
-			t.Errorf("%s is listed", path)
+			t.Errorf("alias %s is listed", path)
 		}
 		for method, op := range ops {
 			if op.OperationID == "" || seen[op.OperationID] || op.Summary == "" || len(op.Tags) != 1 {
-				t.Errorf("%s %s: %+v", method, path, op)
+				t.Errorf("%s %s: got %+v", method, path, op)
 			}
 			seen[op.OperationID] = true
 			for _, tag := range op.Tags {
 				if _, ok := tags[tag]; !ok {
-					t.Errorf("%s %s: no tag %s", method, path, tag)
+					t.Errorf("%s %s: got unknown tag %s", method, path, tag)
 				}
 				tags[tag] = true
 			}
 			if op.Responses["default"].Ref != "" || op.Responses["500"].Ref == "" || op.Responses["403"].Ref == "" {
-				t.Errorf("%s %s: its errors are not listed: %v", method, path, op.Responses)
+				t.Errorf("%s %s: got no errors: %v", method, path, op.Responses)
 			}
 		}
 	}
@@ -192,14 +192,13 @@ func TestOpenAPIIsUseful(t *testing.T) {
 	}
 }
 
-// TestOpenAPIErrors: each error of an operation is a problem whose type is one of
-// a list, and the lists are those of the operation.
+// TestOpenAPIErrors: the document lists the problem types of each operation.
 func TestOpenAPIErrors(t *testing.T) {
 	s := apptest.New(t)
 	doc := s.Do("GET", "/openapi.json", "").Want(200)
 	components, _ := doc["components"].(map[string]any)
 	shared, _ := components["responses"].(map[string]any)
-	types := map[string]string{} // of each shared response
+	types := map[string]string{} // types of each shared response
 	for name, r := range shared {
 		walk(name, r, func(at string, v map[string]any) {
 			if enum, ok := v["enum"].([]any); ok && strings.HasSuffix(at, "/type") {
@@ -227,19 +226,19 @@ func TestOpenAPIErrors(t *testing.T) {
 		method, path, _ := strings.Cut(call, " ")
 		for status, want := range want {
 			if got := types[readDocument(t).Paths[path][method].Responses[status].Ref]; got != want {
-				t.Errorf("%s: %s is %q, want %q", call, status, got, want)
+				t.Errorf("%s, %s: got %q, want %q", call, status, got, want)
 			}
 		}
 	}
 }
 
-// TestOpenAPIMembersArePresent: an answer always has every member that it can have.
+// TestOpenAPIMembersArePresent: all members of responses are required.
 func TestOpenAPIMembersArePresent(t *testing.T) {
 	s := apptest.New(t)
 	components, _ := s.Do("GET", "/openapi.json", "").Want(200)["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)
 	for name, v := range schemas {
-		if strings.HasSuffix(name, "InputBody") || strings.HasSuffix(name, "Settings") { // of requests
+		if strings.HasSuffix(name, "InputBody") || strings.HasSuffix(name, "Settings") { // schemas of requests
 			continue
 		}
 		schema, _ := v.(map[string]any)
@@ -247,14 +246,14 @@ func TestOpenAPIMembersArePresent(t *testing.T) {
 		properties, _ := schema["properties"].(map[string]any)
 		for member := range properties {
 			if !slices.Contains(required, any(member)) && name+"."+member != "Problem.errors" {
-				t.Errorf("%s.%s may be left out", name, member)
+				t.Errorf("%s.%s is optional", name, member)
 			}
 		}
 	}
 }
 
-// TestOpenAPINullInPatch: the document says of each member of a PATCH whether
-// null clears it, so that clients can be generated that send null.
+// TestOpenAPINullInPatch: members of a PATCH are nullable if null clears them, so that generated
+// clients can send null.
 func TestOpenAPINullInPatch(t *testing.T) {
 	s := apptest.New(t)
 	for path, isNullable := range map[string]func(map[string]any) bool{
@@ -285,10 +284,10 @@ func TestOpenAPINullInPatch(t *testing.T) {
 		} {
 			object, m := member(strings.Fields(of)...)
 			if m == nil || isNullable(m) != want {
-				t.Errorf("%s: %s may be null: want %v: %v", path, of, want, m)
+				t.Errorf("%s, %s: want nullable %v, got %v", path, of, want, m)
 			}
 			if required, _ := object["required"].([]any); want && len(required) > 0 {
-				t.Errorf("%s: members of %s are required: %v", path, of, required)
+				t.Errorf("%s: got required members of %s: %v", path, of, required)
 			}
 		}
 	}

@@ -18,11 +18,11 @@ import (
 
 const aDay = 24 * time.Hour
 
-func timedOut(string) any    { return &links.FetchError{Reason: "timed out"} }
-func gone(u string) any      { return links.Page{Status: 404, URL: u} }
-func elsewhere(u string) any { return links.Page{Status: 200, URL: u + "/new", Permanent: true} }
+func timedOut(string) any   { return &links.FetchError{Reason: "timed out"} }
+func notFound(u string) any { return links.Page{Status: 404, URL: u} }
+func moved(u string) any    { return links.Page{Status: 200, URL: u + "/new", Permanent: true} }
 
-// groups are the titles of what needs attention, in their order.
+// groups returns the titles of the attention groups in order.
 func groups(a apptest.Page) []string {
 	var all []string
 	a.Find(".attention-group").Each(func(_ int, g *goquery.Selection) {
@@ -31,16 +31,16 @@ func groups(a apptest.Page) []string {
 	return all
 }
 
-// Many suspect links, the latest to change, hide nothing that matters more.
+// Many recently changed suspect links do not hide more important groups.
 func TestAttention(t *testing.T) {
 	s := apptest.New(t)
-	turn(s, "moved", 1, 1, elsewhere)
-	turn(s, "long-gone", 2, 1, gone)
+	addLinks(s, "moved", 1, 1, moved)
+	addLinks(s, "long-gone", 2, 1, notFound)
 	s.Clock.Advance(links.RecentDays * aDay)
 	deadLinks(s, 7)
-	turn(s, "gone", 6, 1, gone)
+	addLinks(s, "gone", 6, 1, notFound)
 	certified(s, map[string]int{"ended": 1, "ends": 6, "fine": 3}, map[string]time.Duration{"ended": -time.Hour, "ends": 5 * aDay, "fine": 50 * aDay})
-	turn(s, "suspect", 23, 1, timedOut)
+	addLinks(s, "suspect", 23, 1, timedOut)
 	for i := range 2 {
 		s.Watch(fmt.Sprintf("https://down.test/%d", i), "", targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"})
 	}
@@ -56,11 +56,11 @@ func TestAttention(t *testing.T) {
 		"1 failed job (warning)", "6 certificates expiring soon (warning)", "23 suspect links (warning)", "1 moved link (info)",
 	}
 	if got := groups(a); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("the groups are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("got groups\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	apptest.WantText(t, a, "#needs", "· 47")
 
-	// Each group shows its first rows, and leads to a list of exactly its things.
+	// Each group shows its first rows and links to a list of all its items.
 	a.Find(".attention-group").Each(func(_ int, g *goquery.Selection) {
 		var n int
 		if _, err := fmt.Sscan(g.Find("h3").Text(), &n); err != nil {
@@ -68,13 +68,13 @@ func TestAttention(t *testing.T) {
 		}
 		title, rows := g.Find("h3").Text(), g.Find("li").Length()
 		if rows != min(n, 5) {
-			t.Errorf("%s: %d rows are shown", title, rows)
+			t.Errorf("%s: got %d rows", title, rows)
 		}
 		if got := g.Find(".show-all a").Length() == 1; got != (n > rows) {
-			t.Errorf("%s: there is a link to all: %v", title, got)
+			t.Errorf("%s: got a link to all: %v", title, got)
 		}
 		if n > rows && g.Find(".show-all a").Text() != fmt.Sprint("Show all ", n) {
-			t.Errorf("%s: %q", title, g.Find(".show-all a").Text())
+			t.Errorf("%s: got %q", title, g.Find(".show-all a").Text())
 		}
 		path := g.Find("h3 a").AttrOr("href", "")
 		if path == "/admin/jobs" {
@@ -83,23 +83,23 @@ func TestAttention(t *testing.T) {
 		list := s.Get(path)
 		apptest.WantStatus(t, list, 200)
 		if got := list.Find("ol.rows > li, table.targets tbody tr").Length(); got != n {
-			t.Errorf("%s: the list %s shows %d", title, path, got)
+			t.Errorf("%s: list %s: got %d items", title, path, got)
 		}
 		if !strings.Contains(path, "status=") {
 			apptest.WantCount(t, list, `[aria-label$="remove this filter"]`, strings.Count(path, "="))
 		}
 		g.Find("li a.title").Each(func(_ int, row *goquery.Selection) {
 			if list.Find(fmt.Sprintf("a.title:contains(%q)", row.Text())).Length() == 0 {
-				t.Errorf("%s: %s is not in its list", title, row.Text())
+				t.Errorf("%s: %s is missing in the list", title, row.Text())
 			}
 		})
 	})
 }
 
-// What can be done about a thing leads back to the overview, which says what was done and offers to undo it.
+// Actions redirect back to the overview, which shows the result and an undo.
 func TestAttention_Actions(t *testing.T) {
 	s := apptest.New(t)
-	turn(s, "gone", 1, 1, gone)
+	addLinks(s, "gone", 1, 1, notFound)
 	certified(s, map[string]int{"ends": 1}, map[string]time.Duration{"ends": 5 * aDay})
 	s.Must(s.Jobs.Declare(t.Context(), schedule.Job{ID: "broken", Schedule: "@hourly", NextRunAt: s.Jobs.Now()}))
 	run, _, err := s.Jobs.Begin(t.Context(), s.Holder(), "broken", func(now time.Time) time.Time { return now.Add(time.Hour) })
@@ -119,27 +119,27 @@ func TestAttention_Actions(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "Undone.")
 }
 
-func TestAttention_NothingIsWrong(t *testing.T) {
+func TestAttention_Empty(t *testing.T) {
 	s := apptest.New(t)
 	s.Save("https://fine.test")
 	a := s.Get("/")
 	apptest.WantCount(t, a, ".attention-group", 0)
 	apptest.WantText(t, a, ".all-well", "All is well.")
 	if got := apptest.Text(a, "#needs"); got != "Needs attention" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q", got)
 	}
 }
 
-// The first page takes as many queries for two of each as for many.
+// The number of queries of the overview does not depend on the number of items.
 func TestAttention_Queries(t *testing.T) {
 	s := apptest.New(t)
-	turn(s, "suspect", 2, 1, timedOut)
-	turn(s, "gone", 2, 1, gone)
+	addLinks(s, "suspect", 2, 1, timedOut)
+	addLinks(s, "gone", 2, 1, notFound)
 	few := s.Count("/")
-	turn(s, "more-suspect", 40, 1, timedOut)
-	turn(s, "more-gone", 20, 1, gone)
+	addLinks(s, "more-suspect", 40, 1, timedOut)
+	addLinks(s, "more-gone", 20, 1, notFound)
 	if many := s.Count("/"); many != few || many > 36 {
-		t.Errorf("%d queries for few, %d for many", few, many)
+		t.Errorf("got %d queries for few, %d for many", few, many)
 	}
 }
 
@@ -167,15 +167,14 @@ func TestRecentlyExpiredLinks(t *testing.T) {
 	})
 }
 
-// turn makes n links of a kind: it saves them, and then their pages answer so on
-// some days.
-func turn(s *apptest.App, kind string, n, days int, answer func(url string) any) {
+// addLinks saves n links of a kind, whose pages then have a result for some days.
+func addLinks(s *apptest.App, kind string, n, days int, result func(url string) any) {
 	s.Helper()
 	var ids []string
 	for i := range n {
 		u := fmt.Sprintf("https://%s.test/%d", kind, i)
 		ids = append(ids, s.Save(u).ID)
-		s.Web.Set(u, answer(u))
+		s.Web.Set(u, result(u))
 	}
 	for range days {
 		s.Clock.Advance(aDay)
@@ -187,11 +186,11 @@ func turn(s *apptest.App, kind string, n, days int, answer func(url string) any)
 	}
 }
 
-// deadLinks makes n links dead.
-func deadLinks(s *apptest.App, n int) { turn(s, "dead", n, links.DeadAfter, timedOut) }
+// deadLinks adds n dead links.
+func deadLinks(s *apptest.App, n int) { addLinks(s, "dead", n, links.DeadAfter, timedOut) }
 
-// certified watches n targets for each name, and checks them: their certificates
-// end at some time from now.
+// certified adds and checks n targets for each name. Their certificates expire after the given
+// times.
 func certified(s *apptest.App, n map[string]int, ends map[string]time.Duration) {
 	s.Helper()
 	for name := range n {

@@ -12,13 +12,13 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// TestNothingPrivateIsSeen asks as alice, by every route that reads, for what is private to bob: by his ids, by the texts of what he
-// has, and by lists with filters. No answer may have any of it, and what she has herself must look as it did before he added
-// anything. Then she tries to change it by every route that writes. A viewer tries to change what is shared.
-func TestNothingPrivateIsSeen(t *testing.T) {
+// TestPrivateItemsAreHidden reads as alice, by every route, the private items of bob: by id, by text, and by lists with
+// filters. No response contains any of them, and her own items look the same as before bob added his. Then she tries to change
+// them by every route that writes. A viewer tries to change shared items.
+func TestPrivateItemsAreHidden(t *testing.T) {
 	apptest.EachEngine(t, func(a *apptest.App) {
 		root := signIn(a, a.AddUser("root", accounts.Admin))
-		alices := has(a, a.AddUser("alice", accounts.Editor), "wombat", false)
+		alices := addAll(a, a.AddUser("alice", accounts.Editor), "wombat", false)
 		bob, vera := a.AddUser("bob", accounts.Editor), a.AddUser("vera", accounts.Viewer)
 		began := a.Clock.Now()
 		a.Clock.Advance(24 * time.Hour)
@@ -31,22 +31,22 @@ func TestNothingPrivateIsSeen(t *testing.T) {
 		}
 		said := alice.listen("/sse/crawler/events", "/sse/health/events", "/sse/metrics/events", "/v1/jobs/"+alices.ids["job"]+"/logs/stream/v2")
 		a.Clock.Advance(began.Sub(end))
-		bobs := has(a, bob, "quokka", true)
+		bobs := addAll(a, bob, "quokka", true)
 		bobs.cross(alices)
 		if a.Clock.Now().After(end) {
 			a.Fatal("this takes more than a day")
 		}
 		a.Clock.Advance(end.Sub(a.Clock.Now()))
 		for _, p := range own {
-			if got := settled(alice.see(p)); got != before[p] && p != "/metrics" { // they are of the program as a whole
-				a.Errorf("%s differs: %s", p, differ(before[p], got))
+			if got := settled(alice.see(p)); got != before[p] && p != "/metrics" { // they belong to the whole server
+				a.Errorf("%s differs: got %s", p, differ(before[p], got))
 			}
 		}
 
 		secrets, seen := bobs.secrets(), map[string]bool{}
 		for _, p := range append(bobs.paths(), "/crawl/jobs/"+bobs.ids["job"]+"/log", "/v1/jobs/"+bobs.ids["job"]+"/logs/stream/v2") {
 			if code, _, _ := strings.Cut(alice.see(p), "\n"); code != "404" {
-				a.Errorf("%s: %s", p, code)
+				a.Errorf("%s: got %s", p, code)
 			}
 		}
 		his := signIn(a, bob)
@@ -64,7 +64,7 @@ func TestNothingPrivateIsSeen(t *testing.T) {
 		for of, got := range said() {
 			shows(a.TB, of, "", got, secrets)
 		}
-		unseen := map[string]bool{"hook": true, "hookpath": true, "brokenlink": true, "crosslink": true, "crosssitemap": true} // no page of these lists has them
+		unseen := map[string]bool{"hook": true, "hookpath": true, "brokenlink": true, "crosslink": true, "crosssitemap": true} // not in pages of these lists
 		for _, s := range secrets {
 			if word, ok := strings.CutPrefix(s, bobs.word); ok && !seen[s] && !unseen[word] {
 				a.Errorf("bob does not see %s, so the test does not look for it", s)
@@ -76,28 +76,28 @@ func TestNothingPrivateIsSeen(t *testing.T) {
 	})
 }
 
-// The search over everything marks private items, except crawled pages.
+// The global search marks private items, except crawled pages.
 func TestSearchMarksPrivateItems(t *testing.T) {
 	a := apptest.New(t)
 	bob := a.AddUser("bob", accounts.Admin)
-	has(a, bob, "quokka", true)
+	addAll(a, bob, "quokka", true)
 	kinds := map[string]int{}
 	a.SignIn(bob).Get("/search?q=quokka").Find(".hits-of section").Each(func(_ int, s *goquery.Selection) {
 		kind, hits, marks := s.Find("h2").Text(), s.Find("li").Length(), s.Find("li .private").Length()
 		if kinds[kind] = hits; kind != "Actions" && kind != "Crawled pages" && hits != marks {
-			t.Errorf("%s: %d of %d are marked", kind, marks, hits)
+			t.Errorf("%s: got %d marks for %d hits", kind, marks, hits)
 		}
 	})
 	for _, kind := range []string{"Links", "Targets", "Short links", "Crawl jobs", "Websites", "Alerts", "Alert settings"} {
 		if kinds[kind] == 0 {
-			t.Errorf("found no %s: %v", kind, kinds)
+			t.Errorf("got no %s: %v", kind, kinds)
 		}
 	}
 }
 
-// TestWhatBecomesPrivateIsGone: bob makes private what alice has seen and changed, and then deletes it. Neither caches, nor changes that
-// she could undo, nor ids that she knows show it or lead to it. (Alerts stay with who had them, so there are none here.)
-func TestWhatBecomesPrivateIsGone(t *testing.T) {
+// TestItemsThatBecomePrivateAreHidden: bob makes items private that alice has seen and changed, and then deletes them. Caches, changes that
+// she could undo, and known ids do not reveal them. There are no alerts here, because these keep their visibility.
+func TestItemsThatBecomePrivateAreHidden(t *testing.T) {
 	apptest.EachEngine(t, func(a *apptest.App) {
 		a.AddUser("root", accounts.Admin)
 		alice, bob := signIn(a, a.AddUser("alice", accounts.Editor)), a.AddUser("bob", accounts.Editor)
@@ -116,10 +116,10 @@ func TestWhatBecomesPrivateIsGone(t *testing.T) {
 
 		gone := func(when string) {
 			a.Helper()
-			a.Clock.Advance(time.Minute) // figures of an account count for half a minute
+			a.Clock.Advance(time.Minute) // statistics of an account are cached for half a minute
 			secrets := bobs.secrets()
 			for _, p := range bobs.paths() {
-				if code, _, _ := strings.Cut(alice.see(p), "\n"); code != "404" && !strings.Contains(p, "/refreshes/") { // it was hers
+				if code, _, _ := strings.Cut(alice.see(p), "\n"); code != "404" && !strings.Contains(p, "/refreshes/") { // her own
 					a.Errorf("%s, %s: %s", when, p, code)
 				}
 			}
@@ -143,21 +143,21 @@ func TestWhatBecomesPrivateIsGone(t *testing.T) {
 		his.Do("POST", "/v1/links/bulk", `{"action":"delete","ids":["`+bobs.ids["link"]+`","`+bobs.ids["gone link"]+`"]}`).Want(200)
 		for _, of := range items {
 			if got := his.Send("DELETE", of.path+bobs.ids[of.kind], "", ""); got.Status >= 300 {
-				a.Errorf("%s: %d %s", of.kind, got.Status, got.Body)
+				a.Errorf("%s: got %d, %s", of.kind, got.Status, got.Body)
 			}
 		}
 		gone("deleted")
 	})
 }
 
-// shows fails if an answer has secrets that were not in the path.
+// shows fails the test if a response contains secrets that are not in the path.
 func shows(t testing.TB, of, plain, got string, secrets []string) {
 	t.Helper()
 	got, plain = strings.ToLower(got), strings.ToLower(plain)
 	for _, s := range secrets {
 		if strings.Contains(got, s) && !strings.Contains(plain, s) {
 			i := strings.Index(got, s)
-			t.Errorf("%s shows %s: %s", of, s, got[max(0, i-100):min(len(got), i+100)])
+			t.Errorf("%s reveals %s: got %s", of, s, got[max(0, i-100):min(len(got), i+100)])
 		}
 	}
 }

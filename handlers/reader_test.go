@@ -18,7 +18,7 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// reader is the browser and the token of an account.
+// reader has the session and the token of an account.
 type reader struct {
 	*apptest.App
 	bearer string
@@ -32,7 +32,7 @@ func signIn(a *apptest.App, u accounts.User) *reader {
 	return &reader{App: a.SignIn(u), bearer: "Bearer " + secret}
 }
 
-// see returns status, headers and body of a path, by the session unless headers, given as name and value in turn, have a token.
+// see returns status, headers and body of a path. It uses the session unless headers (pairs of name and value) have a token.
 func (a *reader) see(path string, headers ...string) string {
 	a.Helper()
 	r := httptest.NewRequestWithContext(a.TB.Context(), http.MethodGet, path, nil)
@@ -60,12 +60,12 @@ func (a *reader) send(r *http.Request, headers ...string) string {
 	return b.String()
 }
 
-// volatile is what differs between two answers to the same request: its id, and how often a link was viewed, with the length of both.
+// volatile matches what differs between two responses to the same request: the request id and view counts, with their lengths.
 var volatile = regexp.MustCompile(`Content-Length: \d+|X-Request-Id: \S+|Request <code>\w+|"request_id":"\w+"|"view_count":\d+|\d+ views?|Views</dt><dd>\d+|"uptime":"\w+"`)
 
 func settled(answer string) string { return volatile.ReplaceAllString(answer, "") }
 
-// differ is where two texts differ.
+// differ returns the first difference of two texts.
 func differ(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -75,7 +75,7 @@ func differ(a, b string) string {
 	return fmt.Sprintf("%q, now %q", cut(a), cut(b))
 }
 
-// listen opens streams. What it returns closes them and returns what they have said.
+// listen opens streams. The returned function closes them and returns their events.
 func (a *reader) listen(paths ...string) func() map[string]string {
 	a.Helper()
 	ctx, cancel := context.WithCancel(a.TB.Context())
@@ -87,7 +87,7 @@ func (a *reader) listen(paths ...string) func() map[string]string {
 		res, err := http.DefaultClient.Do(r)
 		a.Must(err)
 		if res.StatusCode != http.StatusOK {
-			a.Errorf("%s: %d", path, res.StatusCode)
+			a.Errorf("%s: got %d", path, res.StatusCode)
 		}
 		of := make(chan string, 1)
 		said[path] = of
@@ -101,7 +101,7 @@ func (a *reader) listen(paths ...string) func() map[string]string {
 		}()
 	}
 	return func() map[string]string {
-		time.Sleep(1100 * time.Millisecond) // they look each second
+		time.Sleep(1100 * time.Millisecond) // they poll every second
 		cancel()
 		all := map[string]string{}
 		for path, of := range said {
@@ -111,7 +111,7 @@ func (a *reader) listen(paths ...string) func() map[string]string {
 	}
 }
 
-// bodies are those of operations that would change what they name.
+// bodies has request bodies of operations that change items.
 var bodies = map[string]string{
 	"PUT /v1/jobs/:id": `{"url":"https://mine.test/"}`, "PUT /v1/link/:id": `{"expired":true}`, "PUT /v1/link/:id/annotation": `{"title":"x","notes":"x","private":false}`, "PATCH /v1/link/:id": `{"expired":true}`, "POST /v1/link/:id/tags": `{"tags":["x"]}`,
 	"PUT /v1/link/:id/tag/:tag_id": `{"name":"x"}`, "PUT /v1/websites/:id/credentials": `{"type":"service_account"}`, "POST /v1/alerts/:id/silence": `{"minutes":5}`,
@@ -137,7 +137,7 @@ func (a *reader) writes(of *belongings, secrets []string) {
 		got := a.send(r, headers...)
 		shows(a.TB, method+" "+path, path+body, got, secrets)
 		if strings.HasPrefix(got, "5") {
-			a.Errorf("%s %s: %s", method, path, got)
+			a.Errorf("%s %s: got %s", method, path, got)
 		}
 		if now := a.rows(); now != before {
 			a.Errorf("%s %s %s changes %s; answer: %.300s", method, path, body, differ(before, now), got)
@@ -161,7 +161,7 @@ func (a *reader) writes(of *belongings, secrets []string) {
 			try(r.Method, path, "application/json", body, "Authorization", a.bearer)
 		}
 	}
-	// What names others in its body.
+	// Operations with ids in the body.
 	for path, body := range map[string]string{
 		"/v1/jobs": `{"source_id":"<source>"}`, "/v1/feeds": `{"url":"https://mine.test/f","source_id":"<source>"}`, "/v1/frontier": `{"url":"https://mine.test/f","source_id":"<source>"}`,
 		"/v1/alert-rules": `{"events":["target.down"],"channels":["<channel>"]}`, "/v1/status-pages": `{"slug":"mine","title":"x","targets":["<target>"]}`,
@@ -179,7 +179,7 @@ func (a *reader) writes(of *belongings, secrets []string) {
 	}
 }
 
-// rows are all rows that a write could change.
+// rows returns all rows that a write could change.
 func (a *reader) rows() string {
 	a.Helper()
 	var b strings.Builder

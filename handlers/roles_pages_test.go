@@ -11,9 +11,9 @@ import (
 	"linkwatch/models/schedule"
 )
 
-// TestPagesLeadNowhereRefused: the pages of editors and viewers have no link to a page that they may not open,
-// not even the page that refuses them.
-func TestPagesLeadNowhereRefused(t *testing.T) {
+// TestPagesLinkOnlyToAllowedPages: pages for editors and viewers, including the page of a 403, have no links to
+// pages that they may not open.
+func TestPagesLinkOnlyToAllowedPages(t *testing.T) {
 	s := newTeam(t)
 	s.Save("https://example.test/")
 	s.Must(s.Jobs.Declare(t.Context(), schedule.Job{ID: "broken", Schedule: "@hourly", NextRunAt: s.Jobs.Now()}))
@@ -25,21 +25,21 @@ func TestPagesLeadNowhereRefused(t *testing.T) {
 			}
 			w := s.ask("GET", path, "Cookie", cookie, "Accept", "text/html")
 			if w.Code != code {
-				t.Errorf("%s as %s: %d", path, role, w.Code)
+				t.Errorf("%s as %s: got %d", path, role, w.Code)
 			}
 			page, err := goquery.NewDocumentFromReader(w.Body)
 			s.Must(err)
 			if got := page.Find(`a[href^="/admin"]`).Length() > 0; got != admin {
-				t.Errorf("%s as %s leads to admin pages: %t", path, role, got)
+				t.Errorf("%s as %s: got links to admin pages: %t", path, role, got)
 			}
 			if got := page.Find("[data-new-link]").Length() > 0; got && role == middleware.Viewer {
-				t.Errorf("%s offers a viewer to add things", path)
+				t.Errorf("%s as viewer: got a form that adds items", path)
 			}
 			if strings.HasPrefix(path, "/search") && role == middleware.Viewer && strings.Contains(page.Find("main").Text(), "Add ") {
-				t.Errorf("%s offers a viewer: %s", path, page.Find("main").Text())
+				t.Errorf("%s as viewer: got %s", path, page.Find("main").Text())
 			}
 			if code == http.StatusForbidden && (!strings.Contains(page.Find(".account-link").Text(), s.users[role].Username) || !strings.Contains(page.Text(), "Ask an admin")) {
-				t.Errorf("%s as %s: %s", path, role, page.Text())
+				t.Errorf("%s as %s: got %s", path, role, page.Text())
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// team is a program with an account of each role.
+// team is a server with an account of each role.
 type team struct {
 	*apptest.App
 	store *accounts.Store
@@ -32,7 +32,7 @@ func newTeam(t *testing.T, change ...func(*apptest.Setup)) *team {
 	return s
 }
 
-// user adds an account without a password, which takes no hash.
+// user adds an account without a password, because hashing is slow.
 func (s *team) user(name string, role accounts.Role) accounts.User {
 	s.Helper()
 	u, err := s.store.Add(s.Context(), accounts.NewUser{Username: name, Role: role, Issuer: "https://id.example", Subject: name})
@@ -40,7 +40,7 @@ func (s *team) user(name string, role accounts.Role) accounts.User {
 	return u
 }
 
-// session is the cookie of a new session of an account.
+// session returns the cookie of a new session of an account.
 func (s *team) session(u accounts.User) string {
 	s.Helper()
 	secret, err := s.store.StartSession(s.Context(), u, accounts.MethodPassword, accounts.Client{}, "")
@@ -48,7 +48,7 @@ func (s *team) session(u accounts.User) string {
 	return "linkwatch_session=" + secret
 }
 
-// token is the header of a new API token of an account.
+// token returns the Authorization header of a new API token of an account.
 func (s *team) token(u accounts.User, scopes ...string) string {
 	s.Helper()
 	_, secret, err := s.store.AddToken(s.Context(), u, accounts.NewToken{Name: "test", Scopes: scopes, By: u.Role})
@@ -56,7 +56,7 @@ func (s *team) token(u accounts.User, scopes ...string) string {
 	return "Bearer " + secret
 }
 
-// ask sends a request with headers, given as name and value in turn.
+// ask sends a request with headers (pairs of name and value).
 func (s *team) ask(method, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(s.Context(), method, path, nil)
 	r.Host = "127.0.0.1:8080"
@@ -71,13 +71,13 @@ func (s *team) ask(method, path string, headers ...string) *httptest.ResponseRec
 	return w
 }
 
-// isCall says whether programs call a route.
+// isCall reports whether a route belongs to the API.
 func isCall(r middleware.Route) bool {
 	return strings.HasPrefix(r.Path, "/v1/") || strings.HasPrefix(r.Path, "/sse/") || r.Machine
 }
 
-// TestEveryRouteWithEveryRole asks every route of the router with every role, by session and by
-// API token, and without any.
+// TestEveryRouteWithEveryRole requests every route with every role, by session and by API token, and
+// without credentials.
 func TestEveryRouteWithEveryRole(t *testing.T) {
 	s := newTeam(t)
 	for _, rt := range s.Router.Routes() {
@@ -89,15 +89,15 @@ func TestEveryRouteWithEveryRole(t *testing.T) {
 		switch {
 		case rt.Needs == middleware.Public:
 			if w.Code == http.StatusUnauthorized && rt.Path != "/login" || strings.HasPrefix(w.Header().Get("Location"), "/login") {
-				t.Errorf("%s %s is not public: %d %v", rt.Method, rt.Path, w.Code, w.Header())
+				t.Errorf("%s %s without credentials: got %d, %v", rt.Method, rt.Path, w.Code, w.Header())
 			}
 		case isCall(rt):
 			if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != `Bearer realm="Linkwatch"` {
-				t.Errorf("%s %s without credentials: %d %v", rt.Method, rt.Path, w.Code, w.Header())
+				t.Errorf("%s %s without credentials: got %d, %v", rt.Method, rt.Path, w.Code, w.Header())
 			}
 		default:
 			if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/login") || w.Body.Len() > 200 {
-				t.Errorf("%s %s without credentials: %d %v", rt.Method, rt.Path, w.Code, w.Header())
+				t.Errorf("%s %s without credentials: got %d, %v", rt.Method, rt.Path, w.Code, w.Header())
 			}
 		}
 		if rt.Needs == middleware.Public || rt.Stream {
@@ -110,7 +110,7 @@ func TestEveryRouteWithEveryRole(t *testing.T) {
 				w := s.ask(rt.Method, rt.Path, header...)
 				refused := role < rt.Needs || face == "token" && rt.Own && role < middleware.Admin
 				if (w.Code == http.StatusForbidden) != refused || w.Code == http.StatusUnauthorized || strings.HasPrefix(w.Header().Get("Location"), "/login?next") {
-					t.Errorf("%s %s as %s by %s: %d %s", rt.Method, rt.Path, role, face, w.Code, w.Header().Get("Location"))
+					t.Errorf("%s %s as %s by %s: got %d, %s", rt.Method, rt.Path, role, face, w.Code, w.Header().Get("Location"))
 				}
 			}
 			s.revokeAll(u)
@@ -118,10 +118,10 @@ func TestEveryRouteWithEveryRole(t *testing.T) {
 	}
 }
 
-// scopeOf is the scope that allows what a role may do.
+// scopeOf returns the scope that allows the same as a role.
 var scopeOf = map[middleware.Role]string{middleware.Viewer: "read", middleware.Editor: "write", middleware.Admin: "admin"}
 
-// revokeAll deletes the tokens of an account, which has at most 100.
+// revokeAll deletes all tokens of an account, because an account can have only 100.
 func (s *team) revokeAll(u accounts.User) {
 	s.Helper()
 	l, err := s.store.Tokens(s.Context(), &u, models.Cursor{}, 100)
@@ -131,7 +131,7 @@ func (s *team) revokeAll(u accounts.User) {
 	}
 }
 
-// TestScopesOnEveryRoute: a token with scopes of one system opens the routes of that system alone.
+// TestScopesOnEveryRoute: a token with scopes of one system opens only the routes of that system.
 func TestScopesOnEveryRoute(t *testing.T) {
 	s := newTeam(t)
 	admin := s.users[middleware.Admin]
@@ -151,14 +151,14 @@ func TestScopesOnEveryRoute(t *testing.T) {
 			most := map[string]middleware.Role{"read": middleware.Viewer, "write": middleware.Editor}[verb]
 			allowed := system == rt.System && rt.Needs <= most && !rt.Own
 			if w := s.ask(rt.Method, rt.Path, "Authorization", header); (w.Code != http.StatusForbidden) != allowed {
-				t.Errorf("%s %s (%q) with %s: %d", rt.Method, rt.Path, rt.System, scope, w.Code)
+				t.Errorf("%s %s (%q) with %s: got %d", rt.Method, rt.Path, rt.System, scope, w.Code)
 			}
 		}
 	}
 }
 
-// TestSystemsOfScopes: each system that a scope can name has routes, and each system with routes can be named,
-// but for what only "read", "write" and "admin" open.
+// TestSystemsOfScopes: each system of a scope has routes, and each system with routes has scopes, except for
+// routes that only "read", "write" and "admin" open.
 func TestSystemsOfScopes(t *testing.T) {
 	have := map[string]bool{}
 	for _, rt := range apptest.New(t).Router.Routes() {
@@ -166,19 +166,19 @@ func TestSystemsOfScopes(t *testing.T) {
 	}
 	for _, system := range accounts.Systems {
 		if !have[system] {
-			t.Errorf("no route belongs to %s", system)
+			t.Errorf("%s has no routes", system)
 		}
 		delete(have, system)
 	}
 	delete(have, "")
 	if len(have) > 0 {
-		t.Errorf("no scope names %v", have)
+		t.Errorf("no scope for %v", have)
 	}
 }
 
-// TestCredentialsThatOpenNothing: forged, expired, ended and disabled ones are 401 for programs
-// and lead to the login page for people, on a page and by the API.
-func TestCredentialsThatOpenNothing(t *testing.T) {
+// TestInvalidCredentials: forged, expired, ended and disabled credentials get 401 in the API and a
+// redirect to the login on pages.
+func TestInvalidCredentials(t *testing.T) {
 	s := newTeam(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
 	gone, disabled := s.user("gone", accounts.Editor), s.user("disabled", accounts.Editor)
 	cookies := map[string]string{"ended": s.session(s.users[middleware.Editor]), "deleted": s.session(gone), "disabled": s.session(disabled), "forged": "linkwatch_session=AAAAAAAAAAAAAAAAAAAAAAAAAA"}
@@ -195,27 +195,27 @@ func TestCredentialsThatOpenNothing(t *testing.T) {
 	s.Must(err)
 	for name, cookie := range cookies {
 		if w := s.ask("GET", "/v1/links", "Cookie", cookie); w.Code != http.StatusUnauthorized {
-			t.Errorf("%s session by the API: %d", name, w.Code)
+			t.Errorf("%s session in the API: got %d", name, w.Code)
 		}
 		if w := s.ask("GET", "/links?q=x", "Cookie", cookie); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/login?next=%2Flinks%3Fq%3Dx" {
-			t.Errorf("%s session on a page: %d %v", name, w.Code, w.Header())
+			t.Errorf("%s session on a page: got %d, %v", name, w.Code, w.Header())
 		}
 	}
 	for name, bearer := range bearers {
 		for i, path := range []string{"/v1/links", "/links", "/metrics"} {
 			s.from = fmt.Sprintf("192.0.2.%d", 100+i) // three clients with ten guesses each
 			if w := s.ask("GET", path, "Authorization", bearer); w.Code != http.StatusUnauthorized {
-				t.Errorf("%s token at %s: %d", name, path, w.Code)
+				t.Errorf("%s token at %s: got %d", name, path, w.Code)
 			}
 		}
 	}
 	if w := s.ask("GET", "/links", "Cookie", right["session"]+"; linkwatch_session=AAAAAAAAAAAAAAAAAAAAAAAAAA"); w.Code != http.StatusSeeOther {
-		t.Errorf("two sessions at once: %d", w.Code)
+		t.Errorf("two session cookies: got %d", w.Code)
 	}
 }
 
-// TestJWTOfAnAccount: a JWT opens no more than the account that it names may, and nothing if
-// the account is disabled or was deleted.
+// TestJWTOfAnAccount: a JWT allows at most the role of its account, and nothing if the account is
+// disabled or deleted.
 func TestJWTOfAnAccount(t *testing.T) {
 	s := newTeam(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
 	bearer := func(sub, role string) string {
@@ -231,10 +231,10 @@ func TestJWTOfAnAccount(t *testing.T) {
 		{"a service", "viewer", "POST", "/v1/targets", 403}, {"a service", "admin", "GET", "/v1/tokens", 409},
 	} {
 		if w := s.ask(c.method, c.path, "Authorization", bearer(c.sub, c.role)); w.Code != c.want {
-			t.Errorf("%s %s as %s with the role %q: %d, want %d", c.method, c.path, c.sub, c.role, w.Code, c.want)
+			t.Errorf("%s %s as %s with the role %q: got %d, want %d", c.method, c.path, c.sub, c.role, w.Code, c.want)
 		}
 	}
-	// A token that it creates would read with the role of the account.
+	// A token that it adds would have the role of the account.
 	for role, want := range map[string]int{"viewer": 403, "editor": 403, "admin": 201} {
 		r := httptest.NewRequestWithContext(s.Context(), "POST", "/v1/tokens", strings.NewReader(`{"name": "n", "scopes": ["read"]}`))
 		r.Host = "127.0.0.1:8080"
@@ -242,22 +242,22 @@ func TestJWTOfAnAccount(t *testing.T) {
 		r.Header.Set("Authorization", bearer("admin1", role))
 		w := httptest.NewRecorder()
 		if s.Router.ServeHTTP(w, r); w.Code != want {
-			t.Errorf("a token by a JWT with the role %s: %d %s", role, w.Code, w.Body)
+			t.Errorf("add a token with a JWT of the role %s: got %d, %s", role, w.Code, w.Body)
 		}
 	}
 	_, err := s.store.Edit(s.Context(), editor.ID, accounts.Edit{Disabled: new(true)})
 	s.Must(err)
 	if w := s.ask("GET", "/v1/links", "Authorization", bearer("editor1", "viewer")); w.Code != http.StatusUnauthorized {
-		t.Errorf("the JWT of a disabled account: %d", w.Code)
+		t.Errorf("JWT of a disabled account: got %d", w.Code)
 	}
 	s.Must(s.store.Delete(s.Context(), editor.ID))
 	if w := s.ask("GET", "/v1/links", "Authorization", bearer("editor1", "viewer")); w.Code != http.StatusUnauthorized {
-		t.Errorf("the JWT of a deleted account: %d", w.Code)
+		t.Errorf("JWT of a deleted account: got %d", w.Code)
 	}
 }
 
-// TestSignedInPageCostsOneQueryMore than an open one.
-func TestSignedInPageCostsOneQueryMore(t *testing.T) {
+// TestSessionCostsOneQuery: a page for a signed-in user needs one query more than an open page.
+func TestSessionCostsOneQuery(t *testing.T) {
 	open := apptest.New(t)
 	s := newTeam(t)
 	cookie := s.session(s.users[middleware.Admin])
@@ -266,17 +266,17 @@ func TestSignedInPageCostsOneQueryMore(t *testing.T) {
 		w := s.ask("GET", path, "Cookie", cookie)
 		took := s.Queries.Load() - before
 		if w.Code != http.StatusOK {
-			t.Fatalf("%s: %d", path, w.Code)
+			t.Fatalf("%s: got %d", path, w.Code)
 		}
 		before = open.Queries.Load()
 		open.Ask("GET", path)
 		if want := open.Queries.Load() - before + 1; took > want {
-			t.Errorf("%s takes %d queries for an account, want at most %d", path, took, want)
+			t.Errorf("%s: got %d queries for an account, want at most %d", path, took, want)
 		}
 	}
 }
 
-// TestHeadersOfAccounts: cookies and HTTPS.
+// TestHeadersOfAccounts checks the headers of cookies and HTTPS.
 func TestHeadersOfAccounts(t *testing.T) {
 	for _, c := range []struct {
 		publicURL, host, proto string
@@ -299,7 +299,7 @@ func TestHeadersOfAccounts(t *testing.T) {
 		s.Router.ServeHTTP(w, r)
 		cookies := w.Result().Cookies()
 		if w.Code != http.StatusSeeOther || len(cookies) != 1 {
-			t.Fatalf("%+v: %d %s", c, w.Code, w.Body)
+			t.Fatalf("%+v: got %d, %s", c, w.Code, w.Body)
 		}
 		k := cookies[0]
 		name := "linkwatch_session"
@@ -307,15 +307,15 @@ func TestHeadersOfAccounts(t *testing.T) {
 			name = "__Host-" + name
 		}
 		if k.Name != name || k.Secure != c.secure || !k.HttpOnly || k.SameSite != http.SameSiteLaxMode || k.Path != "/" || k.Domain != "" || k.MaxAge != 30*24*3600 {
-			t.Errorf("%+v: %s", c, w.Header().Get("Set-Cookie"))
+			t.Errorf("%+v: got %s", c, w.Header().Get("Set-Cookie"))
 		}
 		if got := w.Header().Get("Strict-Transport-Security"); (got == "max-age=31536000") != c.hsts {
-			t.Errorf("%+v: Strict-Transport-Security %q", c, got)
+			t.Errorf("%+v: got Strict-Transport-Security %q", c, got)
 		}
 	}
 }
 
-// A session is asked for again while a stream of it is open: see TestStreamEndsWithItsCredential.
+// TestStreamEndsWithItsCredential checks that open streams recheck their session.
 func TestStreamsOfEveryRole(t *testing.T) {
 	s := newTeam(t)
 	for _, rt := range s.Router.Routes() {
@@ -324,10 +324,10 @@ func TestStreamsOfEveryRole(t *testing.T) {
 		}
 		path := strings.ReplaceAll(rt.Path, ":id", "j_0353VcDegkIr4HsS1JTp1z")
 		if w := s.ask("HEAD", path); w.Code != http.StatusUnauthorized && w.Code != http.StatusSeeOther {
-			t.Errorf("%s without credentials: %d", rt.Path, w.Code)
+			t.Errorf("%s without credentials: got %d", rt.Path, w.Code)
 		}
 		if w := s.ask("HEAD", path, "Cookie", s.session(s.users[middleware.Viewer])); w.Code != http.StatusOK && w.Code != http.StatusNotFound {
-			t.Errorf("%s as a viewer: %d", rt.Path, w.Code)
+			t.Errorf("%s as a viewer: got %d", rt.Path, w.Code)
 		}
 	}
 }

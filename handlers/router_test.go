@@ -29,14 +29,13 @@ func get(r http.Handler, method, path string, headers ...string) *httptest.Respo
 	return w
 }
 
-// TestEveryRouteIsInTheTable: nothing is served that the table does not name,
-// and the table names nothing that is not served.
+// TestEveryRouteIsInTheTable: the router serves exactly the routes of the table.
 func TestEveryRouteIsInTheTable(t *testing.T) {
 	r := apptest.New(t)
 	var table, served []string
 	for _, rt := range r.Router.Routes() {
 		if rt.Needs < middleware.Public || rt.Needs > middleware.Admin {
-			t.Errorf("%s %s needs no role", rt.Method, rt.Path)
+			t.Errorf("%s %s has no role", rt.Method, rt.Path)
 		}
 		table = append(table, rt.Method+" "+rt.Path)
 		if rt.Method == "GET" {
@@ -51,20 +50,19 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 	if !slices.Equal(table, served) {
 		for _, s := range served {
 			if !slices.Contains(table, s) {
-				t.Errorf("served but not in the table: %s", s)
+				t.Errorf("served but not in the table: got %s", s)
 			}
 		}
 		for _, s := range table {
 			if !slices.Contains(served, s) {
-				t.Errorf("in the table but not served: %s", s)
+				t.Errorf("in the table but not served: got %s", s)
 			}
 		}
 	}
 }
 
-// TestDescribedRoutes: the OpenAPI document describes every operation of /v1, and
-// nothing that the router does not serve; whether it lists 401 depends on the
-// role that the route needs.
+// TestDescribedRoutes: the OpenAPI document describes exactly the operations of /v1. Operations
+// that need a role list 401.
 func TestDescribedRoutes(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct{ Responses map[string]any }
@@ -94,29 +92,29 @@ func TestDescribedRoutes(t *testing.T) {
 				t.Errorf("%s %s is not served", method, path)
 			}
 			if _, login := op.Responses["401"]; login != (rt.Needs != middleware.Public) {
-				t.Errorf("%s %s: 401 is listed: %v", method, path, login)
+				t.Errorf("%s %s: got 401 listed: %v", method, path, login)
 			}
 		}
 	}
 }
 
-// TestPassword asks every route without a password, by both faces.
+// TestPassword requests every route without a password, as a browser and as an API client.
 func TestPassword(t *testing.T) {
 	r := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	for _, rt := range r.Router.Routes() {
 		w := get(r.Handler, rt.Method, rt.Path)
-		if rt.Needs == middleware.Public { // app/testdata/routes.txt says which these are
+		if rt.Needs == middleware.Public { // app/testdata/routes.txt lists the public routes
 			if w.Code == http.StatusUnauthorized && rt.Path != "/login" {
-				t.Errorf("%s %s asks for a login", rt.Method, rt.Path)
+				t.Errorf("%s %s requires a login", rt.Method, rt.Path)
 			}
 			continue
 		}
 		if strings.HasPrefix(rt.Path, "/v1/") || strings.HasPrefix(rt.Path, "/sse/") || rt.Machine {
 			if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") == "" || !strings.Contains(w.Body.String(), "/probs/unauthorized") {
-				t.Errorf("%s %s: %d %s", rt.Method, rt.Path, w.Code, w.Body)
+				t.Errorf("%s %s: got %d, %s", rt.Method, rt.Path, w.Code, w.Body)
 			}
 		} else if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/login") {
-			t.Errorf("%s %s: %d %v", rt.Method, rt.Path, w.Code, w.Header())
+			t.Errorf("%s %s: got %d, %v", rt.Method, rt.Path, w.Code, w.Header())
 		}
 	}
 	for _, c := range []struct {
@@ -133,12 +131,12 @@ func TestPassword(t *testing.T) {
 		{"Basic " + "Y29ycmVjdCBob3JzZTphbnlib2R5", 401}, // correct horse:anybody
 	} {
 		if w := get(r.Handler, "GET", "/v1/links", "Authorization", c.auth); w.Code != c.want {
-			t.Errorf("%q: %d, want %d", c.auth, w.Code, c.want)
+			t.Errorf("%q: got %d, want %d", c.auth, w.Code, c.want)
 		}
 	}
 	for _, alias := range []string{"/api/v1/links", "/api/admin/cleanup/stats"} {
 		if w := get(r.Handler, "GET", alias); w.Code != http.StatusUnauthorized {
-			t.Errorf("%s is open: %d", alias, w.Code)
+			t.Errorf("%s without a password: got %d", alias, w.Code)
 		}
 	}
 }
@@ -152,10 +150,10 @@ func TestHosts(t *testing.T) {
 	} {
 		w := get(r.Handler, "GET", "/v1/links", "Host", host)
 		if w.Code != want {
-			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
+			t.Errorf("Host %q: got %d, want %d", host, w.Code, want)
 		}
 		if want == 403 && (!strings.Contains(w.Body.String(), "/probs/forbidden") || strings.Contains(w.Body.String(), "evil")) {
-			t.Errorf("Host %q: %s", host, w.Body)
+			t.Errorf("Host %q: got %s", host, w.Body)
 		}
 	}
 }
@@ -172,11 +170,11 @@ func TestCrossOrigin(t *testing.T) {
 		{"DELETE", "Origin", "https://evil.test", 403},
 		{"DELETE", "Origin", "http://127.0.0.1:8080", 404},
 		{"DELETE", "Origin", "https://links.example.org", 404},
-		{"DELETE", "Accept", "*/*", 404}, // no browser
+		{"DELETE", "Accept", "*/*", 404}, // not a browser
 		{"GET", "Sec-Fetch-Site", "cross-site", 404},
 	} {
 		if w := get(r.Handler, c.method, "/v1/link/x", c.header, c.value); w.Code != c.want {
-			t.Errorf("%s with %s: %s answers %d, want %d", c.method, c.header, c.value, w.Code, c.want)
+			t.Errorf("%s with %s: %s: got %d, want %d", c.method, c.header, c.value, w.Code, c.want)
 		}
 	}
 }
@@ -187,11 +185,11 @@ func TestHeaders(t *testing.T) {
 		h := get(r.Handler, "GET", path).Header()
 		if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'self'") || h.Get("X-Content-Type-Options") != "nosniff" ||
 			h.Get("Referrer-Policy") == "" || h.Get("X-Request-Id") == "" {
-			t.Errorf("%s: %v", path, h)
+			t.Errorf("%s: got %v", path, h)
 		}
 	}
 	if w := get(r.Handler, "GET", "/openapi.json", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
-		t.Errorf("a long text is not compressed: %v", w.Header())
+		t.Errorf("got an uncompressed long text: %v", w.Header())
 	}
 }
 
@@ -203,7 +201,7 @@ func TestRequestID(t *testing.T) {
 	} {
 		got := get(r.Handler, "GET", "/healthz", "X-Request-Id", given).Header().Get("X-Request-Id")
 		if (got == given) != kept || got == "" {
-			t.Errorf("%q became %q", given, got)
+			t.Errorf("%q: got %q", given, got)
 		}
 	}
 }
@@ -218,23 +216,23 @@ func TestDocs(t *testing.T) {
 	} {
 		w := get(r.Handler, "GET", path)
 		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%s: %d, without %q", path, w.Code, want)
+			t.Errorf("%s: got %d without %q", path, w.Code, want)
 		}
 		if strings.Contains(w.Body.String()[:min(3000, w.Body.Len())], "https://cdn") {
-			t.Errorf("%s is not served locally", path)
+			t.Errorf("%s is loaded from another host", path)
 		}
 	}
 }
 
-// TestMetricsKnowNoVisitor: what a visitor makes up is no label.
-func TestMetricsKnowNoVisitor(t *testing.T) {
+// TestMetricsHaveNoInput: labels contain no input of clients.
+func TestMetricsHaveNoInput(t *testing.T) {
 	r := apptest.New(t)
 	get(r.Handler, "GET", "/v1/link/canary")
 	get(r.Handler, "GET", "/canary?canary=1")
 	get(r.Handler, "CANARY", "/v1/links")
 	body := get(r.Handler, "GET", "/metrics").Body.String()
 	if strings.Contains(strings.ToLower(body), "canary") {
-		t.Error("a label holds what a visitor chose")
+		t.Error("a label contains input of a client")
 	}
 	for _, want := range []string{
 		`linkwatch_http_requests_total{method="GET",route="/v1/link/:id",status="404"} 1`,
@@ -244,48 +242,48 @@ func TestMetricsKnowNoVisitor(t *testing.T) {
 		"linkwatch_http_requests_in_flight 1",
 	} {
 		if !strings.Contains(body, want) {
-			t.Errorf("no %s", want)
+			t.Errorf("the metrics lack %s", want)
 		}
 	}
 }
 
-func TestLogHoldsNoQuery(t *testing.T) {
+func TestLogHasNoQuery(t *testing.T) {
 	var log strings.Builder
 	r := apptest.New(t, func(s *apptest.Setup) { s.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	id := get(r.Handler, "GET", "/v1/search?q=canary").Header().Get("X-Request-Id")
 	get(r.Handler, "GET", "/healthz")
 	if strings.Contains(log.String(), "canary") || strings.Contains(log.String(), "healthz") {
-		t.Errorf("log: %s", log.String())
+		t.Errorf("got log %s", log.String())
 	}
 	if !strings.Contains(log.String(), "request_id="+id) || !strings.Contains(log.String(), "path=/v1/search status=200") {
-		t.Errorf("log: %s", log.String())
+		t.Errorf("got log %s", log.String())
 	}
 }
 
 func TestStopping(t *testing.T) {
 	r := apptest.New(t)
 	if w := get(r.Handler, "GET", "/readyz"); w.Code != 200 {
-		t.Fatalf("%d %s", w.Code, w.Body)
+		t.Fatalf("got %d, %s", w.Code, w.Body)
 	}
 	if w := get(r.Handler, "GET", "/health"); w.Code != 200 || !strings.Contains(w.Body.String(), `"version":"v1.2.3"`) {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("got %d, %s", w.Code, w.Body)
 	}
 	r.Health.Stopping()
 	if w := get(r.Handler, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "/probs/unavailable") {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("got %d, %s", w.Code, w.Body)
 	}
 	if w := get(r.Handler, "GET", "/healthz"); w.Code != 200 {
-		t.Errorf("%d", w.Code)
+		t.Errorf("got %d", w.Code)
 	}
 }
 
-// TestProblemPage: a browser outside of the API gets a page, the API's client JSON.
+// TestProblemPage: errors are a page for browsers and JSON in the API.
 func TestProblemPage(t *testing.T) {
 	r := apptest.New(t)
 	for path, want := range map[string]string{"/nothing": "text/html", "/v1/nothing": "application/problem+json"} {
 		w := get(r.Handler, "GET", path, "Accept", "text/html")
 		if w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), want) {
-			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
+			t.Errorf("%s: got %d, %s", path, w.Code, w.Header().Get("Content-Type"))
 		}
 	}
 }

@@ -18,10 +18,10 @@ import (
 	"linkwatch/models/sites"
 )
 
-// hostile is a text that would run as a script wherever it is not escaped.
+// hostile is a text that runs as a script if it is not escaped.
 const hostile = `zebra <script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
-// oneOfEach stores something of each kind that has a text in its title.
+// oneOfEach adds an item of each kind with a text in its title.
 func oneOfEach(s *apptest.App, text, host string) {
 	s.Helper()
 	s.Web.Set("https://"+host+"/", links.Page{Status: 200, URL: "https://" + host + "/", Title: text})
@@ -52,17 +52,17 @@ func kinds(a apptest.Page) (all []string) {
 	return all
 }
 
-// Each kind has its hits, in the order of the navigation, on both engines and whatever their titles are.
+// All kinds have their hits, in the order of the navigation and with any titles.
 func TestSearchOverEverything(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		t := s.TB.(*testing.T)
-		for i := range 6 { // one more than is shown
+		for i := range 6 { // one more than the page shows
 			oneOfEach(s, hostile, fmt.Sprintf("zoo%d.test", i))
 		}
 		a := s.Get("/search?q=zebra")
 		apptest.WantStatus(t, a, http.StatusOK)
 		if got := strings.Join(kinds(a), ", "); got != "Links, Targets, Short links, Crawl jobs, Crawled pages, Websites, Alert settings" {
-			t.Errorf("found are %s", got)
+			t.Errorf("got %s", got)
 		}
 		apptest.WantCount(t, a, "main script, main img", 0)
 		apptest.WantCount(t, a, ".hits li", 7*5)
@@ -78,12 +78,12 @@ func TestSearchOverEverything(t *testing.T) {
 
 		part := s.Part("/search?q=zebra")
 		apptest.WantCount(t, part, "header, script, img", 0)
-		apptest.WantCount(t, part, `[role=listbox] [role=group] a[role=option]`, 7*5+5) // one to all of each kind that has a list
+		apptest.WantCount(t, part, `[role=listbox] [role=group] a[role=option]`, 7*5+5) // a link to all for each kind with a list
 	})
 }
 
 // Items without a substring index are found by the prefix of their key or host, at any age.
-func TestSearchFindsByBeginnings(t *testing.T) {
+func TestSearchByPrefix(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		t := s.TB.(*testing.T)
 		oneOfEach(s, "A title", "zoo.test")
@@ -95,7 +95,7 @@ func TestSearchFindsByBeginnings(t *testing.T) {
 			"'\"\\":             "",
 		} {
 			if got := strings.Join(kinds(s.Get("/search?q="+url.QueryEscape(text))), ", "); !strings.HasPrefix(got, want) || want == "" && got != "" {
-				t.Errorf("%q finds %s", text, got)
+				t.Errorf("%q: got %s", text, got)
 			}
 		}
 	})
@@ -123,28 +123,28 @@ func TestSearchOffersActions(t *testing.T) {
 		var got []string
 		a.Find(".actions-list a").Each(func(_ int, l *goquery.Selection) {
 			got = append(got, l.Text())
-			path, _, _ := strings.Cut(l.AttrOr("href", ""), "#") // browsers keep it to themselves
-			if path == "/admin/cleanup" {                        // its job runs in the whole program only
+			path, _, _ := strings.Cut(l.AttrOr("href", ""), "#") // browsers do not send it
+			if path == "/admin/cleanup" {                        // its job runs only in the full server
 				return
 			}
 			to := s.Get(path)
 			apptest.WantStatus(t, to, http.StatusOK)
 			if strings.Contains(text, "new.test") {
 				if typed := to.Find("#url").AttrOr("value", ""); typed != "https://new.test/a?" {
-					t.Errorf("%s fills in %q", l.Text(), typed)
+					t.Errorf("%s: got %q in the form", l.Text(), typed)
 				}
 			}
 		})
 		if strings.Join(got, ", ") != want {
-			t.Errorf("%q offers %q", text, got)
+			t.Errorf("%q: got %q", text, got)
 		}
 	}
 	if n, err := s.Links.Counts(t.Context()); err != nil || n.Active != 0 { // opening a form stores nothing
-		t.Errorf("%d links, %v", n.Active, err)
+		t.Errorf("got %d links, %v", n.Active, err)
 	}
 }
 
-func TestSearchForTooMuch(t *testing.T) {
+func TestLongSearch(t *testing.T) {
 	s := apptest.New(t)
 	for name, long := range longFilters {
 		a := s.Get("/search?q=" + url.QueryEscape(long))
@@ -153,12 +153,12 @@ func TestSearchForTooMuch(t *testing.T) {
 		part := s.Part("/search?q=" + url.QueryEscape(long))
 		apptest.WantText(t, part, ".remark", "Must be at most 512 bytes.")
 		if kept := a.Find("#q").AttrOr("value", ""); kept != long {
-			t.Errorf("%s: %d bytes are kept of %d", name, len(kept), len(long))
+			t.Errorf("%s: got %d bytes of %d", name, len(kept), len(long))
 		}
 	}
 }
 
-// The search and the overview take as many queries for one of each as for many.
+// The numbers of queries of the search and the overview do not depend on the number of items.
 func TestSearchQueries(t *testing.T) {
 	s := apptest.New(t)
 	const path = "/search?q=zebra"
@@ -168,15 +168,15 @@ func TestSearchQueries(t *testing.T) {
 		oneOfEach(s, fmt.Sprintf("zebra %d", i), fmt.Sprintf("zoo-%d.test", i))
 		s.Clock.Advance(time.Minute)
 	}
-	if many := s.Count(path); many > few+2 || many > 20 { // crawled pages are ranked once there are two
-		t.Errorf("%d queries for few, %d for many", few, many)
+	if many := s.Count(path); many > few+2 || many > 20 { // crawled pages are ranked only if there are at least two
+		t.Errorf("got %d queries for few, %d for many", few, many)
 	}
 	if many := s.Count("/"); many != fewOnOverview {
-		t.Errorf("the overview takes %d queries for few, %d for many", fewOnOverview, many)
+		t.Errorf("overview: got %d queries for few, %d for many", fewOnOverview, many)
 	}
 	again := s.Count(path)
 	oneOfEach(s, "zebra again", "again.test")
 	if many := s.Count(path); many != again {
-		t.Errorf("%d queries, then %d", again, many)
+		t.Errorf("got %d queries, then %d", again, many)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// TestStreamsEndWithTheirCredentials: what is open does not outlive a session, a token, a role or an account.
+// TestStreamsEndWithTheirCredentials: open streams end with their session, token, role or account.
 func TestStreamsEndWithTheirCredentials(t *testing.T) {
 	s := newTeam(t)
 	admin, editor, viewer := s.users[middleware.Admin], s.users[middleware.Editor], s.users[middleware.Viewer]
@@ -26,7 +26,7 @@ func TestStreamsEndWithTheirCredentials(t *testing.T) {
 		s.Must(err)
 		t.Cleanup(func() { res.Body.Close() })
 		if res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %d", name, res.StatusCode)
+			t.Fatalf("%s: got %d", name, res.StatusCode)
 		}
 		ends[name] = res
 	}
@@ -60,7 +60,7 @@ func TestStreamsEndWithTheirCredentials(t *testing.T) {
 		select {
 		case <-ended:
 		case <-time.After(8 * time.Second):
-			t.Errorf("%s: the stream goes on", name)
+			t.Errorf("%s: the stream continues", name)
 		}
 	}
 	select {

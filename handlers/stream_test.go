@@ -20,8 +20,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// streaming is a server with one stream at /sse/numbers, which waits for a value
-// of next before each event but the first.
+// streaming returns a server with one stream at /sse/numbers, which waits for a value of next before
+// each event except the first.
 func streaming(t *testing.T, jwtSecret string, next <-chan struct{}) (server *httptest.Server, log *modelstest.Log) {
 	t.Helper()
 	log = modelstest.NewLog(t)
@@ -72,26 +72,26 @@ func ask(t *testing.T, server *httptest.Server, path string, headers ...string) 
 	return res
 }
 
-// TestStreamIsNotHeldBack: what a stream sends arrives before it ends, also at a
-// client that takes gzip. Its duration is none of a request.
-func TestStreamIsNotHeldBack(t *testing.T) {
+// TestStreamIsNotBuffered: events arrive before the stream ends, also with gzip. Its duration is not in
+// the histogram of requests.
+func TestStreamIsNotBuffered(t *testing.T) {
 	for _, encoding := range []string{"gzip", "identity"} {
 		next := make(chan struct{})
 		server, log := streaming(t, "", next)
 		res := ask(t, server, "/sse/numbers", "Accept-Encoding", encoding)
 		if h := res.Header; h.Get("Content-Encoding") != "" || h.Get("No-Gzip-Compression") != "" || h.Get("Content-Type") != "text/event-stream" {
-			t.Errorf("%s: %v", encoding, h)
+			t.Errorf("%s: got %v", encoding, h)
 		}
 		lines := bufio.NewReader(res.Body)
 		for _, want := range []string{"retry: 2000", "", "id: 1", "data: 1", ""} {
 			if got, err := lines.ReadString('\n'); err != nil || got != want+"\n" {
-				t.Fatalf("%s: got %q %v, want %q", encoding, got, err, want)
+				t.Fatalf("%s: got %q, %v, want %q", encoding, got, err, want)
 			}
 		}
-		next <- struct{}{} // only now there is more
+		next <- struct{}{} // now there are more events
 		rest, err := io.ReadAll(lines)
 		if want := "id: 2\ndata: \"" + strings.Repeat("2", 5000) + "\"\n\nevent: end\ndata: {}\n\n"; err != nil || string(rest) != want {
-			t.Errorf("%s: %v %q", encoding, err, rest)
+			t.Errorf("%s: got %v, %q", encoding, err, rest)
 		}
 		const route = `route="/sse/numbers"`
 		var metrics string
@@ -101,28 +101,28 @@ func TestStreamIsNotHeldBack(t *testing.T) {
 			return strings.Contains(metrics, `linkwatch_http_requests_total{method="GET",`+route+`,status="200"} 1`)
 		})
 		if strings.Contains(metrics, `duration_seconds_count{method="GET",`+route) {
-			t.Error("the time that a stream was open is in the histogram")
+			t.Error("the duration of a stream is in the histogram")
 		}
 		modelstest.Eventually(t, "the stream is logged", func() bool { return log.Count("path=/sse/numbers status=200") == 1 })
 		if _, line, _ := strings.Cut(log.String(), "path=/sse/numbers"); !strings.Contains(line, "open_ms=") || strings.Contains(strings.Split(line, "\n")[0], "took_us=") {
-			t.Errorf("log: %s", line)
+			t.Errorf("got log %s", line)
 		}
 	}
 }
 
-// TestStreamNeedsJWT: a stream outside of /v1 is a call of the API too.
+// TestStreamNeedsJWT: streams outside of /v1 also belong to the API.
 func TestStreamNeedsJWT(t *testing.T) {
 	server, _ := streaming(t, jwtSecret, nil)
 	res := ask(t, server, "/sse/numbers", "Accept", "text/html")
 	if res.StatusCode != 401 || res.Header.Get("Content-Type") != "application/problem+json" || res.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", res.StatusCode, res.Header)
+		t.Errorf("got %d, %v", res.StatusCode, res.Header)
 	}
 	if res := ask(t, server, "/sse/numbers", "Authorization", token(t, jwtSecret, "viewer", time.Hour)); res.StatusCode != 200 {
-		t.Errorf("with a token: %d", res.StatusCode)
+		t.Errorf("with a token: got %d", res.StatusCode)
 	}
 }
 
-// TestShutdownEndsStreams: Shutdown waits for requests, so streams end when the server begins to stop.
+// TestShutdownEndsStreams: Shutdown waits for requests, so streams end when the server starts to stop.
 func TestShutdownEndsStreams(t *testing.T) {
 	server, _ := streaming(t, "", nil)
 	res := ask(t, server, "/sse/numbers")
@@ -130,6 +130,6 @@ func TestShutdownEndsStreams(t *testing.T) {
 		t.Error(err)
 	}
 	if b, err := io.ReadAll(res.Body); err != nil || !strings.HasSuffix(string(b), "event: end\ndata: {\"stopping\":true}\n\n") {
-		t.Errorf("%q %v", b, err)
+		t.Errorf("got %q, %v", b, err)
 	}
 }

@@ -26,7 +26,7 @@ func TestURLStandard(t *testing.T) {
 		Failure         bool
 	}
 	if err := json.Unmarshal(b, &vectors); err != nil || len(vectors) < 300 {
-		t.Fatalf("%d vectors: %v", len(vectors), err)
+		t.Fatalf("got %d vectors, %v", len(vectors), err)
 	}
 	apptest.EachEngine(t, func(s *apptest.App) {
 		var pages []string
@@ -42,9 +42,9 @@ func TestURLStandard(t *testing.T) {
 				case v.Failure || hasUser:
 					a.Problem(400, "invalid-request", member)
 				case a.Status != 201 && a.Status != 200:
-					t.Errorf("POST %s %s: %d %s", path, body, a.Status, a.Body)
+					t.Errorf("POST %s %s: got %d, %s", path, body, a.Status, a.Body)
 				case path == "/v1/targets" && a.Want(a.Status)["host"] != strings.Trim(v.Hostname, "[]"):
-					t.Errorf("POST %s %s: %s, want the host %q", path, body, a.Body, v.Hostname)
+					t.Errorf("POST %s %s: got %s, want the host %q", path, body, a.Body, v.Hostname)
 				case path == "/v1/shortlinks":
 					key := a.Want(a.Status)["short_key"].(string)
 					pages = append(pages, "/short/"+key)
@@ -52,7 +52,7 @@ func TestURLStandard(t *testing.T) {
 						continue
 					}
 					if to := s.Ask("GET", "/s/"+key); to.Status != http.StatusFound || to.Header.Get("Location") == "" {
-						t.Errorf("%s redirects with %d to %q", body, to.Status, to.Header.Get("Location"))
+						t.Errorf("%s: got %d to %q", body, to.Status, to.Header.Get("Location"))
 					}
 				case path == "/v1/targets":
 					pages = append(pages, "/watch/"+a.Want(a.Status)["id"].(string))
@@ -63,7 +63,7 @@ func TestURLStandard(t *testing.T) {
 		}
 		for _, page := range append(pages, "/", "/links", "/watch", "/short", "/v1/links?per_page=100", "/v1/targets?limit=500", "/v1/shortlinks?limit=500") {
 			if a := s.Ask("GET", page); a.Status != 200 {
-				t.Errorf("%s: %d", page, a.Status)
+				t.Errorf("%s: got %d", page, a.Status)
 			}
 		}
 	})
@@ -93,10 +93,10 @@ func TestURLInput(t *testing.T) {
 			for _, path := range []string{"/v1/targets", "/v1/links"} {
 				first := post(path, "url", in).Want(201)
 				if first["canonical_url"] != want {
-					t.Errorf("POST %s %q: %v, want %q", path, in, first["canonical_url"], want)
+					t.Errorf("POST %s %q: got %v, want %q", path, in, first["canonical_url"], want)
 				}
 				if again := post(path, "url", want).Want(200); again["id"] != first["id"] || again["canonical_url"] != want {
-					t.Errorf("POST %s %q: %v, want the same as of %q", path, want, again, in)
+					t.Errorf("POST %s %q: got %v, want the same as for %q", path, want, again, in)
 				}
 			}
 			post("/v1/shortlinks", "long_url", in).Want(201)
@@ -110,13 +110,13 @@ func TestURLInput(t *testing.T) {
 		}
 		for host, n := range map[string]int{"127.1": 2, "127.0.0.1": 2, "xn--i-9bb.example": 1, "İ.example": 1, "I.example": 1, "256.1.1.1": 0, `canon.test\x`: 0, "CANON.test": 7} {
 			if got := s.Do("GET", "/v1/targets?host="+url.QueryEscape(host), "").Want(200)["items"].([]any); len(got) != n {
-				t.Errorf("%d targets have the host %q, want %d", len(got), host, n)
+				t.Errorf("got %d targets with host %q, want %d", len(got), host, n)
 			}
 		}
 	})
 }
 
-// TestOldURLs: URLs that were stored under older rules are shown, and do no harm.
+// TestOldURLs: URLs that were stored under older rules are shown, and cause no errors.
 func TestOldURLs(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		link, target := s.Save("https://old.test/").ID, s.Watch("https://old.test/", "").ID
@@ -125,21 +125,21 @@ func TestOldURLs(t *testing.T) {
 		modelstest.Exec(t, s.DB, "UPDATE links SET url = ?, canonical_url = ?, health = 'moved', moved_to = 'http://foo.0x4/'", old, old)
 		modelstest.Exec(t, s.DB, "UPDATE targets SET url = ?, canonical_url = ?", old, old)
 		modelstest.Exec(t, s.DB, "UPDATE short_links SET long_url = ?, canonical_url = ?", old, old)
-		s.Clock.Advance(time.Minute) // until what the program remembers of the short link is too old
+		s.Clock.Advance(time.Minute) // until the cache entry is stale
 		s.Web.Set(old, &links.FetchError{Reason: "invalid URL"})
 		for _, page := range []string{
 			"/", "/links", "/watch", "/short", "/links/" + link, "/watch/" + target, "/short/" + key, "/v1/links", "/v1/targets", "/v1/shortlinks", "/v1/link/" + link,
 			"/v1/targets/" + target, "/v1/shortlinks/" + key, "/v1/search?q=256.1", "/v1/targets?host=256.1.1.1",
 		} {
 			if a := s.Ask("GET", page); a.Status != 200 {
-				t.Errorf("%s: %d %s", page, a.Status, a.Body)
+				t.Errorf("%s: got %d, %s", page, a.Status, a.Body)
 			}
 		}
 		if a := s.Ask("GET", "/s/"+key); a.Status != 410 {
-			t.Errorf("redirect: %d", a.Status)
+			t.Errorf("redirect: got %d", a.Status)
 		}
 		if a := s.Ask("GET", "/s/"+key+"?preview=1"); a.Status != 410 {
-			t.Errorf("preview: %d", a.Status)
+			t.Errorf("preview: got %d", a.Status)
 		}
 		s.Do("PATCH", "/v1/shortlinks/"+key, `{"title":"new"}`).Want(200)
 		s.Do("PATCH", "/v1/targets/"+target, `{"name":"new"}`).Want(200)
@@ -148,7 +148,7 @@ func TestOldURLs(t *testing.T) {
 	})
 }
 
-// TestFormsRepairURLs: forms complete what people type, the API does not.
+// TestFormsRepairURLs: forms complete URLs, the API does not.
 func TestFormsRepairURLs(t *testing.T) {
 	s := apptest.New(t)
 	for in, want := range map[string]string{
@@ -160,11 +160,11 @@ func TestFormsRepairURLs(t *testing.T) {
 		s.Follow("/short", url.Values{"long_url": {in}})
 		_, linked, err := s.Links.ByURL(t.Context(), want)
 		if err != nil || !linked {
-			t.Errorf("%q is no link to %q: %v", in, want, err)
+			t.Errorf("%q: got no link to %q, %v", in, want, err)
 		}
 		_, watched, err := s.Targets.ByURL(t.Context(), want)
 		if err != nil || !watched {
-			t.Errorf("%q is no target %q: %v", in, want, err)
+			t.Errorf("%q: got no target %q, %v", in, want, err)
 		}
 	}
 	key := s.Follow("/short", url.Values{"long_url": {"https://example.com/"}, "short_key": {"edited"}})
@@ -176,7 +176,7 @@ func TestFormsRepairURLs(t *testing.T) {
 			apptest.WantStatus(t, a, http.StatusBadRequest)
 			apptest.WantText(t, a, "#url-error", "Must start with http:// or https://.")
 			if got := a.Find("input[name="+field+"]").First().AttrOr("value", ""); got != in {
-				t.Errorf("%s: %q came back as %q", path, in, got)
+				t.Errorf("%s: %q: got %q in the form", path, in, got)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func TestCleanupStats(t *testing.T) {
 		apptest.Has(s.TB, stats, never)
 		apptest.Has(s.TB, stats, map[string]any{"is_running": false, "enabled": true, "waiting": 0, "waiting_more": false})
 		if stats["next_run_at"] == nil {
-			s.Error("no next run")
+			s.Error("got no next run")
 		}
 		for i, of := range apptest.Objects(stats["kinds"]) {
 			apptest.Has(s.TB, of, never)
@@ -34,7 +34,7 @@ func TestCleanupStats(t *testing.T) {
 			}
 		}
 
-		// A run through its steps, as the reaper takes them.
+		// The steps of a run.
 		ended(s, 25)
 		apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": 25})
 		s.Must(s.Jobs.Request(s.Context(), cleanup.Job))
@@ -68,13 +68,13 @@ func TestCleanupStats(t *testing.T) {
 	})
 }
 
-// The alias of the statistics answers the same, and needs the same login.
+// The alias of the statistics has the same response and needs the same login.
 func TestCleanupStatsAlias(t *testing.T) {
 	s := apptest.New(t)
 	declareReaper(s)
 	for _, at := range []string{"/api/admin/cleanup/stats", "/api" + cleanupStats} {
 		if got, want := s.Do("GET", at, "").Body, s.Do("GET", cleanupStats, "").Body; got != want || !strings.Contains(got, `"total_cleaned":0`) {
-			t.Errorf("%s answers %s", at, got)
+			t.Errorf("%s: got %s", at, got)
 		}
 		if a := s.Do("HEAD", at, ""); a.Status != 200 || a.Body != "" {
 			t.Errorf("HEAD %s: %d", at, a.Status)
@@ -84,7 +84,7 @@ func TestCleanupStatsAlias(t *testing.T) {
 	s.Do("GET", "/api/admin/cleanup", "").Problem(404, "not-found", "")
 }
 
-func TestCleanupWaitingIsCountedToABound(t *testing.T) {
+func TestCleanupBacklogIsCountedUpToALimit(t *testing.T) {
 	s := apptest.New(t)
 	declareReaper(s)
 	ended(s, cleanup.MaxWaiting)
@@ -98,7 +98,7 @@ func TestRunCleanup(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		const run = "/v1/admin/cleanup/run"
 		declareReaper(s)
-		for range 2 { // asking twice before it began is one wish
+		for range 2 { // two requests before the start cause one run
 			if a := s.Do("POST", run, ""); a.Status != http.StatusAccepted || a.Body != "" {
 				s.Errorf("%d %s", a.Status, a.Body)
 			}
@@ -116,15 +116,15 @@ func TestRunCleanup(t *testing.T) {
 	})
 }
 
-func TestCleanupWithABrokenStore(t *testing.T) {
+func TestCleanupWithoutDatabase(t *testing.T) {
 	s := apptest.New(t)
 	declareReaper(s)
 	modelstest.Exec(t, s.DB, "DROP TABLE cleanup_totals")
 	s.Do("GET", cleanupStats, "").Problem(500, "internal", "")
 }
 
-// Without CLEANUP_ENABLED the statistics say so, and a run can still be asked for:
-// it deletes all other kinds.
+// Without CLEANUP_ENABLED the statistics show it. A run can still be started and deletes all
+// other kinds.
 func TestCleanup_ShortLinksAreKept(t *testing.T) {
 	s := apptest.New(t, apptest.Set("CLEANUP_ENABLED", "false"))
 	declareReaper(s)
@@ -132,7 +132,7 @@ func TestCleanup_ShortLinksAreKept(t *testing.T) {
 	stats := s.Do("GET", cleanupStats, "").Want(200)
 	apptest.Has(s.TB, stats, map[string]any{"enabled": false, "waiting": 3, "is_running": false})
 	if stats["next_run_at"] == nil {
-		t.Error("no next run")
+		t.Error("got no next run")
 	}
 	s.Do("POST", "/v1/admin/cleanup/run", "").Want(http.StatusAccepted)
 }

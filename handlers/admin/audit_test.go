@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/schedule"
 )
 
-// Runs that people ask for are in the audit log. Those that are refused, and those of the schedule, are not.
+// Runs that users start are in the audit log. Refused and scheduled runs are not.
 func TestRunsAreAudited(t *testing.T) {
 	apptest.EachEngine(t, func(a *apptest.App) {
 		a.Must(a.Jobs.Declare(t.Context(), schedule.Job{ID: cleanup.Job, Schedule: "@every 15m"}, schedule.Job{ID: "revalidation", Schedule: "@every 1m"}))
@@ -25,7 +25,7 @@ func TestRunsAreAudited(t *testing.T) {
 		a.Must(a.Jobs.RequestAtStart(t.Context(), "revalidation"))
 		_, began, err := a.Jobs.Begin(t.Context(), a.Holder(), "revalidation", func(time.Time) time.Time { return a.Clock.Now().Add(time.Hour) })
 		if a.Must(err); !began {
-			t.Fatal("the job did not begin")
+			t.Fatal("the job did not start")
 		}
 		who.Do("POST", "/v1/admin/jobs/revalidation/run", "").Problem(409, "conflict", "")
 
@@ -37,7 +37,7 @@ func TestRunsAreAudited(t *testing.T) {
 		}
 		want := []string{"root job.run job revalidation", "root cleanup.run job reaper", "root job.run job reaper", "root cleanup.run job reaper"}
 		if !slices.Equal(got, want) {
-			t.Errorf("audited %q, want %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }

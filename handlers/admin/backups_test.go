@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/disk"
 )
 
-// The page of jobs says how old the newest backup is, and that one is overdue.
+// The page of jobs shows the age of the newest backup, and if a backup is overdue.
 func TestJobsPageShowsBackups(t *testing.T) {
 	apptest.WantText(t, apptest.New(t).Get("/admin/jobs"), "#jobs", "No backups are scheduled: BACKUP_DIR is not set.")
 	dir := t.TempDir()
@@ -43,11 +43,11 @@ func TestJobsPageShowsBackups(t *testing.T) {
 	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs .failure", "The backup folder is not readable. Check BACKUP_DIR.")
 }
 
-// A disk that is almost full is on the overview, on the page of jobs, in the health report and in the metrics.
-func TestFillingDisk(t *testing.T) {
+// The overview, the page of jobs, the health report and the metrics show an almost full disk.
+func TestAlmostFullDisk(t *testing.T) {
 	disks := []disk.Space{{Of: disk.Database, Free: 50e9, Size: 100e9}, {Of: disk.Backup, Free: 2e9, Size: 100e9}}
 	s := apptest.New(t, func(o *apptest.Setup) { o.Disks = func() []disk.Space { return disks } })
-	a := s.Get("/") // in place of the first steps
+	a := s.Get("/") // instead of the first steps
 	apptest.WantText(t, a, "main", "1 disk almost full")
 	apptest.WantText(t, a, "main", "Disk of the backup is 98% full 2.0 GB of 100 GB free. Linkwatch cannot save data when the disk is full.")
 	a = s.Get("/admin/jobs")
@@ -58,7 +58,7 @@ func TestFillingDisk(t *testing.T) {
 	state, _ := health["disk"].(map[string]any)
 	apptest.Has(t, state, map[string]any{"status": "filling"})
 	if got := apptest.Objects(state["disks"]); len(got) != 2 || got[0]["filling"] != false || got[1]["filling"] != true || got[1]["free_bytes"] != 2e9 {
-		t.Errorf("/health: %v", got)
+		t.Errorf("/health: got %v", got)
 	}
 	metrics := s.Do(http.MethodGet, "/metrics", "").Body
 	for _, want := range []string{

@@ -38,12 +38,12 @@ const (
 	idempotencyKeys = "idempotency_keys"
 )
 
-// kinds are all of them, in the order of a run.
+// kinds has all kinds in the order of a run.
 var kinds = []string{shortLinks, visitDays, "sessions", "tokens", "accounts", "audit_entries", alerts, alertSettings, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 
-// declareReaper schedules the reaper, as the program does.
+// declareReaper schedules the reaper, as the server does.
 func declareReaper(a *apptest.App) {
 	a.Helper()
 	job := schedule.Job{ID: cleanup.Job, Schedule: "@every 15m0s", NextRunAt: a.Cleanup.Now().Add(15 * time.Minute)}
@@ -52,7 +52,7 @@ func declareReaper(a *apptest.App) {
 	}
 }
 
-// ended stores n short links that ended two hours ago.
+// ended adds n short links that expired two hours ago.
 func ended(a *apptest.App, n int) {
 	a.Helper()
 	modelstest.Exec(a.TB, a.DB, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)

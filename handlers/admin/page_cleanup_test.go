@@ -23,7 +23,7 @@ func TestCleanupPage(t *testing.T) {
 	a = s.Submit(a, ".run-now")
 	apptest.WantText(t, a, ".flash", "The job will start in a few seconds.")
 	apptest.WantText(t, a, "#why-not", "Starts in a few seconds.")
-	apptest.WantCount(t, a, "noscript", 1) // a browser without JavaScript asks again
+	apptest.WantCount(t, a, "noscript", 1) // a browser without JavaScript reloads the page
 	run, began, err := s.Jobs.Begin(t.Context(), s.Holder(), cleanup.Job, func(now time.Time) time.Time { return now.Add(time.Hour) })
 	if err != nil || !began {
 		t.Fatal(began, err)
@@ -63,14 +63,14 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	apptest.WantText(t, a, ".state", "No short links are waiting to be deleted. 3 short links were deleted so far in 3 runs (1 failed).")
 	apptest.WantText(t, a, ".section-head", "Last runs 3 runs · 1 failed")
 	if got := a.Find(".chart-lines").AttrOr("aria-label", ""); got != "Deleted in the last 3 runs: 3 short links, 42 other rows" {
-		t.Errorf("the chart is %q", got)
+		t.Errorf("got chart %q", got)
 	}
-	apptest.WantCount(t, a, ".chart-lines .hover", 40) // a young store leaves room
+	apptest.WantCount(t, a, ".chart-lines .hover", 40) // a new database has few runs
 	apptest.WantText(t, a, ".figures tbody tr:nth-child(2)", "failed <i>no disk 0 2 25 ms")
 	apptest.WantText(t, a, ".figures tbody tr:nth-child(3)", "ok 3 40 25 ms")
 	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links that expired more than CLEANUP_BUFFER_TIME ago or were deleted more than a day ago, with their visits 3 3 2 1 20 ms 15 min ago")
 	if strings.Contains(a.HTML, "<i>no disk") {
-		t.Error("an error is markup")
+		t.Error("the error is interpreted as markup")
 	}
 	apptest.WantText(t, s.Get("/admin/jobs"), ".below", "The reaper has deleted 3 rows so far.")
 
@@ -79,7 +79,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 		reaped(s, 7, 7, "")
 	}
 	if many := s.Count("/admin/cleanup"); many != few || many > 12 {
-		t.Errorf("the page takes %d queries with many runs, %d with few", many, few)
+		t.Errorf("got %d queries with many runs, %d with few", many, few)
 	}
 	apptest.WantCount(t, s.Get("/admin/cleanup"), ".chart-lines .hover", cleanup.KeptRuns)
 	part := s.Part("/admin/cleanup")
@@ -87,7 +87,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	apptest.WantCount(t, part, "header", 0)
 }
 
-// Without CLEANUP_ENABLED the reaper runs as before, and the page says what it keeps.
+// Without CLEANUP_ENABLED the reaper still runs, and the page shows what it does not delete.
 func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	s := apptest.New(t, apptest.Set("CLEANUP_ENABLED", "false"))
 	declareReaper(s)
@@ -99,7 +99,7 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	apptest.WantText(t, a, "#why-not", "Starts in a few seconds.")
 }
 
-// reaped records a run over two kinds.
+// reaped records a run that deleted rows of two kinds.
 func reaped(s *apptest.App, links, keys int64, failure string) {
 	s.Helper()
 	at := s.Cleanup.Now()

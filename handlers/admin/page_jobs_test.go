@@ -25,6 +25,6 @@ func TestJobsPages(t *testing.T) {
 	apptest.WantStatus(t, s.Get("/admin/jobs/revalidation?page_token=%21"), http.StatusBadRequest)
 	apptest.WantStatus(t, s.Post("/admin/jobs/none/run", nil), http.StatusNotFound)
 	if got := s.Get("/admin").Header.Get("Location"); got != "/admin/jobs" {
-		t.Errorf("/admin leads to %q", got)
+		t.Errorf("/admin: got location %q", got)
 	}
 }

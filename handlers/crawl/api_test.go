@@ -50,8 +50,8 @@ func TestSources_API(t *testing.T) {
 	})
 }
 
-// A one-time job is due at once; a recurring one runs first within its interval, and not
-// at once.
+// A one-time job is due at once. A recurring job first runs within its interval, but not at
+// once.
 func TestAddJob_API(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		now := s.Clock.Now()
@@ -89,7 +89,7 @@ func TestAddJob_API(t *testing.T) {
 	})
 }
 
-// A refused request is a whole problem, which names the member.
+// An invalid request returns a complete problem that names the member.
 func TestCrawlErrors_API(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		j := s.AddJob("https://example.com/")
@@ -150,8 +150,8 @@ func TestCrawlErrors_API(t *testing.T) {
 	})
 }
 
-// Each action answers 200 from the statuses that allow it, and 409 that names them from
-// all others.
+// Each action returns 200 for the statuses that allow it. For all others it returns 409 with the
+// allowed statuses.
 func TestJobActions_API(t *testing.T) {
 	s := apptest.New(t)
 	allowed := map[string][]string{
@@ -174,7 +174,7 @@ func TestJobActions_API(t *testing.T) {
 			if slices.Contains(from, string(status)) {
 				a.Want(200)
 			} else if detail := a.Problem(409, "conflict", "")["detail"].(string); !strings.Contains(detail, from[0]) {
-				t.Errorf("%s from %s: %s", action, status, detail)
+				t.Errorf("%s of a %s job: got %s", action, status, detail)
 			}
 			s.Do("DELETE", "/v1/jobs/"+j.ID, "").Want(204)
 			s.Do("POST", "/v1/jobs/"+j.ID+"/restore", "").Want(200)
@@ -183,7 +183,7 @@ func TestJobActions_API(t *testing.T) {
 	}
 }
 
-// A PUT leaves alone what is left out, plans a new interval, and changes all or nothing.
+// A PUT keeps members that are left out, plans a new interval, and is atomic.
 func TestEditJob_API(t *testing.T) {
 	s := apptest.New(t)
 	j := s.AddJob("https://example.com/", func(n *crawl.NewJob) { n.Interval = crawl.Interval{Count: 6, Type: crawl.Hours} })
@@ -206,8 +206,8 @@ func TestEditJob_API(t *testing.T) {
 	apptest.Has(t, s.Do("PUT", "/v1/jobs/"+once.ID, `{"interval_minutes":1,"interval_type":"hours"}`).Want(200), map[string]any{"status": "scheduled"})
 }
 
-// An execution has the fields that programs expect, and its log is listed, downloaded
-// and streamed, from any line on.
+// An execution has the fields that clients expect. Its log can be listed, downloaded and streamed
+// from any line.
 func TestExecutionsAndLogs_API(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		j := s.AddJob("https://example.com/")
@@ -249,8 +249,8 @@ func TestExecutionsAndLogs_API(t *testing.T) {
 	})
 }
 
-// The scheduler's figures have the names that programs expect, and 40 daily jobs in 40
-// slots are spread evenly.
+// The metrics of the scheduler have the names that clients expect. A rebalance spreads 40 daily
+// jobs evenly over 40 slots.
 func TestScheduler_API(t *testing.T) {
 	s := apptest.New(t)
 	m := s.Do("GET", "/api/v1/scheduler/metrics", "").Want(200)
@@ -263,32 +263,31 @@ func TestScheduler_API(t *testing.T) {
 	}
 	d := s.Do("GET", "/v1/scheduler/distribution", "").Want(200)
 	if d["distribution_score"] != 1.0 || len(apptest.Objects(d["slots"])) != 96 {
-		t.Errorf("distribution %v", d["distribution_score"])
+		t.Errorf("got distribution score %v", d["distribution_score"])
 	}
 	modelstest.Exec(t, s.DB, "UPDATE jobs SET next_run_at = ?, moved_at = NULL", models.At(s.Clock.Now().Add(2*time.Hour)))
 	preview := s.Do("POST", "/v1/scheduler/rebalance/preview", "").Want(200)
 	done := s.Do("POST", "/v1/scheduler/rebalance", "").Want(200)
 	if n := len(apptest.Objects(done["moves"])); n < 30 || n != len(apptest.Objects(preview["moves"])) || preview["score_after"] != done["score_after"] || done["score_after"].(float64) <= done["score_before"].(float64) {
-		t.Errorf("%d moves, %v before, %v after", n, done["score_before"], done["score_after"])
+		t.Errorf("got %d moves, score %v before, %v after", n, done["score_before"], done["score_after"])
 	}
 	if again := s.Do("POST", "/v1/scheduler/rebalance", "").Want(200); len(apptest.Objects(again["moves"])) != 0 {
-		t.Errorf("moved again: %v", again)
+		t.Errorf("second rebalance: got %v", again)
 	}
 }
 
-// The frontier is listed, filtered, added to and removed from, and so are discovered
-// links.
+// Entries of the frontier and discovered links are listed, filtered, added and deleted.
 func TestFrontier_API(t *testing.T) {
 	s := newSite(t)
 	j := s.AddJob("https://example.com")
 	e := s.run(j)
 	list := apptest.Items(s.Do("GET", "/v1/frontier?execution_id="+e.ID, "").Want(200))
 	if len(list) != 3 || list[0]["depth"] != 0.0 || list[0]["execution_id"] != e.ID || list[0]["last_error"] != nil {
-		t.Errorf("frontier %v", list)
+		t.Errorf("got frontier %v", list)
 	}
 	failed := s.Do("GET", "/v1/frontier?status=failed&source_id="+j.SourceID, "").Want(200)
 	if apptest.Column(failed, "last_error") != "status 404" {
-		t.Errorf("failed %v", failed)
+		t.Errorf("got failed %v", failed)
 	}
 	added := s.Do("POST", "/v1/frontier", `{"url":"https://example.com/by-hand#top"}`).Want(201)
 	apptest.Has(t, added, map[string]any{"status": "pending", "execution_id": nil, "url": "https://example.com/by-hand", "depth": 0, "attempts": 0, "source_id": j.SourceID})
@@ -297,13 +296,13 @@ func TestFrontier_API(t *testing.T) {
 	s.Do("DELETE", "/v1/frontier/"+added["id"].(string), "").Problem(404, "not-found", "")
 	links := apptest.Items(s.Do("GET", "/v1/discovered-links?source_id="+j.SourceID, "").Want(200))
 	if len(links) != 1 || links[0]["url"] != "https://other.test/a" || links[0]["text"] != hostile || links[0]["found_on"] != "https://example.com/" {
-		t.Errorf("discovered %v", links)
+		t.Errorf("got discovered %v", links)
 	}
 	s.Do("DELETE", "/v1/discovered-links/"+links[0]["id"].(string), "").Want(204)
 	s.Do("DELETE", "/v1/discovered-links/"+links[0]["id"].(string), "").Problem(404, "not-found", "")
 }
 
-// A sync gives every enabled source a job once.
+// A sync adds one job for each enabled source.
 func TestSync_API(t *testing.T) {
 	s := apptest.New(t)
 	s.Do("POST", "/v1/sources", `{"url":"https://one.test","interval_minutes":6,"interval_type":"hours"}`).Want(201)
@@ -314,6 +313,6 @@ func TestSync_API(t *testing.T) {
 	apptest.Has(t, s.Do("POST", sync, "").Want(200), map[string]any{"created": 0, "updated": 0, "skipped": 2})
 	jobs := s.Do("GET", "/v1/jobs", "").Want(200)
 	if got := apptest.Column(jobs, "interval_type"); got != "hours days" && got != "hours, days" {
-		t.Errorf("intervals %q", got)
+		t.Errorf("got intervals %q", got)
 	}
 }

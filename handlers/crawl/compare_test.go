@@ -11,9 +11,9 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Two comparisons run at a time. A further one waits until one of them has ended, or its
-// reader leaves.
-func TestComparisonsAreBounded(t *testing.T) {
+// Two comparisons run at a time. Another one waits until one of them ends or its client
+// disconnects.
+func TestComparisonsAreLimited(t *testing.T) {
 	s := newSite(t)
 	s.shop()
 	at := "/crawl/pages/" + s.found("sharp") + "/changes"
@@ -22,9 +22,9 @@ func TestComparisonsAreBounded(t *testing.T) {
 		crawlhandlers.Comparing <- struct{}{}
 	}
 	if n := len(crawlhandlers.Comparing); n != 2 {
-		t.Fatalf("%d comparisons run at a time", n)
+		t.Fatalf("got %d concurrent comparisons, want 2", n)
 	}
-	// request asks for a comparison, and returns when it has read the versions.
+	// request requests a comparison, and returns after it has read the versions.
 	request := func(ctx context.Context) <-chan apptest.Page {
 		answer, before := make(chan apptest.Page, 1), s.Queries.Load()
 		go func() { answer <- s.Browse(httptest.NewRequestWithContext(ctx, http.MethodGet, at, nil)) }()
@@ -35,12 +35,12 @@ func TestComparisonsAreBounded(t *testing.T) {
 	left := request(leaving)
 	leave()
 	if a := <-left; a.StatusCode == http.StatusOK {
-		t.Error("a comparison did not wait for the others")
+		t.Error("a comparison did not wait")
 	}
 	waiting := request(t.Context())
 	select {
 	case <-waiting:
-		t.Fatal("a comparison did not wait for the others")
+		t.Fatal("a comparison did not wait")
 	default:
 	}
 	<-crawlhandlers.Comparing
@@ -49,6 +49,6 @@ func TestComparisonsAreBounded(t *testing.T) {
 	apptest.WantText(t, a, ".diff ins", "12")
 	<-crawlhandlers.Comparing
 	if n := len(crawlhandlers.Comparing); n != 0 {
-		t.Errorf("%d comparisons have not ended", n)
+		t.Errorf("got %d comparisons that have not ended, want 0", n)
 	}
 }

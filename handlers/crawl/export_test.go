@@ -1,4 +1,4 @@
 package crawl
 
-// Comparing has a value for each comparison that runs.
+// Comparing has a value for each running comparison.
 var Comparing = compareSlots

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// polls is a program that polls feeds, with one feed that was read and one that failed.
+// polls returns a server that polls feeds, with one feed that was read and one that failed.
 func polls(t *testing.T) (s *site, read, failed crawl.Feed) {
 	t.Helper()
 	a := apptest.New(t, apptest.Set("CRAWLER_FEED_POLL_ENABLED", "true"), apptest.Set("CRAWLER_FEED_DISCOVERY_ENABLED", "true"), apptest.Set("CRAWLER_FEED_POLL_INTERVAL", "10m"))
@@ -51,7 +51,7 @@ func TestFeedsPage(t *testing.T) {
 	apptest.WantText(t, s.Submit(a, "tbody form"), ".flash", "The feed is polled within a minute.")
 	f, err := s.Crawl.Feed(t.Context(), read.ID())
 	if s.Must(err); !f.NextPollAt.Equal(s.Crawl.Now().Time) {
-		t.Errorf("the feed is due at %s", f.NextPollAt)
+		t.Errorf("got next poll at %s", f.NextPollAt)
 	}
 
 	a = s.Follow("/crawl/feeds?source="+read.SourceID, url.Values{"url": {"other.test/rss"}})
@@ -83,7 +83,7 @@ func TestFeedsPage(t *testing.T) {
 	apptest.WantStatus(t, s.Post("/crawl/feeds/"+failed.ID()+"/poll", nil), http.StatusConflict)
 }
 
-// The page says what is off, and which setting turns it on.
+// The page shows that polling is off and names the setting that enables it.
 func TestFeedsPageWithoutPolling(t *testing.T) {
 	s := newSite(t)
 	a := s.Get("/crawl/feeds")
@@ -100,7 +100,7 @@ func TestFeedsPageWithoutPolling(t *testing.T) {
 }
 
 // The number of queries does not depend on the number of feeds.
-func TestFeedsPageTakesFewQueries(t *testing.T) {
+func TestFeedsPageConstantNumberOfQueries(t *testing.T) {
 	s := newSite(t)
 	add := func(n int) {
 		for i := range n {
@@ -112,7 +112,7 @@ func TestFeedsPageTakesFewQueries(t *testing.T) {
 	few := s.Count("/crawl/feeds")
 	add(60)
 	if many := s.Count("/crawl/feeds"); many != few {
-		t.Errorf("%d queries for many feeds, %d for one", many, few)
+		t.Errorf("got %d queries for many feeds, %d for one", many, few)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestFeeds_API(t *testing.T) {
 	s, read, failed := polls(t)
 	list := apptest.Items(s.Do("GET", "/v1/feeds", "").Want(200))
 	if len(list) != 2 || list[0]["title"] != hostile || list[0]["last_error"] != nil || list[1]["title"] != nil || list[1]["last_error"] != "status 500" {
-		t.Errorf("feeds %v", list)
+		t.Errorf("got feeds %v", list)
 	}
 	now := s.Crawl.Now()
 	apptest.Has(t, list[0], map[string]any{
@@ -130,10 +130,10 @@ func TestFeeds_API(t *testing.T) {
 	page := s.Do("GET", "/v1/feeds?limit=1", "").Want(200)
 	next := apptest.Items(s.Do("GET", "/v1/feeds?limit=1&page_token="+page["next_page_token"].(string), "").Want(200))
 	if len(next) != 1 || next[0]["id"] != failed.ID() {
-		t.Errorf("the second page is %v", next)
+		t.Errorf("second page: got %v", next)
 	}
 	if of := apptest.Items(s.Do("GET", "/v1/feeds?source_id="+failed.SourceID, "").Want(200)); len(of) != 1 {
-		t.Errorf("feeds of a source: %v", of)
+		t.Errorf("feeds of a source: got %v", of)
 	}
 	added := s.Do("POST", "/v1/feeds", `{"url":"https://one.test/atom.xml#top","source_id":"`+read.SourceID+`"}`).Want(201)
 	apptest.Has(t, added, map[string]any{"url": "https://one.test/atom.xml", "title": nil, "last_polled_at": nil, "last_error": nil, "source_id": read.SourceID})

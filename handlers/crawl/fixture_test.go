@@ -11,10 +11,10 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// hostile is a text that would run as a script wherever it is not escaped.
+// hostile is a text that runs as a script if it is not escaped.
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
-// site is a program with the store of its crawls.
+// site is a server with its crawl store.
 type site struct {
 	*apptest.App
 	Crawl *crawl.Store
@@ -31,16 +31,16 @@ func every(count int, unit crawl.IntervalType) func(*crawl.NewJob) {
 	return func(n *crawl.NewJob) { n.Interval = crawl.Interval{Count: count, Type: unit} }
 }
 
-// named names the source that a job makes.
+// named sets the name of the source that a job adds.
 func named(name string) func(*crawl.NewJob) {
 	return func(n *crawl.NewJob) { n.Source.Name = name }
 }
 
-// fails makes a crawl fail when it is run, without retries.
+// fails makes a crawl fail without retries.
 func fails(n *crawl.NewJob) { n.MaxRetries = new(0) }
 
-// run runs a job once: its start page links to two others, of which one is broken,
-// and to another site.
+// run runs a job once. Its start page links to two pages, one of them broken, and to another
+// site.
 func (s *site) run(j crawl.Job) crawl.Execution {
 	s.Helper()
 	e := s.BeginCrawl(j)
@@ -68,7 +68,7 @@ func (s *site) fail(j crawl.Job, reason string) crawl.Execution {
 	return e
 }
 
-// job is a job as it is now.
+// job returns the current state of a job.
 func (s *site) job(id string) crawl.Job {
 	s.Helper()
 	j, err := s.Crawl.Job(s.Context(), id)
@@ -78,7 +78,7 @@ func (s *site) job(id string) crawl.Job {
 
 var noJob, noSource = models.NewID(models.KindJob), models.NewID(models.KindSource)
 
-// row is what a browser sends when a button of a form is pressed.
+// row returns the form values that a browser sends for a button.
 func (s *site) row(p apptest.Page, form, action string) url.Values {
 	s.Helper()
 	f := p.Find(form)

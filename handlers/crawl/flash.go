@@ -20,7 +20,7 @@ const (
 	paramRefused       = "job_refused"    // id of a job whose status does not allow the action
 	paramDeleted       = "job_deleted"    // id of a deleted job
 	paramSourceDeleted = "source_deleted" // id of a deleted source
-	paramSaved         = "finds"          // result of saving or watching URLs, see saveURLs
+	paramSaved         = "saved_urls"     // result of saving or watching URLs, see saveURLs
 	paramLinksDeleted  = "links_deleted"  // time when discovered links were deleted, in microseconds since 1970
 	paramPagesDeleted  = "pages_deleted"  // time when crawled pages were deleted, in microseconds since 1970
 	paramMoved         = "jobs_moved"     // number of jobs that a rebalance moved
@@ -45,7 +45,7 @@ func (p Pages) Flashes() pages.Flash {
 			"entries_deleted":               {Text: "Deleted from the frontier. The next crawl may find the URLs again."},
 			"entries_retried":               {Text: "The URLs are fetched again in a few seconds."},
 			"entries_stay":                  {Text: "Nothing was retried. Only failed URLs of running crawls can be retried.", Bad: true},
-			"finds_none":                    {Text: "Nothing selected. Select at least one row.", Bad: true},
+			"none_selected":                 {Text: "Nothing selected. Select at least one row.", Bad: true},
 			"pages_restored":                {Text: "Pages restored."},
 			"pages_gone":                    {Text: "Could not undo: the pages are already restored, or were deleted too long ago.", Bad: true},
 			"discovered_restored":           {Text: "Links restored."},

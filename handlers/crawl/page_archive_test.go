@@ -20,7 +20,7 @@ import (
 
 const archivedBody = `<!doctype html><meta charset="windows-1252"><title>Ü</title><script>alert(1)</script><form action="https://evil.test"><img src="https://evil.test/x.png">`
 
-// archivedSite is a program with a page and its copy in a folder.
+// archivedSite returns a server with a page and its copy in a folder.
 func archivedSite(t *testing.T) (s *site, dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -44,12 +44,12 @@ func archivedSite(t *testing.T) (s *site, dir, path string) {
 	return s, dir, "/crawl/pages/" + page.ID() + "/archive/" + h.String()
 }
 
-// A copy is shown as it was, and can do nothing.
+// A copy is shown unchanged, and its scripts do not run.
 func TestArchivedCopy(t *testing.T) {
 	s, dir, path := archivedSite(t)
 	a := s.Ask("GET", path)
 	if a.Status != http.StatusOK || a.Body != archivedBody {
-		t.Errorf("status %d: %s", a.Status, a.Body)
+		t.Errorf("got status %d: %s", a.Status, a.Body)
 	}
 	for name, want := range map[string]string{
 		"Content-Security-Policy":      "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
@@ -62,7 +62,7 @@ func TestArchivedCopy(t *testing.T) {
 		"Set-Cookie":                   "",
 	} {
 		if got := strings.Join(a.Header.Values(name), "; "); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 	for _, wrong := range []string{path[:len(path)-1] + "x", path + "0", strings.ReplaceAll(path, "k_", "k_0"), path[:len(path)-64] + "..%2f..%2fetc%2fpasswd"} {
@@ -70,32 +70,32 @@ func TestArchivedCopy(t *testing.T) {
 			t.Errorf("%s: status %d", wrong, a.Status)
 		}
 	}
-	// An archive that fails says nothing about the copy; a copy that is gone is not offered any more.
+	// A failing archive does not change the copy. A missing copy is no longer offered.
 	away := dir + "-away"
 	s.Must(os.Rename(dir, away))
 	s.Must(os.WriteFile(dir, nil, 0o600))
 	if a := s.Ask("GET", path); a.Status != http.StatusServiceUnavailable || strings.Contains(a.Body, dir) {
-		t.Errorf("a broken folder: status %d, %s", a.Status, a.Body)
+		t.Errorf("broken folder: got status %d, %s", a.Status, a.Body)
 	}
 	s.Must(os.Remove(dir))
 	s.Must(os.Rename(away, dir))
 	if a := s.Ask("GET", path); a.Status != http.StatusOK {
-		t.Errorf("a folder that is back: status %d", a.Status)
+		t.Errorf("restored folder: got status %d", a.Status)
 	}
 	s.Must(os.RemoveAll(filepath.Join(dir, "ab")))
 	for range 2 {
 		if a := s.Ask("GET", path); a.Status != http.StatusNotFound {
-			t.Errorf("a copy that is gone: status %d", a.Status)
+			t.Errorf("missing copy: got status %d", a.Status)
 		}
 	}
 }
 
-// Without an archive what it had cannot be shown.
+// Without an archive, its copies cannot be shown.
 func TestArchivedCopyWithoutAnArchive(t *testing.T) {
 	s, _, path := archivedSite(t)
 	off := apptest.New(t, apptest.On(s.DB))
 	if a := off.Ask("GET", path); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "CRAWLER_ARCHIVE_URL") {
-		t.Errorf("status %d: %s", a.Status, a.Body)
+		t.Errorf("got status %d: %s", a.Status, a.Body)
 	}
 }
 

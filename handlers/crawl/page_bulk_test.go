@@ -29,7 +29,7 @@ func (s *site) discover(urls ...string) crawl.Job {
 	return j
 }
 
-// selected is what a browser sends of all rows of a page.
+// selected returns the form values that a browser sends for all rows of a page.
 func (s *site) selected(a apptest.Page, action, back string) url.Values {
 	v := url.Values{"action": {action}, "back": {back}}
 	for _, box := range a.Find("tbody input[type=checkbox]").EachIter() {
@@ -54,7 +54,7 @@ func TestFiltersOfDiscoveredPage(t *testing.T) {
 	apptest.WantCount(t, a, `form.find input[type=hidden][name=host][value="one.test"]`, 1)
 	a = s.Get(a.Find(".chip.on").AttrOr("href", ""))
 	if got := a.Request.URL.RequestURI(); got != "/crawl/discovered?q=a" {
-		t.Errorf("without the host the list is at %s", got)
+		t.Errorf("without the host: got %s", got)
 	}
 	a = s.Get(s.Get("/crawl/discovered").Find("tbody tr:nth-child(2) .host-only").AttrOr("href", ""))
 	apptest.WantCount(t, a, "tbody tr", 1)
@@ -69,13 +69,13 @@ func TestFiltersOfDiscoveredPage(t *testing.T) {
 		apptest.WantCount(t, a, part, 1)
 		apptest.WantCount(t, a, "header, form.find", 0)
 		if got := a.Header.Get("HX-Replace-Url"); got != path+"?q=a" {
-			t.Errorf("the address bar would show %q", got)
+			t.Errorf("got HX-Replace-Url %q", got)
 		}
 	}
 }
 
-// What was selected is saved, watched or deleted at once; the page says what became
-// of it, and rows say what they are.
+// Selected links are saved, watched or deleted at once. The page shows the result, and rows show
+// their links and targets.
 func TestBulkOfDiscoveredLinks(t *testing.T) {
 	s := newSite(t)
 	s.discover("https://one.test/a", "https://one.test/b", "https://two.test/")
@@ -116,12 +116,12 @@ func TestBulkOfDiscoveredLinks(t *testing.T) {
 		many := url.Values{"action": {action}, "id": make([]string, crawl.MaxBulk+1)}
 		apptest.WantStatus(t, s.Post("/crawl/discovered/bulk", many), http.StatusBadRequest)
 	}
-	for _, made := range []string{"finds=save.1.1", "finds=save.-1.0.0", "finds=save.999.0.0", "finds=explode.1.1.1", "links_deleted=1", "jobs_moved=x"} {
+	for _, made := range []string{"saved_urls=save.1.1", "saved_urls=save.-1.0.0", "saved_urls=save.999.0.0", "saved_urls=explode.1.1.1", "links_deleted=1", "jobs_moved=x"} {
 		apptest.WantCount(t, s.Get("/crawl/discovered?"+made), ".flash", 0)
 	}
 }
 
-// One row is saved, watched and deleted by its own buttons.
+// A row is saved, watched and deleted with its own buttons.
 func TestRowOfADiscoveredLink(t *testing.T) {
 	s := newSite(t)
 	s.discover("https://one.test/a", "https://two.test/b")
@@ -165,7 +165,7 @@ func TestFrontierFiltersAndRetry(t *testing.T) {
 	a = s.Post("/crawl/frontier/bulk", s.selected(s.Get("/crawl/frontier"), "delete", "/crawl/frontier?q=start"))
 	apptest.WantText(t, a, "h1", "Delete 4 URLs?")
 	if got := a.Find("main a.button").AttrOr("href", ""); got != "/crawl/frontier?q=start" {
-		t.Errorf("who keeps them gets to %q", got)
+		t.Errorf("on cancel: got %q", got)
 	}
 	a = s.Submit(a, "main form")
 	apptest.WantText(t, a, ".flash", "Deleted from the frontier.")
@@ -203,7 +203,7 @@ func TestSchedulePage(t *testing.T) {
 	apptest.WantCount(t, s.Get("/crawl"), ".actions a[href='/crawl/schedule']", 1)
 }
 
-// zero is 1 if the window of the schedule begins with an hour.
+// zero returns 1 if the window of the schedule starts at a full hour.
 func zero(s *site) int {
 	if s.Crawl.Now().Truncate(crawl.SlotLength).Minute() == 0 {
 		return 1
@@ -211,7 +211,7 @@ func zero(s *site) int {
 	return 0
 }
 
-// crowd gives all jobs the same time, some hours from now.
+// crowd sets the same next run for all jobs, some hours from now.
 func crowd(s *site) {
 	s.Helper()
 	at := s.Crawl.Now().Add(5 * time.Hour)
@@ -238,11 +238,11 @@ func TestBulkPagesConstantNumberOfQueries(t *testing.T) {
 	before := s.Queries.Load()
 	s.Follow("/crawl/discovered/bulk", save)
 	if n := s.Queries.Load() - before; n > 60 {
-		t.Errorf("saving 62 links takes %d queries", n)
+		t.Errorf("save 62 links: got %d queries", n)
 	}
 	for _, p := range paths {
 		if n := s.Count(p); n != few[p] || n == 0 {
-			t.Errorf("%s: %d queries with few rows, %d with many", p, few[p], n)
+			t.Errorf("%s: got %d queries with few rows, %d with many", p, few[p], n)
 		}
 	}
 }

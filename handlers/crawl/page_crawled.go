@@ -62,18 +62,18 @@ func (p Pages) BulkPages(c *gin.Context) {
 	ids, action := c.PostFormArray("id"), c.PostForm("action")
 	switch {
 	case len(ids) == 0:
-		p.Done(c, nil, here, "finds_none")
+		p.Done(c, nil, here, "none_selected")
 	case action == actionSave, action == actionWatch:
 		found, err := p.Crawl.PagesByID(ctx, ids...)
 		if err != nil {
 			p.Fail(c, err)
 			return
 		}
-		finds := make([]FoundURL, len(found))
+		urls := make([]FoundURL, len(found))
 		for i, page := range found {
-			finds[i] = FoundURL{URL: page.URL, Name: page.Title, Private: page.PrivateTo != ""}
+			urls[i] = FoundURL{URL: page.URL, Name: page.Title, Private: page.PrivateTo != ""}
 		}
-		p.saveURLs(c, action, finds, here)
+		p.saveURLs(c, action, urls, here)
 	case action == actionDelete:
 		d, err := p.Crawl.DeletePages(ctx, ids...)
 		if err != nil {

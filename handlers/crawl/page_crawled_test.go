@@ -14,7 +14,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// page is a fetched page with a text and links to some paths of its site.
+// page returns a fetched page with a text and links to paths of its site.
 func page(e crawl.Entry, title, text string, links ...string) crawl.Result {
 	r := apptest.Crawled(e)
 	p := r.Page
@@ -29,15 +29,15 @@ func page(e crawl.Entry, title, text string, links ...string) crawl.Result {
 	return r
 }
 
-// broken is an entry that was answered with 404.
+// broken returns the result 404 of an entry.
 func broken(e crawl.Entry) crawl.Result {
 	r := apptest.Crawled(e)
 	r.Status, r.Reason, r.Broken, r.Page.StatusCode, r.Page.ContentHash = crawl.EntryFailed, "status 404", true, 404, ""
 	return r
 }
 
-// crawlPages runs a job of https://site.test over pages by path, and writes its report.
-// Paths without a page are broken.
+// crawlPages runs a job of https://site.test with pages by path, and writes its report. Other
+// paths are broken.
 func (s *site) crawlPages(j crawl.Job, pages map[string]func(crawl.Entry) crawl.Result) crawl.Execution {
 	s.Helper()
 	if s.job(j.ID).Status == crawl.Scheduled {
@@ -58,7 +58,7 @@ func (s *site) crawlPages(j crawl.Job, pages map[string]func(crawl.Entry) crawl.
 	return e
 }
 
-// report does what the indexer does behind a crawl.
+// report runs the indexer after a crawl.
 func (s *site) report() {
 	s.Helper()
 	for {
@@ -79,7 +79,7 @@ func (s *site) report() {
 	}
 }
 
-// shop crawls a site twice: a page changes, and one is gone.
+// shop crawls a site twice: one page changes, and one is gone.
 func (s *site) shop() (j crawl.Job, first, second crawl.Execution) {
 	s.Helper()
 	j = s.AddJob("https://site.test/", named("Shop"), every(1, crawl.Hours))
@@ -102,7 +102,7 @@ func (s *site) shop() (j crawl.Job, first, second crawl.Execution) {
 	return j, first, second
 }
 
-// found is the id of the only page of a search.
+// found returns the id of the only result of a search.
 func (s *site) found(query string) string {
 	s.Helper()
 	items := apptest.Objects(s.Do("GET", "/v1/crawled-pages?q="+url.QueryEscape(query), "").Want(200)["items"])
@@ -131,15 +131,15 @@ func TestCrawledPagesPage(t *testing.T) {
 	apptest.WantStatus(t, a, http.StatusBadRequest)
 	apptest.WantText(t, a, "#q-error", "unclosed quote")
 	apptest.WantStatus(t, s.Get("/crawl/pages?since=yesterday"), http.StatusBadRequest)
-	// What a site says is text.
+	// Texts of sites are escaped.
 	a = s.Get("/crawl/pages")
 	apptest.WantCount(t, a, "tbody script, tbody img", 0)
-	// Pages that wait for the index are told of.
+	// The page shows how many pages are not indexed yet.
 	modelstest.Exec(t, s.DB, "UPDATE crawled_pages SET unindexed = true")
 	apptest.WantText(t, s.Get("/crawl/pages?q=sharp"), "#found > .muted", "4 pages wait to be indexed")
 }
 
-// The number of queries does not depend on how many pages there are.
+// The number of queries does not depend on the number of pages.
 func TestQueriesOfCrawledPages(t *testing.T) {
 	s := newSite(t)
 	j := s.AddJob("https://site.test/", named("Shop"))
@@ -154,7 +154,7 @@ func TestQueriesOfCrawledPages(t *testing.T) {
 	s.crawlPages(j, pages)
 	for _, path := range []string{"/crawl/pages", "/crawl/pages?q=words"} {
 		if n := s.Count(path); n > 12 {
-			t.Errorf("%s takes %d queries", path, n)
+			t.Errorf("%s: got %d queries", path, n)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestActionsOnCrawledPages(t *testing.T) {
 	s.report()
 	apptest.WantCount(t, s.Get("/crawl/pages?q=sharp"), "tbody tr", 1)
 
-	// All of a list at once.
+	// All rows of a list at once.
 	a = s.Get("/crawl/pages")
 	a = s.Follow("/crawl/pages/bulk", s.selected(a, "delete", "/crawl/pages"))
 	apptest.WantCount(t, a, "tbody tr", 0)
@@ -212,18 +212,18 @@ func TestChangesPage(t *testing.T) {
 	apptest.WantStatus(t, s.Get("/crawl/executions/"+second.ID+"?change=x"), http.StatusBadRequest)
 	apptest.WantText(t, s.Get("/crawl/jobs/"+j.ID), ".run-progress", "0 new, 1 changed, 1 gone")
 
-	// Broken links: on the page, and as a file.
+	// Broken links on the page and as a file.
 	a = s.Get("/crawl/executions/" + first.ID)
 	if first.BrokenLinks != 2 {
-		t.Errorf("%d broken links", first.BrokenLinks)
+		t.Errorf("got %d broken links", first.BrokenLinks)
 	}
 	a = s.Get(a.Find("a[download]").AttrOr("href", ""))
 	if got := a.Header.Get("Content-Type"); got != "text/csv; charset=utf-8" {
-		t.Errorf("the file is %s", got)
+		t.Errorf("got file %s", got)
 	}
 	rows, err := csv.NewReader(strings.NewReader(a.Text())).ReadAll()
 	if err != nil || len(rows) != 3 || rows[2][0] != "https://site.test/dead" || rows[2][2] != "To /dead" || rows[2][3] != "https://site.test/knife" {
-		t.Errorf("rows %q, %v", rows, err)
+		t.Errorf("got rows %q, %v", rows, err)
 	}
 }
 

@@ -68,18 +68,18 @@ func (p Pages) BulkDiscovered(c *gin.Context) {
 	ids, action := c.PostFormArray("id"), c.PostForm("action")
 	switch {
 	case len(ids) == 0:
-		p.Done(c, nil, here, "finds_none")
+		p.Done(c, nil, here, "none_selected")
 	case action == actionSave, action == actionWatch:
 		links, err := p.Crawl.DiscoveredByID(ctx, ids...)
 		if err != nil {
 			p.Fail(c, err)
 			return
 		}
-		finds := make([]FoundURL, len(links))
+		urls := make([]FoundURL, len(links))
 		for i, d := range links {
-			finds[i] = FoundURL{URL: d.URL, Private: d.PrivateTo != ""}
+			urls[i] = FoundURL{URL: d.URL, Private: d.PrivateTo != ""}
 		}
-		p.saveURLs(c, action, finds, here)
+		p.saveURLs(c, action, urls, here)
 	case action == actionDelete:
 		d, err := p.Crawl.DeleteDiscovered(ctx, ids...)
 		if err != nil {

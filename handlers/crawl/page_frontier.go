@@ -95,7 +95,7 @@ func (p Pages) BulkEntries(c *gin.Context) {
 	ids, action := c.PostFormArray("id"), c.PostForm("action")
 	switch {
 	case len(ids) == 0:
-		p.Done(c, nil, here, "finds_none")
+		p.Done(c, nil, here, "none_selected")
 	case action == actionRetry:
 		n, err := p.Crawl.RetryEntries(ctx, ids...)
 		notice := "entries_retried"

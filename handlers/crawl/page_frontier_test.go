@@ -39,7 +39,7 @@ func TestFrontierPage(t *testing.T) {
 	apptest.WantText(t, a, ".filters .chip.on .word", hostile)
 	apptest.WantText(t, s.Get("/crawl/frontier?execution="+e.ID), ".filters .chip.on .word", "Run 1 of one.test")
 	if rel := a.Find("tbody .title").AttrOr("rel", ""); rel != "noreferrer noopener" {
-		t.Errorf("links to the web have rel=%q", rel)
+		t.Errorf("external links: got rel=%q", rel)
 	}
 	a = s.Post("/crawl/frontier/bulk", s.row(a, "tbody form", "delete"))
 	apptest.WantText(t, a, "h1", "Delete 1 URL?")
@@ -114,7 +114,7 @@ func TestFrontierAndDiscoveredByCursor(t *testing.T) {
 			next = a.Find("a[rel=next]").AttrOr("href", "")
 		}
 		if len(seen) != want || pages != 3 {
-			t.Errorf("%s: %d rows on %d pages, want %d on 3", path, len(seen), pages, want)
+			t.Errorf("%s: got %d rows on %d pages, want %d on 3", path, len(seen), pages, want)
 		}
 	}
 }

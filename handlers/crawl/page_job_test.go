@@ -33,10 +33,10 @@ func TestJobPage(t *testing.T) {
 	apptest.WantText(t, a, ".run-progress", "0 of 1 URL done fetched 0 queued 1 failed 0")
 	apptest.WantCount(t, a, `#log-head[data-live]`, 1)
 	if got := a.Find("#now").AttrOr("hx-trigger", ""); got != "every 2s" {
-		t.Errorf("a running crawl is asked for %s", got)
+		t.Errorf("running crawl: got polling %s", got)
 	}
 	if a.Find("noscript").Length() != 1 || !strings.Contains(a.HTML, `http-equiv="refresh" content="5"`) {
-		t.Error("a browser without JavaScript does not ask again")
+		t.Error("the page does not reload without JavaScript")
 	}
 	s.EndCrawl(e, crawl.End{Event: crawl.Release, Error: crawl.Interrupted})
 	s.Clock.Advance(time.Hour)
@@ -50,7 +50,7 @@ func TestJobPage(t *testing.T) {
 	apptest.WantText(t, a, "#log .warn", "warn "+hostile)
 	apptest.WantText(t, a, "#log > :last-child", "info crawl completed pages=2 failed=1")
 	if got := a.Find("#log").AttrOr("data-at", ""); got != "2-4" {
-		t.Errorf("the log is resumed after %q", got)
+		t.Errorf("got the log after %q", got)
 	}
 	apptest.WantCount(t, a, `#log[role=log][aria-live=off][tabindex="0"]`, 1)
 	apptest.WantCount(t, a, "#log-head[data-live], noscript, main script, main img", 0)
@@ -71,7 +71,7 @@ func TestJobPage(t *testing.T) {
 	}
 }
 
-// newest is the id of the newest execution of a job.
+// newest returns the id of the newest execution of a job.
 func (s *site) newest(j crawl.Job) string {
 	s.Helper()
 	e, ok, err := s.Crawl.LastExecution(s.Context(), j)
@@ -82,7 +82,7 @@ func (s *site) newest(j crawl.Job) string {
 	return e.ID
 }
 
-// TestOnlyAllowedActions: the pages offer what the status of a job allows.
+// TestOnlyAllowedActions: the pages offer only the actions that the status of a job allows.
 func TestOnlyAllowedActions(t *testing.T) {
 	s := newSite(t)
 	scheduled := s.AddJob("https://scheduled.test", every(1, crawl.Days))
@@ -105,10 +105,10 @@ func TestOnlyAllowedActions(t *testing.T) {
 			return strings.Join(all, ", ")
 		}
 		if got := offered(s.Get("/crawl"), "#"+id+" .acts button, #"+id+" .acts a", "title"); got != want {
-			t.Errorf("the row of %s offers %q, want %q", s.job(id).URL, got, want)
+			t.Errorf("row of %s: got %q, want %q", s.job(id).URL, got, want)
 		}
 		if got := offered(s.Get("/crawl/jobs/"+id), "#actions button, #actions a", "title"); got != want {
-			t.Errorf("the page of %s offers %q, want %q", s.job(id).URL, got, want)
+			t.Errorf("page of %s: got %q, want %q", s.job(id).URL, got, want)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func TestActionsOnJobs(t *testing.T) {
 	apptest.WantText(t, act("resume", ""), ".flash", "Job resumed.")
 	apptest.WantText(t, act("force-run", ""), ".flash", "The run starts in a few seconds.")
 	if due := s.job(j.ID).NextRunAt; due.After(s.Crawl.Now().Time) {
-		t.Errorf("the job is due at %s", due)
+		t.Errorf("got next run at %s", due)
 	}
 	a = s.Get("/crawl/jobs/" + j.ID + "/cancel")
 	apptest.WantText(t, a, "h1", "Cancel this job?")
@@ -184,24 +184,24 @@ func TestExecutionsByCursor(t *testing.T) {
 		a := s.Get(path)
 		a.Find("#executions tbody a.title").Each(func(_ int, run *goquery.Selection) { runs = append(runs, strings.TrimSpace(run.Text())) })
 		if _, polls := a.Find("#now").Attr("hx-get"); polls == strings.Contains(path, "page_token") {
-			t.Errorf("%s: polls is %v", path, polls)
+			t.Errorf("%s: got polling %v", path, polls)
 		}
 		path, _, _ = strings.Cut(a.Find("#executions a[rel=next]").AttrOr("href", ""), "#")
 	}
 	if len(runs) != 23 || runs[0] != "Run 23" || runs[22] != "Run 1" {
-		t.Errorf("%d runs: %q", len(runs), runs)
+		t.Errorf("got %d runs: %q", len(runs), runs)
 	}
-	// The page shows the last lines of a long log, of however many pieces.
+	// The page shows the last lines of a long log.
 	e, _, err := s.Crawl.LastExecution(t.Context(), j)
 	s.Must(err)
 	tail, err := s.Crawl.LogTail(t.Context(), e, 1)
 	s.Must(err)
 	if len(tail) != 1 || tail[0].Number != 2 || !strings.HasPrefix(tail[0].Message, "crawl failed") {
-		t.Errorf("the end of the log is %+v", tail)
+		t.Errorf("got end of the log %+v", tail)
 	}
 }
 
-// TestLogOfAnExecution: as events from where the page ends, and as a file.
+// TestLogOfAnExecution reads the log as events after the lines of the page, and as a file.
 func TestLogOfAnExecution(t *testing.T) {
 	s := newSite(t)
 	j := s.AddJob("https://a.test")
@@ -220,7 +220,7 @@ func TestLogOfAnExecution(t *testing.T) {
 			}
 		}
 		if fmt.Sprint(ids) != fmt.Sprint(want) || !strings.HasSuffix(answer.Body, "event: end\ndata: {}\n\n") {
-			t.Errorf("after %q: %s", after, answer.Body)
+			t.Errorf("after %q: got %s", after, answer.Body)
 		}
 	}
 	file := s.Ask(http.MethodGet, a.Find("#log-head a").AttrOr("href", ""))

@@ -44,7 +44,7 @@ func TestAddACrawl(t *testing.T) {
 	apptest.WantCount(t, a, "#log > *, [data-stream]", 0)
 	apptest.WantCount(t, a, "main script, main img", 0)
 
-	// The source of the host is there now: it stays as it is.
+	// The source of the host exists now and does not change.
 	typed.Set("url", "https://example.com/y")
 	apptest.WantCount(t, s.Follow("/crawl", typed), ".crawls tbody tr", 2)
 	typed.Set("rate_limit_ms", "10")
@@ -52,12 +52,12 @@ func TestAddACrawl(t *testing.T) {
 	a = s.Follow("/crawl", typed)
 	apptest.WantText(t, a, ".flash", "Its source existed already and keeps its settings.")
 	if flash := apptest.Text(a, ".flash"); !strings.Contains(flash, "The first run starts in ") {
-		t.Errorf("the flash says %q", flash)
+		t.Errorf("got message %q", flash)
 	}
 	sources, err := s.Crawl.Sources(t.Context(), "", noCursor, 10)
 	s.Must(err)
 	if len(sources.Items) != 1 || sources.Items[0].RateLimitMS != 250 {
-		t.Errorf("sources: %+v", sources.Items)
+		t.Errorf("got sources %+v", sources.Items)
 	}
 	apptest.WantCount(t, s.Get("/crawl?job_added="+url.QueryEscape(`"><script>`)), ".flash", 0)
 }
@@ -99,7 +99,7 @@ func TestListOfJobs(t *testing.T) {
 	apptest.WantText(t, s.Get("/crawl?q="+strings.Repeat("x", 600)), "#q-error", "Must be at most")
 }
 
-// TestCrawlParts: what keeps itself up to date asks for its own address.
+// TestCrawlParts: parts that refresh themselves request their own URL.
 func TestCrawlParts(t *testing.T) {
 	s := newSite(t)
 	j := s.AddJob("https://a.test", named("Alpha"))
@@ -109,13 +109,13 @@ func TestCrawlParts(t *testing.T) {
 		apptest.WantCount(t, a, part, 1)
 		apptest.WantCount(t, a, "header, form.add, form.panel, #log", 0)
 		if got := a.Find(part).AttrOr("hx-get", ""); got == "" || got != a.Header.Get("HX-Replace-Url") {
-			t.Errorf("%s polls %q, and the address bar would show %q", path, got, a.Header.Get("HX-Replace-Url"))
+			t.Errorf("%s: got polling of %q and HX-Replace-Url %q", path, got, a.Header.Get("HX-Replace-Url"))
 		}
 	}
 	apptest.WantCount(t, s.Part("/crawl/jobs/"+j.ID), "#actions[hx-swap-oob], #log-head[hx-swap-oob], #executions[hx-swap-oob], #facts[hx-swap-oob]", 4)
 	apptest.WantCount(t, s.Get("/crawl/jobs/"+j.ID), "[hx-swap-oob]", 0)
 	if got := s.Part("/crawl?done=job_pause").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Job paused.`) {
-		t.Errorf("the part says %q", got)
+		t.Errorf("got part %q", got)
 	}
 }
 
@@ -139,12 +139,12 @@ func TestJobsByCursor(t *testing.T) {
 		path = a.Find("a[rel=next]").AttrOr("href", "")
 	}
 	if len(seen) != 203 || pages != 3 {
-		t.Errorf("%d jobs on %d pages, want 203 on 3", len(seen), pages)
+		t.Errorf("got %d jobs on %d pages, want 203 on 3", len(seen), pages)
 	}
 }
 
-// TestCrawlErrorsStandNextToTheirField, and what was typed comes back.
-func TestCrawlErrorsStandNextToTheirField(t *testing.T) {
+// TestCrawlErrorsAreNextToTheirField: the form also keeps its input.
+func TestCrawlErrorsAreNextToTheirField(t *testing.T) {
 	s := newSite(t)
 	j := s.AddJob("https://example.com", named("One"))
 	ofJob := url.Values{"schedule": {"7 days"}, "max_retries": {"5"}, "retry_backoff_seconds": {"90"}}
@@ -191,7 +191,7 @@ func TestCrawlErrorsStandNextToTheirField(t *testing.T) {
 		apptest.WantCount(t, a, `[aria-invalid="true"]`, 1)
 		for name := range form {
 			if in := a.Find("main input[name=" + name + "]:not([type=checkbox], [type=hidden])"); in.Length() > 0 && in.AttrOr("value", "") != form.Get(name) {
-				t.Errorf("POST %s with a bad %s: %s came back as %q", c.path, c.field, name, in.AttrOr("value", ""))
+				t.Errorf("POST %s with an invalid %s: got %s=%q in the form", c.path, c.field, name, in.AttrOr("value", ""))
 			}
 		}
 		if c.field != "url" {
@@ -237,7 +237,7 @@ func TestCrawlConstantNumberOfQueries(t *testing.T) {
 	add(40)
 	for _, p := range paths {
 		if n := s.Count(p); n != few[p] || n == 0 {
-			t.Errorf("%s: %d queries with 3 jobs, %d with 43", p, few[p], n)
+			t.Errorf("%s: got %d queries with 3 jobs, %d with 43", p, few[p], n)
 		}
 	}
 }

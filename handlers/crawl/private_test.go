@@ -16,13 +16,13 @@ import (
 	views "linkwatch/views/crawl"
 )
 
-// secret is a private source of bob with all that can belong to one, by the prefix of ids.
+// secret is a private source of bob with all related data.
 type secret struct {
 	*site
 	job  crawl.Job
 	run  crawl.Execution
 	page string
-	ids  map[string]string // by the path before the id
+	ids  map[string]string // ids by the path before the id
 }
 
 func newSecret(t *testing.T) *secret {
@@ -50,7 +50,7 @@ func newSecret(t *testing.T) *secret {
 	return p
 }
 
-// routes are the lines of the list of all routes that a filter lets through: method and path.
+// routes returns the method and path of all routes that a filter accepts.
 func routes(t *testing.T, of func(path string) bool) (all [][2]string) {
 	t.Helper()
 	file, err := os.ReadFile("../../app/testdata/routes.txt")
@@ -65,7 +65,7 @@ func routes(t *testing.T, of func(path string) bool) (all [][2]string) {
 	return all
 }
 
-// rows are all rows that a write could change.
+// rows returns all rows that a write could change.
 func (p *secret) rows() string {
 	p.Helper()
 	var b strings.Builder
@@ -77,8 +77,7 @@ func (p *secret) rows() string {
 	return b.String()
 }
 
-// Every route with an id of what is private answers another account with 404, and changes
-// nothing.
+// Every route with an id of a private item returns 404 to another account and changes nothing.
 func TestPrivateIDsAreNotFound(t *testing.T) {
 	p := newSecret(t)
 	alice, before, asked := p.As("alice"), p.rows(), 0
@@ -110,7 +109,7 @@ func TestPrivateIDsAreNotFound(t *testing.T) {
 				body = "{}"
 			}
 			if a := alice.Do(method, to, body); a.Status != http.StatusNotFound || strings.Contains(a.Body, "secret") {
-				t.Errorf("%s %s: %d %s", method, path, a.Status, a.Body)
+				t.Errorf("%s %s: got %d, %s", method, path, a.Status, a.Body)
 			}
 		} else {
 			var page apptest.Page
@@ -120,7 +119,7 @@ func TestPrivateIDsAreNotFound(t *testing.T) {
 				page = alice.Post(to, url.Values{"name": {"x"}, "schedule": {"1 days"}, "max_retries": {"1"}, "retry_backoff_seconds": {"1"}, "max_depth": {"1"}})
 			}
 			if page.StatusCode != http.StatusNotFound || strings.Contains(page.HTML, "secret.test") {
-				t.Errorf("%s %s: %d", method, path, page.StatusCode)
+				t.Errorf("%s %s: got %d", method, path, page.StatusCode)
 			}
 		}
 		if after := p.rows(); after != before {
@@ -128,12 +127,12 @@ func TestPrivateIDsAreNotFound(t *testing.T) {
 		}
 	}
 	if asked < 40 {
-		t.Errorf("only %d routes", asked)
+		t.Errorf("got only %d routes", asked)
 	}
 }
 
-// Lists, searches, counts and bulk actions of another account pass over what is private.
-func TestListsPassOverPrivateSources(t *testing.T) {
+// Lists, searches, counts and bulk actions of another account skip private data.
+func TestListsSkipPrivateSources(t *testing.T) {
 	p := newSecret(t)
 	alice, bob := p.As("alice"), p.As("bob")
 	for _, path := range []string{
@@ -141,23 +140,23 @@ func TestListsPassOverPrivateSources(t *testing.T) {
 		"/v1/jobs?source_id=" + p.job.SourceID, "/v1/frontier?execution_id=" + p.run.ID, "/v1/crawled-pages?source_id=" + p.job.SourceID,
 	} {
 		if items := apptest.Items(alice.Do("GET", path, "").Want(200)); len(items) != 0 {
-			t.Errorf("%s: %v", path, items)
+			t.Errorf("%s: got %v", path, items)
 		}
 		if items := apptest.Items(bob.Do("GET", path, "").Want(200)); len(items) == 0 && !strings.Contains(path, "q=") {
-			t.Errorf("bob %s: nothing", path)
+			t.Errorf("bob: got nothing from %s", path)
 		}
 		if items := apptest.Items(p.Do("GET", path, "").Want(200)); len(items) == 0 && !strings.Contains(path, "q=") { // authentication is off
-			t.Errorf("%s: nothing", path)
+			t.Errorf("got nothing from %s", path)
 		}
 	}
 	for _, path := range []string{"/", "/crawl", "/crawl/pages", "/crawl/discovered", "/crawl/frontier", "/crawl/feeds", "/crawl/schedule", "/search?q=secret"} {
 		if page := alice.Get(path); page.StatusCode != http.StatusOK || strings.Contains(page.HTML, "secret.test") || strings.Contains(page.HTML, "Secret") {
-			t.Errorf("%s: %d %s", path, page.StatusCode, apptest.Text(page, "main"))
+			t.Errorf("%s: got %d, %s", path, page.StatusCode, apptest.Text(page, "main"))
 		}
 	}
 	for _, path := range []string{"/crawl/pages", "/crawl/discovered", "/crawl/frontier", "/crawl/feeds"} {
 		if page := alice.Get(path + "?source=" + p.job.SourceID); page.StatusCode != http.StatusNotFound {
-			t.Errorf("%s of a private source: %d", path, page.StatusCode)
+			t.Errorf("%s of a private source: got %d", path, page.StatusCode)
 		}
 	}
 	for _, who := range []struct {
@@ -173,7 +172,7 @@ func TestListsPassOverPrivateSources(t *testing.T) {
 			slots += s["jobs"].(float64)
 		}
 		if (slots > 0) != (who.jobs > 0) {
-			t.Errorf("%v slots have jobs", slots)
+			t.Errorf("got jobs in %v slots", slots)
 		}
 	}
 	before := p.rows()
@@ -186,7 +185,7 @@ func TestListsPassOverPrivateSources(t *testing.T) {
 		"/crawl/schedule":           {},
 	} {
 		if page := alice.Post(path, form); page.StatusCode != http.StatusSeeOther {
-			t.Errorf("%s: %d", path, page.StatusCode)
+			t.Errorf("%s: got %d", path, page.StatusCode)
 		}
 	}
 	for _, action := range []string{"save", "watch"} {
@@ -194,17 +193,17 @@ func TestListsPassOverPrivateSources(t *testing.T) {
 		alice.Post("/crawl/discovered/bulk", url.Values{"id": {p.ids["discovered-links"]}, "action": {action}})
 	}
 	if after := p.rows(); after != before {
-		t.Errorf("changed\n%s\nto\n%s", before, after)
+		t.Errorf("got a change from\n%s\nto\n%s", before, after)
 	}
 	for _, path := range []string{"/v1/links", "/v1/targets"} {
 		if items := apptest.Items(p.Do("GET", path, "").Want(200)); len(items) != 0 {
-			t.Errorf("%s: %v", path, items)
+			t.Errorf("%s: got %v", path, items)
 		}
 	}
 }
 
-// Streams of events tell another account nothing of a private source.
-func TestStreamsPassOverPrivateSources(t *testing.T) {
+// Event streams of another account have no events of a private source.
+func TestStreamsSkipPrivateSources(t *testing.T) {
 	p := newSecret(t)
 	listen := func(name string) func(job string) (heard string) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -222,7 +221,7 @@ func TestStreamsPassOverPrivateSources(t *testing.T) {
 					return heard
 				}
 			}
-			t.Errorf("the stream of %s ended: %v", name, lines.Err())
+			t.Errorf("stream of %s: got its end, %v", name, lines.Err())
 			return heard
 		}
 	}
@@ -232,12 +231,12 @@ func TestStreamsPassOverPrivateSources(t *testing.T) {
 	toBob(p.job.ID)
 	id := alice.Do("POST", "/v1/jobs", `{"url":"https://other.test"}`).Want(201)["id"].(string)
 	if heard := toAlice(id); strings.Contains(heard, p.job.ID) {
-		t.Errorf("alice hears %s", heard)
+		t.Errorf("alice: got event %s", heard)
 	}
 }
 
-// Sources can be private by API and by page. Only the owner and admins decide that, and no
-// one sets an owner.
+// Sources can be made private by API and page. Only the owner and admins can do that, and the owner
+// cannot be set.
 func TestPrivateSources(t *testing.T) {
 	s := newSite(t)
 	alice, bob := s.As("alice"), s.As("bob")
@@ -253,22 +252,22 @@ func TestPrivateSources(t *testing.T) {
 	apptest.Has(t, s.Do("PATCH", at, `{"private":true}`).Want(200), map[string]any{"owner": "bob", "private": true}) // authentication is off
 	alice.Do("GET", at, "").Problem(404, "not-found", "")
 
-	// A job has its source's, or makes a private one.
+	// A job has the visibility of its source, or adds a private source.
 	bob.Do("POST", "/v1/jobs", `{"source_id":"`+made["id"].(string)+`","private":true}`).Problem(400, "invalid-request", "private")
 	job := alice.Do("POST", "/v1/jobs", `{"url":"https://a.test","private":true}`).Want(201)
 	apptest.Has(t, alice.Do("GET", "/v1/sources/"+job["source_id"].(string), "").Want(200), map[string]any{"owner": "alice", "private": true})
 	bob.Do("GET", "/v1/jobs/"+job["id"].(string), "").Problem(404, "not-found", "")
 
-	// By page.
+	// On the page.
 	page := alice.Follow("/crawl", url.Values{"url": {"https://b.test"}, "schedule": {views.ScheduleValue(crawl.Interval{Count: 1, Type: crawl.Days})}, "sharing": {"true"}, "private": {"true"}})
 	if n := page.Find("#jobs .private").Length(); n != 2 {
-		t.Errorf("%d jobs are marked as private: %s", n, apptest.Text(page, "#jobs"))
+		t.Errorf("got %d jobs marked as private: %s", n, apptest.Text(page, "#jobs"))
 	}
 	if page.Find("#add input[name=private]").Length() != 1 || s.Get("/crawl").Find("#add input[name=private]").Length() != 0 {
 		t.Error("got the private field without authentication, or no such field with it")
 	}
 	if list := bob.Get("/crawl"); strings.Contains(list.HTML, "b.test") {
-		t.Error("bob sees it")
+		t.Error("bob can see the source")
 	}
 	list, err := s.Crawl.Jobs(alice.Context(), crawl.JobFilter{Text: "b.test"}, models.Cursor{}, 10)
 	s.Must(err)
@@ -281,26 +280,26 @@ func TestPrivateSources(t *testing.T) {
 	edit := url.Values{"job": {j.ID}, "name": {"B"}, "enabled": {"true"}, "max_depth": {"3"}}
 	alice.Follow("/crawl/sources/"+j.SourceID, edit) // a form without the field
 	if !s.job(j.ID).Private() {
-		t.Error("it is shared by a form without the field")
+		t.Error("a form without the field shared the source")
 	}
 	edit.Set("sharing", "true")
 	alice.Follow("/crawl/sources/"+j.SourceID, edit)
 	if s.job(j.ID).Private() {
-		t.Error("it is still private")
+		t.Error("the source is still private")
 	}
 	if page := bob.Get("/crawl/jobs/" + j.ID); page.StatusCode != http.StatusOK || page.Find("#source input[name=private]").Length() != 0 {
-		t.Errorf("%d: bob is offered to make it private", page.StatusCode)
+		t.Errorf("status %d: bob can make the source private", page.StatusCode)
 	}
 	edit.Set("private", "true")
 	if page := bob.Post("/crawl/sources/"+j.SourceID, edit); page.StatusCode != http.StatusForbidden || s.job(j.ID).Private() {
-		t.Errorf("bob makes it private: %d", page.StatusCode)
+		t.Errorf("bob makes it private: got status %d", page.StatusCode)
 	}
 	if n := s.audited("source.edit"); n != 5 {
-		t.Errorf("%d edits of sources are recorded", n)
+		t.Errorf("got %d recorded edits of sources", n)
 	}
 }
 
-// audited is how many entries of the audit log are of an action.
+// audited counts the audit entries of an action.
 func (s *site) audited(action string) (n int) {
 	s.Helper()
 	s.Must(s.DB.Read(s.TB.Context()).Raw("SELECT count(*) FROM audit_entries WHERE action = ?", action).Scan(&n).Error)

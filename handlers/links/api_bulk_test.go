@@ -25,19 +25,19 @@ func TestBulk(t *testing.T) {
 			t.Errorf("%s: %v", c.action, change)
 		}
 		if n := active(); n != c.after {
-			t.Errorf("%s: %v active links, want %v", c.action, n, c.after)
+			t.Errorf("%s: got %v active links, want %v", c.action, n, c.after)
 		}
 		undo := "/v1/changes/" + fmt.Sprint(change["id"]) + "/undo"
 		if back := s.Do("POST", undo, "").Want(200); back["links"] != 2.0 {
-			t.Errorf("undo of %s: %v", c.action, back)
+			t.Errorf("undo of %s: got %v", c.action, back)
 		}
 		if n := active(); n != 2.0 {
-			t.Errorf("undo of %s: %v active links", c.action, n)
+			t.Errorf("undo of %s: got %v active links", c.action, n)
 		}
 		s.Do("POST", undo, "").Problem(404, "not-found", "")
 	}
 	if c := do("revive", ""); c["links"] != 0.0 || c["id"] != nil {
-		t.Errorf("a change of nothing: %v", c)
+		t.Errorf("no change: got %v", c)
 	}
 }
 

@@ -16,29 +16,29 @@ func TestLinkTags(t *testing.T) {
 	at := "/v1/link/" + id
 
 	if got := apptest.Column(s.Do("GET", at+"/tags", "").Want(200), "name"); got != "Go" {
-		t.Errorf("tags %q", got)
+		t.Errorf("got tags %q", got)
 	}
 	if got := apptest.Column(s.Do("POST", at+"/tags", `{"tags":["GO","ops"]}`).Want(200), "name"); got != "Go ops" {
-		t.Errorf("tags %q", got)
+		t.Errorf("got tags %q", got)
 	}
 	if got := s.Do("POST", "/v1/link/"+s.Save("https://c.test").ID+"/tags", `{"tags":[]}`).Want(200); len(apptest.Results(got)) != 0 {
-		t.Errorf("tags %v", got)
+		t.Errorf("got tags %v", got)
 	}
 	tag := s.Do("GET", at+"/tag/"+s.TagID("Go"), "").Want(200)
 	for _, member := range []string{"id", "name", "link_count", "created_at", "last_used_at"} {
 		if tag[member] == nil {
-			t.Errorf("a tag without %s: %v", member, tag)
+			t.Errorf("tag without %s: got %v", member, tag)
 		}
 	}
 	if tag["link_count"] != 2.0 {
-		t.Errorf("link_count %v", tag["link_count"])
+		t.Errorf("got link_count %v", tag["link_count"])
 	}
 
 	if got := s.Do("PUT", at+"/tag/"+s.TagID("ops"), `{"name":"devops"}`).Want(200)["name"]; got != "devops" {
-		t.Errorf("swapped for %v", got)
+		t.Errorf("got %v", got)
 	}
 	if got := apptest.Column(s.Do("GET", "/v1/tags", "").Want(200), "name"); got != "devops Go web" {
-		t.Errorf("tags %q: an unused one should be gone", got)
+		t.Errorf("got tags %q, want no unused ones", got)
 	}
 	s.Do("DELETE", at+"/tag/"+s.TagID("Go"), "").Want(http.StatusNoContent)
 	s.Do("GET", at+"/tag/"+s.TagID("Go"), "").Problem(404, "not-found", "")
@@ -63,7 +63,7 @@ func TestTooManyTags(t *testing.T) {
 	all := `{"tags":[` + strings.Join(names, ",") + `]}`
 	s.Do("POST", "/v1/link/"+id+"/tags", all).Problem(400, "too-many-tags", "")
 	if got := apptest.Column(s.Do("GET", "/v1/link/"+id+"/tags", "").Want(200), "name"); got != "one" {
-		t.Errorf("tags %q: none should have been added", got)
+		t.Errorf("got tags %q, want none", got)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestTagLists(t *testing.T) {
 		"/v1/recent-tags?per_page=1&page=2": "alpha",
 	} {
 		if got := apptest.Column(s.Do("GET", path, "").Want(200), "name"); got != want {
-			t.Errorf("%s: %q, want %q", path, got, want)
+			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// hostile is text that would run or load something if a page did not escape it.
+// hostile is a text that runs a script or loads a file if it is not escaped.
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
-// refreshOne does what the worker does with the next link of a queued refresh.
+// refreshOne refreshes the next link of a queued refresh, as the worker does.
 func refreshOne(a *apptest.App) {
 	a.Helper()
 	items, _, err := a.Links.ClaimRefreshes(a.Context(), modelstest.Lease(a.TB, a.DB, "k_test"), 1)

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// TestSaveForced: force saves a link whose page cannot be fetched, and says so in its health.
+// TestSaveForced: force saves a link whose page cannot be fetched, and its health shows that.
 func TestSaveForced(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		s.Web.Set("https://gone.test/", links.Page{Status: 404})
@@ -27,16 +27,16 @@ func TestSaveForced(t *testing.T) {
 			call := `{"url":"https://` + host + `.test/","tags":["Go"],"notes":"why"`
 			if host != "fine" {
 				if a := s.Do("POST", "/v1/links", call+`}`); a.Status != 422 {
-					t.Errorf("%s without force: %d %s", host, a.Status, a.Body)
+					t.Errorf("%s without force: got %d, %s", host, a.Status, a.Body)
 				}
 				if a := s.Do("POST", "/v1/links", call+`,"force":false}`); a.Status != 422 {
-					t.Errorf("%s with force false: %d %s", host, a.Status, a.Body)
+					t.Errorf("%s with force false: got %d, %s", host, a.Status, a.Body)
 				}
 			}
 			l := s.Do("POST", "/v1/links", call+`,"force":true}`).Want(201)
 			for member, value := range want {
 				if l[member] != value {
-					t.Errorf("%s: %s is %v, want %v", host, member, l[member], value)
+					t.Errorf("%s: got %s = %v, want %v", host, member, l[member], value)
 				}
 			}
 			if l["notes"] != "why" {
@@ -44,7 +44,7 @@ func TestSaveForced(t *testing.T) {
 			}
 			again := s.Do("POST", "/v1/links", `{"url":"https://`+host+`.test","tags":["new"],"title":"other","force":true}`).Want(200)
 			if again["id"] != l["id"] || again["title"] != l["title"] || len(again["tags"].([]any)) != 2 {
-				t.Errorf("%s again: %v", host, again)
+				t.Errorf("%s again: got %v", host, again)
 			}
 		}
 		s.Web.Set("https://down.test/", links.Page{Status: 503})
@@ -73,18 +73,18 @@ func TestSaveAnyway(t *testing.T) {
 		apptest.WantText(t, a, "form.add button[name=force]", "Save anyway")
 		for name, value := range map[string]string{"input[name=url]": in, "input[name=tags]": "a, b"} {
 			if got := a.Find("form.add "+name).AttrOr("value", ""); got != value {
-				t.Errorf("%s came back as %q", name, got)
+				t.Errorf("got %s=%q in the form", name, got)
 			}
 		}
 		if got := a.Find("form.add textarea").Text(); got != "kept <b>" {
-			t.Errorf("the notes came back as %q", got)
+			t.Errorf("got notes %q in the form", got)
 		}
 		form.Set("force", a.Find("form.add button[name=force]").AttrOr("value", ""))
 		a = s.Follow("/links", form)
 		apptest.WantText(t, a, ".flash", "Link saved: "+models.RepairURL(in))
 		l, ok, err := s.Links.ByURL(t.Context(), strings.TrimSuffix(models.RepairURL(in), "/"))
 		if err != nil || !ok || l.Expired() || l.Notes != "kept <b>" || len(l.Tags) != 2 {
-			t.Errorf("%s is stored as %+v (%v)", in, l, err)
+			t.Errorf("%s: got %+v, %v", in, l, err)
 		}
 		apptest.WantStatus(t, s.Get("/links/"+l.ID), 200)
 	}

@@ -27,7 +27,7 @@ func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
 	apptest.WantText(t, a, ".tiles", "0 dead")
 	apptest.WantText(t, a, ".tiles", "1 expired")
 	if strings.Contains(apptest.Text(a, "aside"), "Popular") {
-		t.Error("links without views are shown as popular")
+		t.Error("got links without views as popular")
 	}
 	apptest.WantText(t, s.Get("/links/"+gone.ID), ".state", "expired")
 	a = s.Submit(a, `.attention form[action$="/move"]`)

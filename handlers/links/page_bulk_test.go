@@ -32,10 +32,10 @@ func TestBulkOnPagesAndUndo(t *testing.T) {
 		apptest.WantCount(t, page, ".row", 3)
 		apptest.WantText(t, page, "#"+a.ID+" .tags", "one")
 		if got := page.Find("#q").AttrOr("value", ""); got != "example" {
-			t.Errorf("after %s and undo the query is %q", c.action, got)
+			t.Errorf("after %s and undo: got query %q", c.action, got)
 		}
 	}
-	apptest.WantCount(t, s.Get("/tags"), "tbody tr", 1) // x and y are gone again
+	apptest.WantCount(t, s.Get("/tags"), "tbody tr", 1) // x and y are deleted again
 
 	apptest.WantText(t, s.Follow("/links/bulk", url.Values{"action": {"delete"}}), ".flash", "Select at least one link")
 	page := s.Post("/links/bulk", both("tag", strings.Repeat("x", 99)))
@@ -45,8 +45,8 @@ func TestBulkOnPagesAndUndo(t *testing.T) {
 	apptest.WantStatus(t, s.Post("/links/bulk", both("explode", "")), http.StatusBadRequest)
 }
 
-// TestUndoOfWhatWasSavedAgain: nothing comes back, and the page does not say so.
-func TestUndoOfWhatWasSavedAgain(t *testing.T) {
+// TestUndoAfterSavingAgain: an undo restores nothing, and the page does not report a restore.
+func TestUndoAfterSavingAgain(t *testing.T) {
 	s := apptest.New(t)
 	l := s.Save("https://example.com/a")
 	page := s.Follow("/links/"+l.ID+"/delete", nil)
@@ -54,13 +54,13 @@ func TestUndoOfWhatWasSavedAgain(t *testing.T) {
 	apptest.WantText(t, s.Submit(page, ".flash form"), ".flash", "Could not undo")
 }
 
-func TestBackStaysHere(t *testing.T) {
+func TestBackStaysOnThisSite(t *testing.T) {
 	s := apptest.New(t)
 	for _, away := range []string{"https://evil.example/", "//evil.example/links", "/\\evil.example", "javascript:alert(1)", "/admin/jobs"} {
 		l := s.Save("https://example.com/a")
 		got := s.Post("/links/bulk", url.Values{"id": {l.ID}, "action": {"expire"}, "back": {away}}).Header.Get("Location")
 		if !strings.HasPrefix(got, "/links?change=") {
-			t.Errorf("back=%q leads to %q", away, got)
+			t.Errorf("back=%q: got location %q", away, got)
 		}
 		s.Post("/links/"+l.ID+"/delete", nil)
 	}
@@ -73,7 +73,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 	apptest.WantText(t, page, "#progress", "0 of 2 links")
 	apptest.WantCount(t, page, `#progress[hx-trigger="every 1s"]`, 1)
 	if !strings.Contains(page.HTML, `http-equiv="refresh"`) {
-		t.Error("a browser without JavaScript never asks again")
+		t.Error("the page does not reload without JavaScript")
 	}
 	for range 2 {
 		refreshOne(s)
@@ -85,6 +85,6 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 	page = s.Get(path + "?back=" + url.QueryEscape("/links?tag=go"))
 	apptest.WantCount(t, page, `main a[href="/links?tag=go"]`, 1)
 	if strings.Contains(page.HTML, `http-equiv="refresh"`) {
-		t.Error("a finished page still reloads itself")
+		t.Error("the finished page still reloads itself")
 	}
 }

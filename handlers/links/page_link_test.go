@@ -24,7 +24,7 @@ func TestLinkPage(t *testing.T) {
 	apptest.WantText(t, a, ".description", hostile)
 	apptest.WantCount(t, a, "main script", 0)
 	if img := a.Find(".picture img"); img.AttrOr("referrerpolicy", "") != "no-referrer" || img.AttrOr("loading", "") != "lazy" {
-		t.Error("the picture tells its host who looks, or does not wait")
+		t.Error("the picture sends a referrer or is not lazy")
 	}
 
 	a = s.Follow(path, url.Values{"title": {"Mine <b>"}, "notes": {"line\nline"}})
@@ -62,6 +62,6 @@ func TestLinkPage(t *testing.T) {
 	apptest.WantText(t, a, "h1", "Mine <b>")
 	apptest.WantText(t, a, ".facts", "Views 0")
 	if got := s.Get("/links/random").Header.Get("Location"); got != path {
-		t.Errorf("the random link is %q", got)
+		t.Errorf("random link: got %q", got)
 	}
 }

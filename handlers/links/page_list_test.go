@@ -23,7 +23,7 @@ func TestSaveWithoutJavaScript(t *testing.T) {
 	apptest.WantCount(t, a, "main script, main img", 0)
 	apptest.WantText(t, a, ".row .tags", "Go web dev")
 	if rel, _ := a.Find(".row .title").Attr("rel"); rel != "noreferrer noopener" {
-		t.Errorf("rel is %q", rel)
+		t.Errorf("got rel %q", rel)
 	}
 
 	a = s.Follow("/links", url.Values{"url": {"https://EXAMPLE.com/x#y"}, "tags": {"new"}})
@@ -31,9 +31,8 @@ func TestSaveWithoutJavaScript(t *testing.T) {
 	apptest.WantText(t, a, ".row .tags", "new")
 }
 
-// TestNotesForAKnownLinkAreKept: what was typed for a link that was saved
-// before stands with its notes.
-func TestNotesForAKnownLinkAreKept(t *testing.T) {
+// TestNotesAreAppended: notes for a link that exists already are added to its notes.
+func TestNotesAreAppended(t *testing.T) {
 	s := apptest.New(t)
 	for _, notes := range []string{"first", "second", "second"} {
 		s.Follow("/links", url.Values{"url": {"https://example.com/a"}, "notes": {notes}})
@@ -44,7 +43,7 @@ func TestNotesForAKnownLinkAreKept(t *testing.T) {
 	}
 }
 
-func TestSaveErrorsStandNextToTheirField(t *testing.T) {
+func TestSaveErrorsAreNextToTheirField(t *testing.T) {
 	s := apptest.New(t)
 	s.Web.Set("https://example.com/404", links.Page{Status: 404, URL: "https://example.com/404"})
 	s.Web.Set("https://nohost.example", &links.FetchError{Reason: "host not found"})
@@ -70,20 +69,20 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 		}
 		apptest.WantCount(t, a, `[aria-invalid="true"]`, 1)
 		if got := a.Header.Get("Retry-After"); (got == "5") != (c.status == 503) {
-			t.Errorf("%s: Retry-After %q", c.url, got)
+			t.Errorf("%s: got Retry-After %q", c.url, got)
 		}
 		if got := a.Find("form.add input[name=tags]").AttrOr("value", ""); got != c.tags {
-			t.Errorf("the tags %q came back as %q", c.tags, got)
+			t.Errorf("tags %q: got %q in the form", c.tags, got)
 		}
 		if got := a.Find("#url").AttrOr("value", ""); got != c.url {
-			t.Errorf("the URL %q came back as %q", c.url, got)
+			t.Errorf("URL %q: got %q in the form", c.url, got)
 		}
 		if got := a.Find("form.add textarea").Text(); got != "kept <b>" {
-			t.Errorf("the notes came back as %q", got)
+			t.Errorf("got notes %q in the form", got)
 		}
 	}
 	if n := s.Get("/links").Find(".row").Length(); n != 0 {
-		t.Errorf("%d links were stored", n)
+		t.Errorf("got %d stored links", n)
 	}
 }
 
@@ -108,13 +107,13 @@ func TestSearch(t *testing.T) {
 	apptest.WantStatus(t, a, http.StatusBadRequest)
 	apptest.WantText(t, a, "#q-error", "At character 4")
 	if got := a.Find("#q").AttrOr("value", ""); got != `go "open` {
-		t.Errorf("the query came back as %q", got)
+		t.Errorf("got query %q in the form", got)
 	}
 	a = s.Part("/links?q=" + url.QueryEscape(`go "open`))
 	apptest.WantStatus(t, a, http.StatusBadRequest)
 	apptest.WantCount(t, a, ".row, .filters", 0)
 	if got := a.Header.Get("HX-Retarget"); got != "#q-error" {
-		t.Errorf("the message would go to %q", got)
+		t.Errorf("got message target %q", got)
 	}
 
 	for _, path := range []string{"/links?page=0x", "/links?page=-1", "/links?health=well", "/links?expired=maybe", "/tags?sort=x", "/admin/jobs/none", "/links/l_none", "/nowhere"} {
@@ -127,8 +126,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Active links are counted by health. Beside expired ones that number would be wrong, so there is none.
-func TestHealthFiltersBesideExpiredLinks(t *testing.T) {
+// The health filters count active links only, so they have no counts if expired links are shown.
+func TestHealthFiltersWithExpiredLinks(t *testing.T) {
 	s := apptest.New(t)
 	s.Save("https://example.com/a")
 	b := s.Save("https://example.com/b")
@@ -168,9 +167,9 @@ func TestPreview(t *testing.T) {
 	apptest.WantStatus(t, preview("nonsense"), http.StatusBadRequest)
 	apptest.WantStatus(t, preview(" "), http.StatusOK)
 
-	a = s.Get("/links?url=" + url.QueryEscape("https://example.com/p")) // the bookmarklet
+	a = s.Get("/links?url=" + url.QueryEscape("https://example.com/p")) // as the bookmarklet
 	if got := a.Find("#url").AttrOr("value", ""); got != "https://example.com/p" {
-		t.Errorf("the bookmarklet's URL came as %q", got)
+		t.Errorf("got URL %q of the bookmarklet", got)
 	}
 	apptest.WantCount(t, a, `#preview[hx-trigger="load"]`, 1)
 }
@@ -181,7 +180,7 @@ func TestCompleteTags(t *testing.T) {
 	a := s.Part("/links/tags?tags=" + url.QueryEscape("web, go"))
 	apptest.WantCount(t, a, "option", 2)
 	if got := a.Find("option").First().AttrOr("value", ""); !strings.HasPrefix(got, "web, go") {
-		t.Errorf("the first option is %q", got)
+		t.Errorf("got first option %q", got)
 	}
 }
 
@@ -198,7 +197,7 @@ func TestConstantNumberOfQueries(t *testing.T) {
 	}
 	for _, p := range paths {
 		if n := s.Count(p); n != few[p] || n == 0 {
-			t.Errorf("%s: %d queries with one link, %d with 13", p, few[p], n)
+			t.Errorf("%s: got %d queries with one link, %d with 13", p, few[p], n)
 		}
 	}
 }

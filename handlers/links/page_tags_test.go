@@ -38,8 +38,7 @@ func TestRenameAsksBeforeItMerges(t *testing.T) {
 	apptest.WantText(t, a, "tbody .tag", "GO")
 }
 
-// The tag that a rename would merge into loses its last link between any two
-// statements of the request.
+// The target of a merge loses its last link between any two statements of the request.
 func TestRenameTag_TargetVanishesMeanwhile(t *testing.T) {
 	for n := 1; ; n++ {
 		s := apptest.New(t)
@@ -57,18 +56,18 @@ func TestRenameTag_TargetVanishesMeanwhile(t *testing.T) {
 		})
 		a := s.Post("/tags/"+from, url.Values{"name": {"into"}, "back": {"/tags"}})
 		if a.StatusCode != http.StatusSeeOther && a.StatusCode != http.StatusConflict {
-			t.Errorf("after statement %d: status %d: %s", n, a.StatusCode, apptest.Text(a, "main"))
+			t.Errorf("after statement %d: got status %d: %s", n, a.StatusCode, apptest.Text(a, "main"))
 		}
 		if left > 0 {
 			if n < 3 {
-				t.Errorf("the request sent %d statements", n-1)
+				t.Errorf("got only %d statements", n-1)
 			}
 			return
 		}
 	}
 }
 
-// Clients merge the same tags at once, while others save links with them.
+// Clients merge the same tags concurrently, while others save links with them.
 func TestRenameTag_ConcurrentMerges(t *testing.T) {
 	s := apptest.New(t)
 	var links []string
@@ -94,7 +93,7 @@ func TestRenameTag_ConcurrentMerges(t *testing.T) {
 					switch a := s.Post("/tags/"+id, form); a.StatusCode {
 					case http.StatusSeeOther, http.StatusConflict, http.StatusNotFound:
 					default:
-						t.Errorf("%s to %s: status %d: %s", from, to, a.StatusCode, apptest.Text(a, "main"))
+						t.Errorf("%s to %s: got status %d: %s", from, to, a.StatusCode, apptest.Text(a, "main"))
 					}
 				}
 			}
@@ -103,7 +102,7 @@ func TestRenameTag_ConcurrentMerges(t *testing.T) {
 	clients.Wait()
 }
 
-// tagID is the id of a tag, "" if there is none.
+// tagID returns the id of a tag, "" if it does not exist.
 func tagID(s *apptest.App, name string) string {
 	s.Helper()
 	tags, err := s.Links.Tags(s.Context(), name, links.TagsByName, models.Page{Number: 1, Size: 100})

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// dump is all that the store has of links and tags, as text.
+// dump returns all rows of links and tags as text.
 func dump(a *apptest.App) string {
 	a.Helper()
 	var all []any
@@ -24,7 +24,7 @@ func dump(a *apptest.App) string {
 	return fmt.Sprint(all...)
 }
 
-// Every route with the id of a link that is private to bob answers alice 404 and changes nothing.
+// Every route with the id of a private link of bob returns 404 to alice and changes nothing.
 func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 	apptest.EachEngine(t, func(a *apptest.App) {
 		alice, bob := a.As("alice"), a.As("bob")
@@ -57,12 +57,12 @@ func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 			{"GET", "/v1/refreshes/" + refresh, ""},
 		} {
 			if got := alice.Do(call[0], call[1], call[2]); got.Status != http.StatusNotFound {
-				complain(a, got.Call, got.Status, got.Body)
+				wantProblem(a, got.Call, got.Status, got.Body)
 			}
 		}
 		for _, path := range []string{"/links/" + id, "/links/refreshes/" + refresh} {
 			if p := alice.Get(path); p.StatusCode != http.StatusNotFound {
-				complain(a, path, p.StatusCode, "")
+				wantProblem(a, path, p.StatusCode, "")
 			}
 		}
 		for path, form := range map[string]url.Values{
@@ -75,13 +75,13 @@ func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 			"/tags/" + tag:                              {"name": {"x"}},
 		} {
 			if p := alice.Post(path, form); p.StatusCode != http.StatusNotFound {
-				complain(a, "POST "+path, p.StatusCode, apptest.Text(p, "main"))
+				wantProblem(a, "POST "+path, p.StatusCode, apptest.Text(p, "main"))
 			}
 		}
-		// Actions by id pass over it.
+		// Actions by id skip it.
 		for _, path := range []string{"/links/" + id + "/expired", "/links/" + id + "/delete"} {
 			if p := alice.Post(path, nil); !strings.Contains(p.Header.Get("Location"), "done=unchanged") {
-				complain(a, "POST "+path, p.StatusCode, p.Header.Get("Location"))
+				wantProblem(a, "POST "+path, p.StatusCode, p.Header.Get("Location"))
 			}
 		}
 		apptest.Has(a.TB, alice.Do("POST", "/v1/links/bulk", `{"ids": ["`+id+`"], "action": "delete"}`).Want(200), map[string]any{"links": 0, "id": nil})
@@ -93,7 +93,7 @@ func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 			body := alice.Ask("GET", path, "Accept", "text/html").Body
 			for _, word := range []string{"Zebra", id, "a.test/secret", tag, ">hushed<", `"hushed"`, "1 link tagged"} {
 				if strings.Contains(body, word) {
-					complain(a, path, 0, "shows "+word)
+					wantProblem(a, path, 0, "shows "+word)
 				}
 			}
 		}
@@ -101,7 +101,7 @@ func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 			a.Errorf("changed:\n%s\n%s", before, after)
 		}
 
-		// Adding it says nothing of bob's, and is a new one.
+		// Adding its URL adds a new link and does not reveal that of bob.
 		mine := alice.Do("POST", "/v1/links", `{"url": "https://a.test/secret"}`).Want(201)
 		if mine["id"] == id || mine["private"] != false {
 			a.Errorf("%v", mine)
@@ -111,12 +111,12 @@ func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 	})
 }
 
-func complain(a *apptest.App, call string, status int, text string) {
+func wantProblem(a *apptest.App, call string, status int, text string) {
 	a.Helper()
 	a.Errorf("%s: status %d: %s", call, status, text)
 }
 
-// The owner is who adds a link, and says who sees it.
+// The user who adds a link is its owner and sets its visibility.
 func TestOwnerAndPrivateByAPI(t *testing.T) {
 	a := apptest.New(t)
 	alice, bob := a.As("alice"), a.As("bob")
@@ -125,7 +125,7 @@ func TestOwnerAndPrivateByAPI(t *testing.T) {
 	apptest.Has(t, l, map[string]any{"owner": "alice", "private": false})
 	path := "/v1/link/" + l["id"].(string)
 	bob.Do("PUT", path+"/annotation", `{"private": true}`).Problem(403, "forbidden", "")
-	bob.Do("PUT", path+"/annotation", `{"private": false, "notes": "bob was here"}`).Want(200) // as it is
+	bob.Do("PUT", path+"/annotation", `{"private": false, "notes": "bob was here"}`).Want(200) // unchanged
 	alice.Do("PUT", path+"/annotation", `{"private": null}`).Problem(400, "invalid-request", "private")
 	alice.Do("PUT", path+"/annotation", `{"owner": "bob"}`).Problem(400, "invalid-request", "body")
 	alice.Do("PATCH", path, `{"expired": false, "private": true}`).Problem(400, "invalid-request", "body")
@@ -152,24 +152,24 @@ func TestPrivateByPage(t *testing.T) {
 	apptest.WantText(t, p, ".facts", "Owner alice private")
 	apptest.WantCount(t, p, "#edit input[name=private][checked]", 1)
 
-	// A form without the field leaves it as it is, one with it unchecked shares the link.
+	// A form without the field changes nothing. A form with the unchecked field shares the link.
 	alice.Follow("/links/"+id, url.Values{"title": {"Mine"}})
 	apptest.WantStatus(t, bob.Get("/links/"+id), http.StatusNotFound)
 	p = alice.Follow("/links/"+id, url.Values{"title": {"Mine"}, "sharing": {"true"}})
 	apptest.WantCount(t, p, "main .private", 0)
 	p = bob.Get("/links/" + id)
 	apptest.WantText(t, p, ".facts", "Owner alice")
-	apptest.WantCount(t, p, "#edit input[name=private]", 0) // others do not decide
+	apptest.WantCount(t, p, "#edit input[name=private]", 0) // only the owner can change it
 	apptest.WantStatus(t, bob.Post("/links/"+id, url.Values{"sharing": {"true"}, "private": {"true"}}), http.StatusForbidden)
 
-	// What is typed for a private link does not go to a shared one.
+	// Notes for a private link are not added to a shared one.
 	p = bob.Follow("/links", url.Values{"url": {"https://a.test/1"}, "tags": {"mine"}, "notes": {"my secret"}, "sharing": {"true"}, "private": {"true"}})
 	apptest.WantText(t, p, ".flash.bad", "already saved as a shared link")
 	if l, err := a.Links.Get(t.Context(), id); err != nil || l.Notes != "" || len(l.Tags) > 0 {
 		t.Errorf("%+v, %v", l, err)
 	}
 
-	// A link that cannot be shared says why, and keeps what was typed.
+	// If a link cannot be shared, the page shows the reason, and the form keeps its input.
 	p = bob.Follow("/links", url.Values{"url": {"https://a.test/2"}, "sharing": {"true"}, "private": {"true"}})
 	mine, _ := p.Find(".row .private").Closest(".row").Attr("id")
 	alice.Follow("/links", url.Values{"url": {"https://a.test/2"}})
@@ -203,7 +203,7 @@ func TestLinksAreAudited(t *testing.T) {
 		a.Web.Set("https://a.test/2", links.Page{Status: 200, URL: "https://a.test/2", Title: "Two"})
 		one := bob.Do("POST", "/v1/links", `{"url": "https://a.test/1", "tags": ["x"], "private": true}`).Want(201)["id"].(string)
 		path := "/v1/link/" + one
-		bob.Do("POST", "/v1/links", `{"url": "https://a.test/1"}`).Want(200) // nothing changes
+		bob.Do("POST", "/v1/links", `{"url": "https://a.test/1"}`).Want(200) // no change
 		bob.Do("POST", "/v1/links", `{"url": "https://a.test/1", "tags": ["y"]}`).Want(200)
 		bob.Do("PUT", path+"/annotation", `{"notes": "n", "private": false}`).Want(200)
 		bob.Do("PUT", path+"/annotation", `{"notes": "n"}`).Want(200)
@@ -238,7 +238,7 @@ func TestLinksAreAudited(t *testing.T) {
 			`bob|tag.merge|tag|zz|{"name":"zz"}|{"name":"y"}`,
 		)
 		bulk("refresh")
-		refreshOne(a) // the background is no one
+		refreshOne(a) // background jobs have no actor
 		if _, err := a.Links.AddAll(bob.Context(), []links.New{{URL: "https://b.test/1"}, {URL: "https://b.test/2", Private: true}}); err != nil {
 			a.Fatal(err)
 		}

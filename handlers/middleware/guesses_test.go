@@ -21,8 +21,8 @@ const (
 	bearerRight = "Bearer right"
 )
 
-// guarded is a server whose password is "right", with one private and one
-// public route, under a clock of the test's own.
+// guarded is a server with the password "right", one private and one public route, and a test
+// clock.
 type guarded struct {
 	*gin.Engine
 	now time.Time
@@ -32,7 +32,7 @@ type guarded struct {
 func newGuarded() *guarded {
 	g := &guarded{now: time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC), log: &bytes.Buffer{}}
 	routes := NewTable()
-	log := slog.New(slog.NewTextHandler(g.log, nil)) // a handler locks what it writes to
+	log := slog.New(slog.NewTextHandler(g.log, nil)) // a handler locks its writer
 	guesses := NewGuesses(log)
 	guesses.now = func() time.Time { return g.now }
 	a := NewAccess(&Errors{Log: log}, routes, AccessOptions{Guesses: guesses, Password: "right"})
@@ -41,13 +41,13 @@ func newGuarded() *guarded {
 	g.Use(Identify, a.Check)
 	g.Any("/private", func(c *gin.Context) { c.Status(http.StatusOK) })
 	g.Any("/public", func(c *gin.Context) { c.Status(http.StatusOK) })
-	for _, method := range []string{"GET", "POST"} { // GET is HEAD too
+	for _, method := range []string{"GET", "POST"} { // also for HEAD
 		routes.Add(Route{Method: method, Path: "/private", Needs: Viewer}, Route{Method: method, Path: "/public", Needs: Public})
 	}
 	return g
 }
 
-// ask sends a request from an address, with credentials unless auth is "".
+// ask sends a request from an address; auth "" = without credentials.
 func (g *guarded) ask(from, method, path, auth string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	r.RemoteAddr = from
@@ -77,7 +77,7 @@ func TestGuessing(t *testing.T) {
 		g.now = g.now.Add(time.Second)
 	}
 	began := g.now.Add(-maxFailures * time.Second)
-	for _, method := range []string{"GET", "HEAD", "POST"} { // a right one is refused too, from any port
+	for _, method := range []string{"GET", "HEAD", "POST"} { // correct credentials are refused too, from any port
 		w := g.want(t, 429, "203.0.113.7:2000", method, "/private", bearerRight)
 		if got := w.Header().Get("Retry-After"); got != "50" || w.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: %v", method, w.Header())
@@ -89,7 +89,7 @@ func TestGuessing(t *testing.T) {
 			t.Error(body)
 		}
 	}
-	g.want(t, 303, guesser, "GET", "/private", "") // asks for a login still
+	g.want(t, 303, guesser, "GET", "/private", "") // still redirects to the login
 	g.want(t, 401, guesser, "GET", "/private", "Digest x")
 	g.want(t, 200, guesser, "GET", "/public", "")
 	g.want(t, 200, guesser, "GET", "/public", bearerWrong)
@@ -98,31 +98,31 @@ func TestGuessing(t *testing.T) {
 
 	g.now = began.Add(failureWindow - time.Nanosecond)
 	if got := g.want(t, 429, guesser, "GET", "/private", bearerRight).Header().Get("Retry-After"); got != "1" {
-		t.Errorf("Retry-After %q", got)
+		t.Errorf("got Retry-After %q", got)
 	}
 	g.now = began.Add(failureWindow)
 	g.want(t, 200, guesser, "GET", "/private", bearerRight)
-	g.want(t, 401, guesser, "GET", "/private", bearerWrong) // the first of ten is a minute old, the second is not
+	g.want(t, 401, guesser, "GET", "/private", bearerWrong) // only the first of ten is a minute old
 	g.want(t, 429, guesser, "GET", "/private", bearerRight)
 }
 
-// Attempts that are refused do not make the wait longer: another client behind
-// the same address gets its turn.
-func TestGuessingOn(t *testing.T) {
+// Refused attempts do not extend the wait, so that other users of the same address can log in
+// later.
+func TestRefusedAttemptsDoNotCount(t *testing.T) {
 	g := newGuarded()
 	for range maxFailures {
 		g.want(t, 401, guesser, "GET", "/private", basicWrong)
 	}
 	for _, left := range []string{"60", "50", "40", "30", "20", "10"} {
 		if got := g.want(t, 429, guesser, "GET", "/private", bearerWrong).Header().Get("Retry-After"); got != left {
-			t.Errorf("Retry-After %q, want %q", got, left)
+			t.Errorf("got Retry-After %q, want %q", got, left)
 		}
 		g.now = g.now.Add(10 * time.Second)
 	}
 	g.want(t, 200, guesser, "GET", "/private", bearerRight)
 }
 
-// Of IPv6 a client has a whole network.
+// An IPv6 client is a whole network.
 func TestGuessingByNetwork(t *testing.T) {
 	g := newGuarded()
 	for i := range maxFailures {
@@ -135,8 +135,8 @@ func TestGuessingByNetwork(t *testing.T) {
 	}
 }
 
-// However many guess at once, ten are told that they are wrong.
-func TestGuessingAtOnce(t *testing.T) {
+// Of many concurrent guesses, ten get 401.
+func TestConcurrentGuesses(t *testing.T) {
 	g := newGuarded()
 	var mu sync.Mutex
 	answers := map[int]int{}
@@ -145,7 +145,7 @@ func TestGuessingAtOnce(t *testing.T) {
 		wg.Go(func() {
 			w := g.ask(guesser, "GET", "/private", bearerWrong)
 			if w.Code == 429 && g.ask(guesser, "GET", "/private", bearerRight).Code != 429 {
-				t.Error("a right guess is told from a wrong one while the client is refused")
+				t.Error("a correct guess of a refused client gets another response")
 			}
 			if g.ask(other, "GET", "/private", bearerRight).Code != 200 {
 				t.Error("another client is refused")
@@ -160,7 +160,7 @@ func TestGuessingAtOnce(t *testing.T) {
 		t.Errorf("%v", answers)
 	}
 	if n := strings.Count(g.log.String(), "client refused after failed logins"); n != 1 {
-		t.Errorf("%d lines: %s", n, g.log)
+		t.Errorf("got %d lines: %s", n, g.log)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestGuessingIsLogged(t *testing.T) {
 	if lines := g.log.String(); strings.Count(lines, "\n") != 1 || !strings.HasSuffix(lines, want) || strings.Contains(lines, "hunter2") {
 		t.Errorf("%s", lines)
 	}
-	g.now = g.now.Add(failureWindow) // it is over, and begins again
+	g.now = g.now.Add(failureWindow) // the refusal ends and starts again
 	for range maxFailures {
 		g.want(t, 401, guesser, "GET", "/private", bearerWrong)
 	}
@@ -186,8 +186,8 @@ func TestGuessingIsLogged(t *testing.T) {
 	}
 }
 
-// Guesses from many clients are logged once a minute and refused to none.
-func TestGuessingByMany(t *testing.T) {
+// Guesses from many clients are logged once per minute, and no client is refused.
+func TestGuessesOfManyClients(t *testing.T) {
 	g := newGuarded()
 	const line = `msg="many failed logins" failures=100 window=1m0s request_id=`
 	guess := func(n int) {
@@ -197,20 +197,20 @@ func TestGuessingByMany(t *testing.T) {
 	}
 	guess(maxAllFailures - 1)
 	if g.log.Len() != 0 {
-		t.Errorf("too early: %s", g.log)
+		t.Errorf("logged too early: %s", g.log)
 	}
 	for i, after := range []time.Duration{0, failureWindow - 1, 1} {
 		g.now = g.now.Add(after)
 		guess(maxAllFailures)
 		if n, want := strings.Count(g.log.String(), line), []int{1, 1, 2}[i]; n != want {
-			t.Errorf("%d lines, want %d: %s", n, want, g.log)
+			t.Errorf("got %d lines, want %d: %s", n, want, g.log)
 		}
 	}
 	g.want(t, 200, other, "GET", "/private", bearerRight)
 }
 
-// Clients that only log in take no place in the table, and those that fail a bounded number.
-func TestFailuresAreBounded(t *testing.T) {
+// The table has no entries of successful clients and a limited number of entries of failed ones.
+func TestFailuresAreLimited(t *testing.T) {
 	f := NewGuesses(slog.New(slog.DiscardHandler))
 	for i := range 3 * maxClients {
 		from := clientAt(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
@@ -219,14 +219,14 @@ func TestFailuresAreBounded(t *testing.T) {
 			f.add(t.Context(), from)
 		}
 		if n := len(f.clients.entries); n > maxClients || n > i/2+1 {
-			t.Fatalf("table has %d clients after %d", n, i+1)
+			t.Fatalf("got %d clients in the table after %d", n, i+1)
 		}
 	}
 }
 
-// A flood of other usernames does not open an account that was closed, nor one of other addresses a
-// client that is refused.
-func TestFloodOpensNothing(t *testing.T) {
+// A flood of other usernames does not unlock a locked account, and a flood of other addresses does not
+// unblock a refused client.
+func TestFloodUnlocksNothing(t *testing.T) {
 	g := NewGuesses(slog.New(slog.DiscardHandler))
 	now := time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
 	g.now = func() time.Time { return now }
@@ -243,12 +243,12 @@ func TestFloodOpensNothing(t *testing.T) {
 		g.Login(from(100+i), fmt.Sprint("user", i), stranger)
 	}
 	if wait, _ := g.Login(from(5), "alice", stranger); wait == 0 {
-		t.Error("the account is open again")
+		t.Error("the account is unlocked")
 	}
 	if !g.Refuses(from(0)) {
-		t.Error("the client is let in again")
+		t.Error("the client is unblocked")
 	}
 	if n := len(g.accounts.entries); n > maxClients {
-		t.Errorf("%d accounts are known", n)
+		t.Errorf("got %d accounts in the table", n)
 	}
 }

@@ -29,7 +29,7 @@ func engine(handlers ...gin.HandlerFunc) *gin.Engine {
 	return e
 }
 
-func TestKindsAreContract(t *testing.T) {
+func TestProblemOfEachCode(t *testing.T) {
 	e := &Errors{Log: slog.New(slog.DiscardHandler)}
 	for code, want := range map[models.Code]int{
 		"invalid-request": 400, "too-many-tags": 400, "unauthorized": 401, "forbidden": 403, "not-found": 404,
@@ -41,12 +41,12 @@ func TestKindsAreContract(t *testing.T) {
 			t.Errorf("%s: %+v", code, p)
 		}
 		if got := p.GetHeaders().Get("Retry-After"); got != "2" {
-			t.Errorf("%s: Retry-After %q, want 2: a part of a second counts as one", code, got)
+			t.Errorf("%s: got Retry-After %q, want 2: it is rounded up", code, got)
 		}
 	}
 }
 
-// Every type of problem is explained, and nothing else is.
+// Every type of problem has an explanation, and nothing else has one.
 func TestEveryProblemIsExplained(t *testing.T) {
 	for code, k := range kinds {
 		p, ok := ProblemTypeOf(string(code))
@@ -56,15 +56,15 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	}
 	for code := range explanations {
 		if _, ok := kinds[code]; !ok {
-			t.Errorf("%s is explained, but no problem is of this type", code)
+			t.Errorf("%s is explained, but is not a problem type", code)
 		}
 	}
 	if _, ok := ProblemTypeOf("nothing"); ok {
-		t.Error("a type that does not exist is explained")
+		t.Error("an unknown type is explained")
 	}
 }
 
-// TestHosts: pages repeat Host, so a name of ours with something behind it is none.
+// TestHosts: only exact names are allowed, because pages repeat the Host header.
 func TestHosts(t *testing.T) {
 	e := &Errors{Log: slog.New(slog.DiscardHandler)}
 	router := engine(e.Hosts("links.lan", "https://links.example.org"), func(c *gin.Context) { c.Status(http.StatusOK) })
@@ -79,12 +79,12 @@ func TestHosts(t *testing.T) {
 		r.Host = host
 		w := httptest.NewRecorder()
 		if router.ServeHTTP(w, r); w.Code != want {
-			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
+			t.Errorf("Host %q: got %d, want %d", host, w.Code, want)
 		}
 	}
 }
 
-func TestUnknownErrorsStayHere(t *testing.T) {
+func TestUnknownErrorsAreNotShown(t *testing.T) {
 	var log strings.Builder
 	e := &Errors{Log: slog.New(slog.NewTextHandler(&log, nil))}
 	gone, cancel := context.WithCancel(t.Context())
@@ -97,28 +97,28 @@ func TestUnknownErrorsStayHere(t *testing.T) {
 	}{
 		{t.Context(), errors.New("secret"), 500, true},
 		{t.Context(), fmt.Errorf("secret: %w", context.DeadlineExceeded), 503, true},
-		{t.Context(), fmt.Errorf("secret: %w", context.Canceled), 500, true}, // not by the client
+		{t.Context(), fmt.Errorf("secret: %w", context.Canceled), 500, true}, // not canceled by the client
 		{gone, fmt.Errorf("secret: %w", context.Canceled), StatusClientGone, false},
 		{t.Context(), fmt.Errorf("secret: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", driver.ErrBadConn), 503, true},
-		{t.Context(), fmt.Errorf("secret: %w", io.ErrUnexpectedEOF), 503, true}, // a connection to PostgreSQL that was cut
+		{t.Context(), fmt.Errorf("secret: %w", io.ErrUnexpectedEOF), 503, true}, // a lost connection to PostgreSQL
 		{t.Context(), fmt.Errorf("secret: %w", state("57P01")), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", sqlite3.BUSY), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", sqlite3.BUSY_RECOVERY), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", sqlite3.CORRUPT), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", sqlite3.FULL), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", sqlite3.ERROR), 500, true},
-		{t.Context(), fmt.Errorf("secret: %w", state("42601")), 500, true}, // a mistake of ours
+		{t.Context(), fmt.Errorf("secret: %w", state("42601")), 500, true}, // a bug
 	} {
 		log.Reset()
 		p := e.Problem(c.ctx, c.err)
 		if p.Status != c.status || strings.Contains(p.Detail, "secret") || strings.Contains(log.String(), "secret") != c.logged {
-			t.Errorf("%v: %+v, log %q", c.err, p, log.String())
+			t.Errorf("%v: got %+v, log %q", c.err, p, log.String())
 		}
 	}
 }
 
-// state is an error of PostgreSQL.
+// state is a PostgreSQL error with a SQLSTATE.
 type state string
 
 func (s state) Error() string    { return "state " + string(s) }
@@ -134,11 +134,11 @@ func TestRecover(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "middleware_test.go") {
-		t.Errorf("the log does not say where: %s", log.String())
+		t.Errorf("the log has no stack: %s", log.String())
 	}
 }
 
-// TestPageOfAProblemFails: a page that cannot be shown ends as JSON, not in a circle.
+// TestPageOfAProblemFails: if the page of an error fails, the response is JSON.
 func TestPageOfAProblemFails(t *testing.T) {
 	e := &Errors{Log: slog.New(slog.DiscardHandler)}
 	e.Page = func(c *gin.Context, _ *Problem) { e.Write(c, errors.New("no template")) }
@@ -151,8 +151,8 @@ func TestPageOfAProblemFails(t *testing.T) {
 	}
 }
 
-// Work for a request ends before the server closes its connection, but for a
-// quick route, which limits its own time.
+// A request has a deadline before the server closes its connection. Quick routes limit their own
+// time.
 func TestInTime(t *testing.T) {
 	for quick, bounded := range map[bool]bool{false: true, true: false} {
 		routes := NewTable()
@@ -162,14 +162,13 @@ func TestInTime(t *testing.T) {
 			e := engine(InTime(routes), func(c *gin.Context) { _, has = c.Request.Context().Deadline() })
 			e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, "/", nil))
 			if has != bounded {
-				t.Errorf("%s, quick %v: a deadline is %v", method, quick, has)
+				t.Errorf("%s, quick %v: got deadline %v", method, quick, has)
 			}
 		}
 	}
 }
 
-// TestSlowBody: a body that does not come to its end is cut at ReadTimeout, and
-// a handler that works for longer than that is not.
+// TestSlowBody: an incomplete request body ends at ReadTimeout, but a handler can run longer.
 func TestSlowBody(t *testing.T) {
 	e := &Errors{Log: slog.New(slog.DiscardHandler)}
 	const readTimeout = 200 * time.Millisecond
@@ -186,7 +185,7 @@ func TestSlowBody(t *testing.T) {
 	ts.Config.ReadTimeout = readTimeout
 	ts.Start()
 	defer ts.Close()
-	time.AfterFunc(3*readTimeout, func() { close(late) }) // what is tested is time itself
+	time.AfterFunc(3*readTimeout, func() { close(late) }) // the test measures time
 
 	send := func(body string) *http.Response {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", ts.Listener.Addr().String())
@@ -202,10 +201,10 @@ func TestSlowBody(t *testing.T) {
 		return res
 	}
 	if res := send("0123456789"); res.StatusCode != 200 {
-		t.Errorf("a slow handler: %d", res.StatusCode)
+		t.Errorf("slow handler: got %d", res.StatusCode)
 	}
 	res := send("01234")
 	if res.StatusCode != http.StatusRequestTimeout || !res.Close {
-		t.Errorf("a slow body: %d, connection closed: %v", res.StatusCode, res.Close)
+		t.Errorf("slow body: got %d, connection closed %v", res.StatusCode, res.Close)
 	}
 }

@@ -41,10 +41,10 @@ func TestBehindProxies(t *testing.T) {
 			r.Header["X-Forwarded-For"], r.Header["X-Forwarded-Proto"] = c.forwarded, c.proto
 			h.ServeHTTP(httptest.NewRecorder(), r)
 			if got != c.want || base != c.base {
-				t.Errorf("%s %s, want %s %s", got, base, c.want, c.base)
+				t.Errorf("got %s %s, want %s %s", got, base, c.want, c.base)
 			}
 			if r.RemoteAddr != c.from {
-				t.Errorf("the server's request is from %s", r.RemoteAddr)
+				t.Errorf("got RemoteAddr %s", r.RemoteAddr)
 			}
 		})
 	}

@@ -31,7 +31,7 @@ type streamed struct {
 	streams  *Streams
 	stopping chan struct{}
 	log      *modelstest.Log
-	ended    chan struct{} // gets one for each request that ended
+	ended    chan struct{} // receives a value for each request that ended
 }
 
 func newStreamed(t *testing.T, most int, p poll, change ...func(*http.Server)) *streamed {
@@ -50,7 +50,7 @@ func newStreamed(t *testing.T, most int, p poll, change ...func(*http.Server)) *
 	return s
 }
 
-// open asks for the stream. It is closed at the end of the test.
+// open opens the stream. It is closed at the end of the test.
 func (s *streamed) open(t *testing.T, method, query string, header ...string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+"/"+query, nil)
@@ -77,7 +77,7 @@ func all(t *testing.T, res *http.Response) string {
 	return string(b)
 }
 
-// count is a poll that sends the numbers up to last, two at a time.
+// count returns a poll that sends the numbers up to last, two at a time.
 func count(last int) poll {
 	return func(_ context.Context, after string) ([]StreamEvent, bool, error) {
 		n, _ := strconv.Atoi(after)
@@ -103,7 +103,7 @@ func TestStreamSendsEventsInOrder(t *testing.T) {
 	res := s.open(t, "GET", "")
 	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"} {
 		if got := res.Header.Get(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 	if got, want := all(t, res), numbers(1, 5); got != want {
@@ -137,18 +137,18 @@ func TestStreamResumes(t *testing.T) {
 	}
 }
 
-// Nothing in an ID, a name or data begins another field.
+// An id, a name or data cannot start another field.
 func TestStreamEventIsOneLineEach(t *testing.T) {
 	got, err := StreamEvent{ID: "1\ndata: x\r\x00", Name: "a\r\nid: 2\u0085", Data: "a\nb"}.text()
 	if want := "id: 1data: x\nevent: aid: 2\ndata: \"a\\nb\"\n\n"; string(got) != want || err != nil {
-		t.Errorf("got %q %v, want %q", got, err, want)
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	if _, err := (StreamEvent{Data: make(chan int)}).text(); err == nil {
-		t.Error("data that are no JSON are sent")
+		t.Error("data that are not JSON are sent")
 	}
 }
 
-// FuzzStreamEvent: an event stays one event, whatever is in it.
+// FuzzStreamEvent: an event with any content stays one event.
 func FuzzStreamEvent(f *testing.F) {
 	f.Add("1", "end", "text")
 	f.Add("\n\n", "\r", "\r\n\u2028")
@@ -170,7 +170,7 @@ func FuzzStreamEvent(f *testing.F) {
 	})
 }
 
-// A quiet stream sends heartbeats, for longer than any other response may take.
+// An idle stream sends heartbeats for longer than the write timeout of other responses.
 func TestStreamHeartbeat(t *testing.T) {
 	s := newStreamed(t, 1, func(context.Context, string) ([]StreamEvent, bool, error) { return nil, false, nil },
 		func(server *http.Server) { server.WriteTimeout = time.Millisecond })
@@ -178,12 +178,12 @@ func TestStreamHeartbeat(t *testing.T) {
 	lines := bufio.NewReader(s.open(t, "GET", "").Body)
 	for _, want := range append([]string{"retry: 2000", ""}, slices.Repeat([]string{": heartbeat", ""}, 20)...) {
 		if got, err := lines.ReadString('\n'); err != nil || got != want+"\n" {
-			t.Fatalf("got %q %v, want %q", got, err, want)
+			t.Fatalf("got %q, %v, want %q", got, err, want)
 		}
 	}
 }
 
-// At shutdown an open stream ends, also one that waits for its poll.
+// At shutdown open streams end, also while a poll waits.
 func TestStreamEndsAtShutdown(t *testing.T) {
 	polls := make(chan struct{}, 1)
 	s := newStreamed(t, 1, func(ctx context.Context, after string) ([]StreamEvent, bool, error) {
@@ -205,7 +205,7 @@ func TestStreamEndsAtShutdown(t *testing.T) {
 	}
 }
 
-// A client that goes ends its stream, and the context of its poll.
+// A client that disconnects ends its stream and the context of its poll.
 func TestStreamEndsWithItsClient(t *testing.T) {
 	polls := make(chan struct{}, 1)
 	s := newStreamed(t, 1, func(ctx context.Context, after string) ([]StreamEvent, bool, error) {
@@ -223,12 +223,12 @@ func TestStreamEndsWithItsClient(t *testing.T) {
 	}
 	<-s.ended
 	if got := s.log.String(); got != "" {
-		t.Errorf("logged: %s", got)
+		t.Errorf("got log %s", got)
 	}
 }
 
-// A client that does not read is dropped, however much there is to send.
-func TestStreamDropsSlowReader(t *testing.T) {
+// A client that does not read is disconnected.
+func TestStreamDisconnectsSlowClient(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	s := newStreamed(t, 1, func(context.Context, string) ([]StreamEvent, bool, error) {
 		return []StreamEvent{{ID: "1", Data: large}}, false, nil
@@ -242,7 +242,7 @@ func TestStreamDropsSlowReader(t *testing.T) {
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	<-s.ended
 	if got := s.log.String(); got != "" {
-		t.Errorf("logged: %s", got)
+		t.Errorf("got log %s", got)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestStreamsAreLimited(t *testing.T) {
 
 func TestStreamHead(t *testing.T) {
 	s := newStreamed(t, 1, func(context.Context, string) ([]StreamEvent, bool, error) { return nil, false, nil })
-	for range 2 { // it holds no slot
+	for range 2 { // it uses no slot
 		res := s.open(t, "HEAD", "")
 		if body := all(t, res); res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" || body != "" {
 			t.Errorf("%d %v %q", res.StatusCode, res.Header, body)
@@ -272,8 +272,8 @@ func TestStreamHead(t *testing.T) {
 	}
 }
 
-// An error of the first poll is the response. A later one ends the stream without
-// an event, and is logged unless it was made for the caller.
+// An error of the first poll is the response. A later error ends the stream without an event, and
+// is logged unless it is an error for the client.
 func TestStreamErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -301,14 +301,14 @@ func TestStreamErrors(t *testing.T) {
 			}
 			<-s.ended
 			if logged := s.log.String() != before; logged != c.logged {
-				t.Errorf("logged: %v, want %v: %s", logged, c.logged, s.log.String())
+				t.Errorf("got logged %v, want %v: %s", logged, c.logged, s.log.String())
 			}
 		})
 	}
 }
 
-// A stream that comes while the server stops is told so.
-func TestStreamWhileStopping(t *testing.T) {
+// A new stream during shutdown gets an error.
+func TestStreamDuringShutdown(t *testing.T) {
 	s := newStreamed(t, 1, func(ctx context.Context, _ string) ([]StreamEvent, bool, error) {
 		<-ctx.Done()
 		return nil, false, ctx.Err()
@@ -320,7 +320,7 @@ func TestStreamWhileStopping(t *testing.T) {
 	}
 }
 
-// sessions is Accounts with one session, whose account is account; nil = it has ended.
+// sessions implements Accounts with one session of account; nil = the session has ended.
 type sessions struct {
 	Accounts
 	account atomic.Pointer[Account]
@@ -335,8 +335,8 @@ func (s *sessions) BySession(context.Context, string) (Account, bool, error) {
 	return Account{}, false, nil
 }
 
-// TestStreamEndsWithItsCredential: a stream ends soon after the session of its client has ended, or the
-// account has got another role, and goes on while nothing has changed.
+// TestStreamEndsWithItsCredential: a stream ends soon after its session has ended or the role of its account
+// has changed, and continues otherwise.
 func TestStreamEndsWithItsCredential(t *testing.T) {
 	alice := Account{ID: "u_1", Name: "alice", Role: Admin, Credential: "s_1"}
 	lower := alice
@@ -374,7 +374,7 @@ func TestStreamEndsWithItsCredential(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer res.Body.Close()
-			modelstest.Eventually(t, "the stream goes on", func() bool { return polls.Load() > 20 })
+			modelstest.Eventually(t, "the stream continues", func() bool { return polls.Load() > 20 })
 			known.account.Store(becomes)
 			if _, err := io.Copy(io.Discard, res.Body); err != nil || ctx.Err() != nil {
 				t.Errorf("the stream did not end: %v", err)

@@ -26,7 +26,7 @@ func signed(t testing.TB, claims jwt.MapClaims, header ...string) string {
 	return s
 }
 
-// at is a time in seconds from tokenNow.
+// at returns a time in seconds relative to tokenNow.
 func at(seconds int64) int64 { return tokenNow.Unix() + seconds }
 
 func TestTokenClaims(t *testing.T) {
@@ -61,14 +61,14 @@ func TestTokenClaims(t *testing.T) {
 		_, role, refused := tokens.read(signed(t, c.claims))
 		switch {
 		case c.detail == "" && (refused != nil || role != c.role):
-			t.Errorf("%s: %v %+v, want %v", name, role, refused, c.role)
+			t.Errorf("%s: got %v, %+v, want %v", name, role, refused, c.role)
 		case c.detail != "" && (refused == nil || role != 0 || refused.guess || !strings.Contains(refused.detail, c.detail)):
-			t.Errorf("%s: %v %+v, want %q, and no guess", name, role, refused, c.detail)
+			t.Errorf("%s: got %v, %+v, want %q and no guess", name, role, refused, c.detail)
 		}
 	}
 }
 
-// forged are tokens that are not signed with the key by HS256, or in another form than a JWT has.
+// forged returns tokens that are not JWTs or are not signed with the key and HS256.
 func forged(t testing.TB) map[string]string {
 	t.Helper()
 	claims := jwt.MapClaims{"exp": time.Now().Add(24 * 365 * 100 * time.Hour).Unix()}
@@ -111,12 +111,12 @@ func TestTokenForged(t *testing.T) {
 	tokens := newTokens(jwtKey, time.Now)
 	for name, token := range forged(t) {
 		if _, role, refused := tokens.read(token); role != 0 || refused == nil || !refused.guess {
-			t.Errorf("%s: %v %+v, want a guess", name, role, refused)
+			t.Errorf("%s: got %v, %+v, want a guess", name, role, refused)
 		}
 	}
 }
 
-// FuzzToken: nothing opens a role but a token that was signed with the key.
+// FuzzToken: only a token that was signed with the key has a role.
 func FuzzToken(f *testing.F) {
 	for _, token := range forged(f) {
 		f.Add(token)

@@ -32,7 +32,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		apptest.WantCount(t, a, "h1", 1)
 		apptest.WantCount(t, a, `header a[aria-current="page"]`, 1)
 		if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "HX-Request") {
-			t.Errorf("%s: Vary is %q", path, a.Header.Values("Vary"))
+			t.Errorf("%s: got Vary %q", path, a.Header.Values("Vary"))
 		}
 		if strings.Contains(a.HTML, "<style") || strings.Contains(a.HTML, " style=") || strings.Contains(a.HTML, "<script>") {
 			t.Errorf("%s has an inline style or script", path)
@@ -48,12 +48,12 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 			continue
 		}
 		a := s.Get(r.Path)
-		// There is no link and no single sign-on, and the first account can be added only from this machine.
+		// Without a link or single sign-on, and from another machine.
 		if a.StatusCode >= http.StatusBadRequest && r.Path != "/links/random" && !strings.HasPrefix(r.Path, "/login") {
 			t.Errorf("%s: status %d", r.Path, a.StatusCode)
 		}
 		if a.StatusCode != http.StatusOK || a.Find("nav[aria-label=Main]").Length() == 0 {
-			continue // no page of the frame
+			continue // not a page with the frame
 		}
 		opened++
 		apptest.WantCount(t, a, "h1", 1)
@@ -63,7 +63,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		}
 	}
 	if opened < 10 {
-		t.Errorf("%d pages were opened", opened)
+		t.Errorf("got only %d pages", opened)
 	}
 }
 
@@ -81,21 +81,21 @@ func TestPartOrPage(t *testing.T) {
 		apptest.WantCount(t, s.Browse(r), "nav[aria-label=Main]", 1)
 	}
 	if got := s.Part("/links?q=go&health=&tag=").Header.Get("HX-Replace-Url"); got != "/links?q=go" {
-		t.Errorf("the address bar would show %q", got)
+		t.Errorf("got HX-Replace-Url %q", got)
 	}
 }
 
-// TestReaderGone: if the client is gone, a failed page and its error page must not loop.
-func TestReaderGone(t *testing.T) {
+// TestClientGone: if the client has disconnected, a failed page and its error page must not loop.
+func TestClientGone(t *testing.T) {
 	s := apptest.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if a := s.Browse(httptest.NewRequestWithContext(ctx, http.MethodGet, "/links", nil)); a.StatusCode == http.StatusOK {
-		t.Errorf("status %d", a.StatusCode)
+		t.Errorf("got status %d", a.StatusCode)
 	}
 }
 
-// TestUnknownFilesAreProblems: also under /static/ an error is a page or a problem.
+// TestUnknownFilesAreProblems: errors under /static/ are also a page or a problem.
 func TestUnknownFilesAreProblems(t *testing.T) {
 	s := apptest.New(t)
 	for _, path := range []string{"/static/", "/static/x/none.css"} {

@@ -19,7 +19,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// searched is the page of a search by some finders.
+// searched returns the search page of some finders.
 func searched(t *testing.T, text string, finders ...pages.Finder) string {
 	t.Helper()
 	f := pages.New(&middleware.Errors{Log: slog.New(slog.DiscardHandler)}, "v1", "", time.Now)
@@ -28,7 +28,7 @@ func searched(t *testing.T, text string, finders ...pages.Finder) string {
 	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/search?q="+text, nil)
 	f.SearchPage(finders...)(c)
 	if w.Code != http.StatusOK {
-		t.Errorf("status %d", w.Code)
+		t.Errorf("got status %d", w.Code)
 	}
 	return w.Body.String()
 }
@@ -40,9 +40,9 @@ func finder(kind string, find func(ctx context.Context) ([]ui.Hit, error)) pages
 	}
 }
 
-// TestSearchGoesOnWithoutWhatFails: what one kind of things has found is shown whatever the others do, and those that
-// were not searched are named, without what went wrong inside.
-func TestSearchGoesOnWithoutWhatFails(t *testing.T) {
+// TestSearchWithFailedFinders: the hits of other kinds are shown. Failed kinds are named, without the internal
+// error.
+func TestSearchWithFailedFinders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		page := searched(t, "x",
@@ -53,22 +53,22 @@ func TestSearchGoesOnWithoutWhatFails(t *testing.T) {
 			finder("fine", func(context.Context) ([]ui.Hit, error) { return []ui.Hit{{Title: "Found", Path: "/fine/1"}}, nil }),
 		)
 		if took := time.Since(begun); took != 2*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("got a duration of %v", took)
 		}
 		for _, part := range []string{`href="/fine/1"`, "slow: The request timed out.", "broken: Something went wrong", "panicking: Something went wrong", `href="/broken?q=x"`} {
 			if !strings.Contains(page, part) {
-				t.Errorf("the page does not have %q", part)
+				t.Errorf("the page lacks %q", part)
 			}
 		}
 		for _, part := range []string{"secret", "choosy", "No results"} {
 			if strings.Contains(page, part) {
-				t.Errorf("the page has %q", part)
+				t.Errorf("the page contains %q", part)
 			}
 		}
 	})
 }
 
-// A hit whose title or key is the text is first, then those that begin with it. Five are shown, and a list of all of them if there are more.
+// Exact matches of the title or key come first, then prefixes. Five hits are shown, and a link to all if there are more.
 func TestSearchOrdersHits(t *testing.T) {
 	hit := func(titles ...string) (hits []ui.Hit) {
 		for _, title := range titles {
@@ -86,21 +86,21 @@ func TestSearchOrdersHits(t *testing.T) {
 		for _, h := range c.want {
 			next := strings.Index(page[at:], `href="`+h.Path+`"`)
 			if next < 0 {
-				t.Fatalf("%s is not in its place", h.Title)
+				t.Fatalf("%s is at the wrong position", h.Title)
 			}
 			at += next
 		}
 		if n := strings.Count(page, `href="/of/`); n != len(c.want) {
-			t.Errorf("%d hits, want %d", n, len(c.want))
+			t.Errorf("got %d hits, want %d", n, len(c.want))
 		}
 		if more := strings.Contains(page, `href="/things?q=shop"`); more != (len(c.found) > 5) {
-			t.Errorf("%d hits: a list of all is offered: %v", len(c.found), more)
+			t.Errorf("%d hits: got a link to all: %v", len(c.found), more)
 		}
 	}
 }
 
-// TestSearchGivesUpWithItsReader: no finder runs on for a reader who has left.
-func TestSearchGivesUpWithItsReader(t *testing.T) {
+// TestSearchEndsWithItsClient: finders stop if the client disconnects.
+func TestSearchEndsWithItsClient(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	f := pages.New(&middleware.Errors{Log: slog.New(slog.DiscardHandler)}, "v1", "", time.Now)
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
@@ -113,6 +113,6 @@ func TestSearchGivesUpWithItsReader(t *testing.T) {
 		return nil, ctx.Err()
 	}))(c)
 	if !ended {
-		t.Error("a finder runs on")
+		t.Error("a finder is still running")
 	}
 }

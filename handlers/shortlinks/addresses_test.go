@@ -12,7 +12,7 @@ func TestShortHostURL(t *testing.T) {
 		{"::2", "http://[::1]", "http://[::2]/abc"},
 	} {
 		if got := shortHostURL(c.host, c.base, "abc"); got != c.want {
-			t.Errorf("%s at %s: %q, want %q", c.host, c.base, got, c.want)
+			t.Errorf("%s at %s: got %q, want %q", c.host, c.base, got, c.want)
 		}
 	}
 }

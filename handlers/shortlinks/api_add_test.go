@@ -45,7 +45,7 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 		}
 		taken := `{"long_url":"https://d.test","short_key":"` + fmt.Sprint(made["short_key"]) + `"}`
 		post(s, "key-2", taken).Problem(409, "conflict", "")
-		post(s, "key-2", `{"long_url":"https://second.test"}`).Want(http.StatusCreated) // a refused request does not use the key up
+		post(s, "key-2", `{"long_url":"https://second.test"}`).Want(http.StatusCreated) // a failed request does not use the key
 		post(s, strings.Repeat("k", 255), `{"long_url":"https://d.test"}`).Want(http.StatusCreated)
 		for _, key := range []string{"two words", strings.Repeat("k", 256), canary + "é"} {
 			a := post(s, key, `{"long_url":"https://e.test"}`)
@@ -54,19 +54,19 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 				s.Errorf("the key is echoed: %s", a.Body)
 			}
 		}
-		// Targets have Idempotency-Keys of their own.
+		// Targets have their own Idempotency-Keys.
 		s.Send("POST", "/v1/targets", "application/json", `{"url":"https://a.test"}`, "Idempotency-Key", "key-1").Want(http.StatusCreated)
 		s.Clock.Advance(24 * time.Hour)
 		post(s, "key-1", `{"long_url":"https://a.test"}`).Want(http.StatusCreated)
 	})
 }
 
-func TestShortLinkIdempotencyAtOnce(t *testing.T) {
+func TestShortLinkConcurrentIdempotency(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		other := newServer(s.TB, apptest.On(s.DB)) // another instance
 		for name, c := range map[string]struct {
 			key, body string
-			refused   int // the status of the requests that add nothing
+			refused   int // status of the requests that add nothing
 		}{
 			"same Idempotency-Key":        {"at-once", `{"long_url":"https://keyed.test/%d"}`, http.StatusOK},
 			"same, and a short key":       {"at-once-2", `{"long_url":"https://keyed.test/%d","short_key":"keyed"}`, http.StatusOK},
@@ -109,10 +109,10 @@ func TestShortLinkIdempotencyAtOnce(t *testing.T) {
 }
 
 // TestShortLinkPagination reads the list while short links are added and deleted.
-// All have the same created_at, so that only the key orders them.
+// All have the same created_at, so only their keys order them.
 func TestShortLinkPagination(t *testing.T) {
 	eachEngine(t, func(s *server) {
-		// In the order of bytes, which is not that of any language.
+		// In byte order.
 		keys := []string{"----", "0000", "9zzz", "AAAA", "Zaaa", "__-a", "____", "aAAA", "aaaa", "aaab", "zZZZ", "zzzz"}
 		for _, key := range slices.Backward(keys) {
 			s.shorten(`"short_key":"` + key + `"`)
@@ -129,11 +129,11 @@ func TestShortLinkPagination(t *testing.T) {
 			s.WantToken(token, s.Clock.Now(), seen[len(seen)-1])
 			switch page {
 			case 0:
-				del(1) // was seen
-				del(2) // the token's own
-				del(5) // is to come
+				del(1) // on an earlier page
+				del(2) // the one in the token
+				del(5) // on a later page
 			case 1:
-				s.shorten(`"short_key":"AAAB"`) // before the place of the token: it is not seen
+				s.shorten(`"short_key":"AAAB"`) // before the position of the token: not on a later page
 				s.Clock.Advance(time.Microsecond)
 				s.shorten(`"short_key":"0001"`)
 				s.Clock.Advance(-time.Microsecond)

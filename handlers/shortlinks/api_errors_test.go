@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestShortLinkErrors: every refused request is answered by a complete problem
-// that does not repeat the input, and changes nothing.
+// TestShortLinkErrors: invalid requests return a complete problem that does not repeat the input, and
+// change nothing.
 func TestShortLinkErrors(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		at := s.shorten(`"short_key":"abcd","title":"kept"`)
@@ -109,7 +109,7 @@ func TestShortLinkErrors(t *testing.T) {
 			{"GET", "/v1/shortlinks?page_token=" + canary, ``, 400, "query.page_token"},
 			{"GET", "/v1/shortlinks?page_token=e30=", ``, 400, "query.page_token"},
 			{"GET", "/v1/shortlinks?page_token=" + strings.Repeat("A", 2000), ``, 400, "query.page_token"},
-			{"GET", "/v1/shortlinks?page_token=eyJjcmVhdGVkX2F0IjoiMjAyNi0wMy0yNFQxMjowMDowMFoiLCJpZCI6ImEhIn0=", ``, 400, "query.page_token"}, // of the key "a!"
+			{"GET", "/v1/shortlinks?page_token=eyJjcmVhdGVkX2F0IjoiMjAyNi0wMy0yNFQxMjowMDowMFoiLCJpZCI6ImEhIn0=", ``, 400, "query.page_token"}, // for the key "a!"
 			{"GET", "/v1/shortlinks?status=" + canary, ``, 400, "query.status"},
 			{"GET", "/v1/shortlinks?status=deleted", ``, 400, "query.status"},
 			{"GET", "/v1/shortlinks?q=%zz" + canary, ``, 400, "query"},

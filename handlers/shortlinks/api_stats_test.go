@@ -87,7 +87,7 @@ func TestShortLinkQR(t *testing.T) {
 		s.Must(err)
 		a := s.Do("GET", at+"/qr.svg", "")
 		if a.Status != http.StatusOK || !bytes.Equal([]byte(a.Body), want) {
-			t.Errorf("%+v: %d %s, want the code of %s", c, a.Status, a.Body, address)
+			t.Errorf("%+v: got %d, %s, want the code of %s", c, a.Status, a.Body, address)
 		}
 		type headers struct{ Type, Caching, Sniffing string }
 		got := headers{a.Header.Get("Content-Type"), a.Header.Get("Cache-Control"), a.Header.Get("X-Content-Type-Options")}
@@ -96,7 +96,7 @@ func TestShortLinkQR(t *testing.T) {
 		}
 		s.Clock.Advance(time.Hour)
 		if a := s.Do("GET", at+"/qr.svg", ""); a.Status != http.StatusOK {
-			t.Errorf("of an expired one: %d", a.Status)
+			t.Errorf("expired: got %d", a.Status)
 		}
 	}
 }

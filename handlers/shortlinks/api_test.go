@@ -51,8 +51,8 @@ func TestAddShortLink(t *testing.T) {
 	})
 }
 
-// TestShortLinkAddresses: short_url is below PUBLIC_URL. SHORT_HOST adds
-// short_host_url, at the same port.
+// TestShortLinkAddresses: short_url starts with PUBLIC_URL. SHORT_HOST adds short_host_url with the
+// same port.
 func TestShortLinkAddresses(t *testing.T) {
 	for _, c := range []struct {
 		publicURL, shortHost string
@@ -72,7 +72,7 @@ func TestShortLinkAddresses(t *testing.T) {
 			s.Do("GET", at, "").Want(200), apptest.Items(s.Do("GET", "/v1/shortlinks", "").Want(200))[0], s.Do("PATCH", at, `{}`).Want(200),
 		} {
 			if got["short_url"] != c.short || got["short_host_url"] != c.atItsOwn {
-				t.Errorf("%q and %q: %v and %v", c.publicURL, c.shortHost, got["short_url"], got["short_host_url"])
+				t.Errorf("%q and %q: got %v and %v", c.publicURL, c.shortHost, got["short_url"], got["short_host_url"])
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func TestPatchShortLink(t *testing.T) {
 				s.Errorf("%s answered %v, and then the short link is %v", c.body, got, now)
 			}
 		}
-		// An end that has passed may be kept, but not be set.
+		// An expiry in the past can stay, but cannot be set.
 		s.Do("PATCH", at, `{"expires_at":"`+s.at(time.Minute)+`"}`).Want(200)
 		end := s.at(time.Minute)
 		s.Clock.Advance(time.Hour)

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// canary stands for input that no response may repeat: it may be a password.
+	// canary is an input that responses must not repeat, because it could be a password.
 	canary = "hunter2-canary"
 	// longURL is the destination of the short links that shorten adds.
 	longURL = "https://example.com/page"
 )
 
-// server is a server with what tests of short links need.
+// server is a server with helpers for short links.
 type server struct{ *apptest.App }
 
 func newServer(t testing.TB, change ...func(*apptest.Setup)) *server {
@@ -31,15 +31,14 @@ func newServer(t testing.TB, change ...func(*apptest.Setup)) *server {
 	return &server{apptest.New(t, change...)}
 }
 
-// eachEngine runs a test of a server on each database engine.
+// eachEngine runs a test on each database.
 func eachEngine(t *testing.T, test func(s *server)) {
 	t.Helper()
 	apptest.EachEngine(t, func(s *apptest.App) { test(&server{s}) })
 }
 
-// eachCache runs a test of redirects on each engine, with the cache in this
-// process and with the one that instances share. another is one more instance of the
-// program over the same database, and the same Redis if there is one.
+// eachCache runs a test of redirects on each database, with the cache in memory and with Redis.
+// another adds an instance with the same database, and the same Redis if there is one.
 func eachCache(t *testing.T, test func(s *server, another func() *server)) {
 	t.Helper()
 	t.Parallel()
@@ -56,14 +55,14 @@ func eachCache(t *testing.T, test func(s *server, another func() *server)) {
 	})
 }
 
-// newSharing is a server whose cache is shared through Redis, in use.
+// newSharing returns a server that uses Redis.
 func newSharing(t *testing.T, db *models.DB, url string) *server {
 	t.Helper()
 	client, err := models.OpenRedis(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client = client.WithTimeout(10 * time.Second) // a machine that is busy testing is no Redis that is away
+	client = client.WithTimeout(10 * time.Second) // a busy machine must not count as a failure of Redis
 	s := newServer(t, apptest.On(db), func(s *apptest.Setup) { s.Redis = client })
 	cache := s.Systems.ShortLinks.Shared
 
@@ -78,11 +77,11 @@ func newSharing(t *testing.T, db *models.DB, url string) *server {
 	return s
 }
 
-// at describes an instant from now on by the server's clock.
+// at formats a time relative to the clock of the server.
 func (s *server) at(d time.Duration) string { return s.Clock.Now().Add(d).Format(time.RFC3339) }
 
-// shorten adds a short link to longURL and returns its path in the API. members
-// are those beside long_url: `"short_key":"abcd","max_visits":1`.
+// shorten adds a short link to longURL and returns its path in the API. members are further
+// members: `"short_key":"abcd","max_visits":1`.
 func (s *server) shorten(members string) string {
 	s.Helper()
 	if members != "" {
@@ -93,7 +92,7 @@ func (s *server) shorten(members string) string {
 	return a.Header.Get("Location")
 }
 
-// add adds a short link to longURL past the API, for which it needs no login.
+// add adds a short link to longURL without the API, so it needs no login.
 func (s *server) add(key string) {
 	s.Helper()
 	_, _, err := s.ShortLinks.Add(s.Context(), shortlinks.New{LongURL: longURL, Key: key})
@@ -112,18 +111,18 @@ func (s *server) writeVisits() {
 	writeVisits(s.App)
 }
 
-// writeVisits does what the service does each second.
+// writeVisits stores pending visits, as the service does every second.
 func writeVisits(a *apptest.App) {
 	a.Helper()
 	ended, cancel := context.WithCancel(a.Context())
 	cancel()
-	a.Systems.ShortLinks.Visits.Aggregate(ended) // what is in the queue
+	a.Systems.ShortLinks.Visits.Aggregate(ended) // visits in the queue
 	if err := a.Systems.ShortLinks.Visits.Write(a.Context(), a.ShortLinks); err != nil {
 		a.Fatal(err)
 	}
 }
 
-// visit counts n visits of a short link and writes them down.
+// visit counts and stores n visits of a short link.
 func visit(s *apptest.App, key string, n int, v shortlinks.Visitor) {
 	s.Helper()
 	for range n {
@@ -133,8 +132,8 @@ func visit(s *apptest.App, key string, n int, v shortlinks.Visitor) {
 	writeVisits(s)
 }
 
-// leads fails unless a path redirects to a destination.
-func (s *server) leads(path, to string) {
+// redirectsTo fails the test unless a path redirects to a destination.
+func (s *server) redirectsTo(path, to string) {
 	s.Helper()
 	a := s.Ask("GET", path)
 	if a.Status != http.StatusFound || a.Header.Get("Location") != to {
@@ -142,7 +141,7 @@ func (s *server) leads(path, to string) {
 	}
 }
 
-// gone fails unless a path answers 410 for a reason, without the destination.
+// gone fails the test unless a path returns 410 with a reason and without the destination.
 func (s *server) gone(path, reason string) {
 	s.Helper()
 	a := s.Ask("GET", path)
@@ -165,16 +164,16 @@ func (s *server) sends(do func()) (sent []string) {
 	return sent
 }
 
-// silent fails if do sends any SQL statement.
-func (s *server) silent(what string, do func()) {
+// noStatements fails the test if do sends any SQL statement.
+func (s *server) noStatements(what string, do func()) {
 	s.Helper()
 	if sent := s.sends(do); len(sent) > 0 {
 		s.Errorf("%s sends %q", what, sent)
 	}
 }
 
-// onlyReads fails unless do sends one SQL statement, a SELECT. Where the cache is
-// shared it may send none: another instance may have filled the cache.
+// onlyReads fails the test unless do sends one SELECT. With a shared cache it may send none, because
+// another instance may have filled the cache.
 func (s *server) onlyReads(what string, do func()) {
 	s.Helper()
 	sent := s.sends(do)

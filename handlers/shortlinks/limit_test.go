@@ -10,8 +10,8 @@ import (
 	"linkwatch/app/apptest"
 )
 
-// TestLimitOfCreation: SHORT_CREATE_LIMIT bounds the short links that a client without
-// a login adds per minute.
+// TestLimitOfCreation: SHORT_CREATE_LIMIT limits the short links that a client without a login can
+// add per minute.
 func TestLimitOfCreation(t *testing.T) {
 	const limit = 3
 	for _, c := range []struct {
@@ -42,17 +42,17 @@ func TestLimitOfCreation(t *testing.T) {
 			}
 			for i := range limit {
 				if w := ask("POST", "/v1/shortlinks"); w.Code != http.StatusCreated {
-					t.Fatalf("number %d: %d %s", i+1, w.Code, w.Body)
+					t.Fatalf("request %d: got %d, %s", i+1, w.Code, w.Body)
 				}
 			}
 			for _, path := range []string{"/v1/shortlinks", "/api/v1/shortlinks"} {
 				w := ask("POST", path)
 				if (w.Code == http.StatusTooManyRequests) != c.limited {
-					t.Errorf("one more: %d %s", w.Code, w.Body)
+					t.Errorf("one more: got %d, %s", w.Code, w.Body)
 				}
 				wait := w.Header().Get("Retry-After") // a second less if the machine is slow
 				if c.limited && (wait != "20" && wait != "19" || !strings.Contains(w.Body.String(), "/probs/rate-limited")) {
-					t.Errorf("one more: %v %s", w.Header(), w.Body)
+					t.Errorf("one more: got %v, %s", w.Header(), w.Body)
 				}
 			}
 			for _, path := range []string{"/short", "/links/l_0000000000000000000000/shorten"} {

@@ -24,7 +24,7 @@ var (
 	aBot = shortlinks.Visitor{UserAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}
 )
 
-// hostile is a title that does harm where it is not escaped.
+// hostile is a title that runs as a script if it is not escaped.
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
 func TestShortPage(t *testing.T) {
@@ -35,14 +35,14 @@ func TestShortPage(t *testing.T) {
 	apptest.WantText(t, a, "#prefix", "127.0.0.1:8080/s/")
 	apptest.WantText(t, s.Get("/"), ".first", "shorten a URL")
 	if got := s.Get("/short?url=https://example.com/x").Find("#url").AttrOr("value", ""); got != "https://example.com/x" {
-		t.Errorf("the form begins with %q", got)
+		t.Errorf("got first field %q", got)
 	}
 
 	a = s.Follow("/short", url.Values{"long_url": {"EXAMPLE.com/x?y=1"}, "short_key": {"Spring"}, "title": {hostile}, "ends": {"168h"}, "max_visits": {"20"}})
 	apptest.WantText(t, a, "h2#made", "Short link created")
 	apptest.WantText(t, a, ".made .short-address", "http://127.0.0.1:8080/s/Spring")
 	if got := a.Find(".made [data-copy]").AttrOr("data-copy", ""); got != "http://127.0.0.1:8080/s/Spring" {
-		t.Errorf("what is copied: %q", got)
+		t.Errorf("got text to copy %q", got)
 	}
 	apptest.WantText(t, a, ".made .leads-to", "https://EXAMPLE.com/x?y=1")
 	apptest.WantCount(t, a, `.made img[src="/short/Spring/qr.svg"]`, 1)
@@ -60,7 +60,7 @@ func TestShortPage(t *testing.T) {
 	a = s.Follow("/short", url.Values{"long_url": {"https://example.com"}})
 	key := strings.TrimPrefix(a.Find(".made [data-copy]").AttrOr("data-copy", ""), "http://127.0.0.1:8080/s/")
 	if len(key) != 7 {
-		t.Errorf("the key that was made up is %q", key)
+		t.Errorf("got random key %q", key)
 	}
 	apptest.WantText(t, a, ".short-links tbody tr:first-child .ends-in", "never")
 
@@ -73,7 +73,7 @@ func TestShortPage(t *testing.T) {
 	}
 }
 
-// TestShortHostOnPages: pages show the addresses at SHORT_HOST if there is one.
+// TestShortHostOnPages: pages show URLs with SHORT_HOST if it is set.
 func TestShortHostOnPages(t *testing.T) {
 	s := apptest.New(t, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "lnk.example"))
 	s.Shorten("https://example.com", "Spring")
@@ -89,7 +89,7 @@ func TestShortPart(t *testing.T) {
 		apptest.WantCount(t, a, part, 1)
 		apptest.WantCount(t, a, "header, form.add, form.panel", 0)
 		if got := a.Find(part).AttrOr("hx-get", ""); got == "" || got != a.Header.Get("HX-Replace-Url") {
-			t.Errorf("%s polls %q, and the address bar would show %q", path, got, a.Header.Get("HX-Replace-Url"))
+			t.Errorf("%s: got polling of %q and HX-Replace-Url %q", path, got, a.Header.Get("HX-Replace-Url"))
 		}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("HX-Request", "true")
@@ -97,11 +97,11 @@ func TestShortPart(t *testing.T) {
 		apptest.WantCount(t, s.Browse(r), "nav[aria-label=Main]", 1)
 	}
 	if got := s.Part("/short?done=disabled").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Short link disabled.`) {
-		t.Errorf("the part says %q", got)
+		t.Errorf("got part %q", got)
 	}
 }
 
-func TestShortErrorsStandNextToTheirField(t *testing.T) {
+func TestShortErrorsAreNextToTheirField(t *testing.T) {
 	s := apptest.New(t)
 	s.Shorten("https://example.com", "Spring")
 	typed := url.Values{
@@ -132,11 +132,11 @@ func TestShortErrorsStandNextToTheirField(t *testing.T) {
 		form.Set(c.field, c.value)
 		for _, path := range []string{"/short", "/short/Spring"} {
 			if c.field == "short_key" && path != "/short" {
-				continue // cannot be edited
+				continue // the field cannot be edited
 			}
 			a := s.Post(path, form)
 			if a.StatusCode != http.StatusBadRequest && (c.value != "Spring" || a.StatusCode != http.StatusConflict) {
-				t.Errorf("POST %s with %s=%q: status %d", path, c.field, c.value, a.StatusCode)
+				t.Errorf("POST %s with %s=%q: got status %d", path, c.field, c.value, a.StatusCode)
 			}
 			if apptest.Text(a, c.message) == "" || strings.Contains(a.HTML, "<b>") {
 				t.Errorf("POST %s with %s=%q: no message at %s", path, c.field, c.value, c.message)
@@ -146,7 +146,7 @@ func TestShortErrorsStandNextToTheirField(t *testing.T) {
 					continue
 				}
 				if got := a.Find("main input[name="+name+"]").AttrOr("value", ""); got != form.Get(name) {
-					t.Errorf("POST %s with a bad %s: %s came back as %q", path, c.field, name, got)
+					t.Errorf("POST %s with an invalid %s: got %s=%q in the form", path, c.field, name, got)
 				}
 			}
 			if c.field != "ends" {
@@ -175,7 +175,7 @@ func TestShortFilters(t *testing.T) {
 		apptest.WantStatus(t, a, http.StatusOK)
 		got := strings.Fields(strings.ReplaceAll(apptest.Text(a, ".short-links .title"), "127.0.0.1:8080/s/", ""))
 		if strings.Join(got, " ") != want {
-			t.Errorf("?%s shows %v, want %s", query, got, want)
+			t.Errorf("?%s: got %v, want %s", query, got, want)
 		}
 		if want == "" {
 			apptest.WantText(t, a, ".empty", "No matching short links")
@@ -183,7 +183,7 @@ func TestShortFilters(t *testing.T) {
 	}
 	a := s.Get("/short?status=expired&q=beta")
 	if got := a.Find(".choices .disabled").AttrOr("href", ""); got != "/short?q=beta&status=disabled" {
-		t.Errorf("the chip leads to %q", got)
+		t.Errorf("got chip link %q", got)
 	}
 	apptest.WantText(t, a, "#count", "1 short link")
 }
@@ -212,7 +212,7 @@ func TestShortByCursor(t *testing.T) {
 		all[key] = true
 	}
 	if len(seen) != 103 || len(all) != 103 || pages != 3 || seen[0] != "Key102" || seen[102] != "Key0" {
-		t.Errorf("%d short links on %d pages: %v", len(seen), pages, seen)
+		t.Errorf("got %d short links on %d pages: %v", len(seen), pages, seen)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestShortConstantNumberOfQueries(t *testing.T) {
 	add(297)
 	for _, p := range paths {
 		if n := s.Count(p); n != few[p] || n == 0 {
-			t.Errorf("%s: %d queries with 3 short links, %d with 300", p, few[p], n)
+			t.Errorf("%s: got %d queries with 3 short links, %d with 300", p, few[p], n)
 		}
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"linkwatch/views/qr"
 )
 
-// TestEditShortLinkOnItsPage: edits are stored, and an end that is not edited keeps
-// its seconds.
+// TestEditShortLinkOnItsPage: edits are stored, and an expiry that is not edited keeps its seconds.
 func TestEditShortLinkOnItsPage(t *testing.T) {
 	s := apptest.New(t)
 	end := s.ShortLinks.Now().Add(3*time.Hour + 17*time.Second)
@@ -46,8 +45,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	apptest.WantText(t, a, ".state", "It can be deleted 1 h after it expired.")
 }
 
-// TestBlockedShortLink: the page of a short link to a blocked host says what its
-// visitors see.
+// TestBlockedShortLink: the page of a short link to a blocked host shows what visitors see.
 func TestBlockedShortLink(t *testing.T) {
 	before := apptest.New(t)
 	before.Shorten("https://bad.example", "Spring")
@@ -69,28 +67,28 @@ func TestExtendShortLink(t *testing.T) {
 	a := s.Follow("/short/Spring/extend", url.Values{"by": {"24h"}})
 	apptest.WantText(t, a, ".state", "in 1 day")
 	if want := end.Add(24 * time.Hour); ends() != want {
-		t.Errorf("it ends %s, want %s", ends(), want)
+		t.Errorf("got expiry %s, want %s", ends(), want)
 	}
 	s.Clock.Advance(30 * time.Hour)
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "expired")
 	s.Follow("/short/Spring/extend", url.Values{"by": {"168h"}})
 	if want := s.ShortLinks.Now().Add(168 * time.Hour); ends() != want {
-		t.Errorf("it ends %s, want a week from now, %s", ends(), want)
+		t.Errorf("got expiry %s, want a week from now, %s", ends(), want)
 	}
 	before := ends()
 	for _, form := range []url.Values{{"by": {"-24h"}}, {"by": {"a while"}}, {"by": {"999999h"}}, {}} {
 		apptest.WantStatus(t, s.Post("/short/Spring/extend", form), http.StatusBadRequest)
 	}
 	if ends() != before {
-		t.Errorf("it ends %s, want %s still", ends(), before)
+		t.Errorf("got expiry %s, want %s as before", ends(), before)
 	}
 	s.Follow("/short/Spring/extend", url.Values{"by": {""}})
 	if !ends().IsZero() {
-		t.Errorf("it ends %s, want never", ends())
+		t.Errorf("got expiry %s, want never", ends())
 	}
-	s.Follow("/short/Spring/extend", url.Values{"by": {"24h"}}) // one without an end gets none
+	s.Follow("/short/Spring/extend", url.Values{"by": {"24h"}}) // a short link without an expiry gets none
 	if !ends().IsZero() {
-		t.Errorf("it ends %s, want never", ends())
+		t.Errorf("got expiry %s, want never", ends())
 	}
 	apptest.WantStatus(t, s.Post("/short/None/extend", url.Values{"by": {"24h"}}), http.StatusNotFound)
 }
@@ -136,7 +134,7 @@ func TestVisitsOnPages(t *testing.T) {
 	apptest.WantText(t, a, ".ranges [aria-current]", "10 30 days")
 	apptest.WantText(t, a, ".chart title", "25 Mar 2026 3 visits by people, 4 by bots")
 	if got := a.Find(".chart svg[role=img]").AttrOr("aria-label", ""); got != "Visits over the last 30 days: 6 by people, 4 by bots" {
-		t.Errorf("the chart says %q", got)
+		t.Errorf("got chart %q", got)
 	}
 	apptest.WantCount(t, a, ".figures tbody tr", 30)
 	apptest.WantText(t, a, ".figures tbody tr:first-child", "25 Mar 2026 3 4 1 2 0")
@@ -149,7 +147,7 @@ func TestVisitsOnPages(t *testing.T) {
 	apptest.WantText(t, s.Get("/short"), ".short-links .visits", "10")
 }
 
-// TestShortenALink: one click on a saved link shortens it, once.
+// TestShortenALink: one click shortens a saved link, only once.
 func TestShortenALink(t *testing.T) {
 	s := apptest.New(t)
 	l := s.Save("https://example.com/x")
@@ -160,9 +158,9 @@ func TestShortenALink(t *testing.T) {
 	apptest.WantText(t, a, "section[aria-labelledby=shortened]", "0 visits expires: never")
 	key, ok := strings.CutPrefix(address, "http://127.0.0.1:8080/s/")
 	if !ok || len(key) != 7 {
-		t.Fatalf("the short address is %q", address)
+		t.Fatalf("got short URL %q", address)
 	}
-	a = s.Follow("/links/"+l.ID+"/shorten", nil) // a second click, on another tab
+	a = s.Follow("/links/"+l.ID+"/shorten", nil) // a second click in another tab
 	apptest.WantCount(t, s.Get("/short"), ".short-links tbody tr", 1)
 	a = s.Get(a.Find("section[aria-labelledby=shortened] .section-head a").AttrOr("href", ""))
 	apptest.WantText(t, a, "h1", l.Title)
@@ -183,6 +181,6 @@ func TestShortQR(t *testing.T) {
 	a := s.Get("/short/Spring/qr.svg")
 	want, err := qr.SVG("http://127.0.0.1:8080/s/Spring")
 	if err != nil || a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/svg+xml" || a.HTML != string(want) {
-		t.Errorf("status %d, %s: %v", a.StatusCode, a.Header.Get("Content-Type"), err)
+		t.Errorf("got status %d, %s, %v", a.StatusCode, a.Header.Get("Content-Type"), err)
 	}
 }

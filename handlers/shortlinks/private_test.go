@@ -16,7 +16,7 @@ import (
 
 func isPrivate(n *shortlinks.New) { n.Private = true }
 
-// audited are the actions in the audit log, each with its actor.
+// audited returns the actions in the audit log, each with its actor.
 func audited(s *apptest.App) (actions []string) {
 	s.Helper()
 	var all []audit.Entry
@@ -27,8 +27,8 @@ func audited(s *apptest.App) (actions []string) {
 	return actions
 }
 
-// Every route of a short link that somebody else sees alone answers 404 and changes
-// nothing; visitors are redirected.
+// Every route of a private short link of another account returns 404 and changes nothing. Visitors
+// are redirected.
 func TestPrivateShortLinkIsNotFound(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
@@ -54,14 +54,14 @@ func TestPrivateShortLinkIsNotFound(t *testing.T) {
 		r := httptest.NewRequest(route.Method, path, strings.NewReader("long_url=https://mine.test"))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if p := alice.Browse(r); p.StatusCode != http.StatusNotFound || strings.Contains(p.HTML, "bob.test") {
-			t.Errorf("%s %s: status %d: %s", route.Method, path, p.StatusCode, apptest.Text(p, "main"))
+			t.Errorf("%s %s: got status %d: %s", route.Method, path, p.StatusCode, apptest.Text(p, "main"))
 		}
 	}
 	if n < 12 {
-		t.Errorf("only %d routes were tried", n)
+		t.Errorf("got only %d routes", n)
 	}
 	if after := state(); after != before {
-		t.Errorf("changed from %s\nto %s", before, after)
+		t.Errorf("got a change from %s\nto %s", before, after)
 	}
 	if a := alice.Ask("GET", "/s/bobs"); a.Status != http.StatusFound || a.Header.Get("Location") != "https://bob.test/secret" {
 		t.Errorf("%d %v", a.Status, a.Header)
@@ -94,18 +94,18 @@ func TestPrivateShortLinkIsNotListed(t *testing.T) {
 				body = p.HTML
 			}
 			if got := strings.Contains(body, "bobs-key"); got != want {
-				t.Errorf("%s: tells of the short link of bob: %v, want %v", path, got, want)
+				t.Errorf("%s: got the short link of bob: %v, want %v", path, got, want)
 			}
 		}
 	}
 }
 
-// Who sees a short link is set by page and by API, by its owner.
+// The owner sets the visibility of a short link by page and API.
 func TestPrivateByPageAndAPI(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
 	if s.Get("/short").Find("input[name=private]").Length() != 0 {
-		t.Error("the form has the field private without accounts")
+		t.Error("got the field private without accounts")
 	}
 	p := bob.Follow("/short", url.Values{"long_url": {"https://page.test"}, "short_key": {"page"}, "sharing": {"true"}, "private": {"true"}})
 	if p.Find("#s-page .private").Length() != 1 {
@@ -114,7 +114,7 @@ func TestPrivateByPageAndAPI(t *testing.T) {
 	made := bob.Do("POST", "/v1/shortlinks", `{"long_url":"https://api.test","short_key":"some","private":true}`).Want(http.StatusCreated)
 	apptest.Has(t, made, map[string]any{"owner": "bob", "private": true})
 	if got := apptest.Items(alice.Do("GET", "/v1/shortlinks", "").Want(200)); len(got) != 0 {
-		t.Errorf("alice sees %v", got)
+		t.Errorf("alice: got %v", got)
 	}
 
 	const at, page = "/v1/shortlinks/some", "/short/some"
@@ -122,7 +122,7 @@ func TestPrivateByPageAndAPI(t *testing.T) {
 	apptest.Has(t, bob.Do("PATCH", at, `{"private":false}`).Want(200), map[string]any{"owner": "bob", "private": false})
 	alice.Do("PATCH", at, `{"private":true}`).Problem(http.StatusForbidden, "forbidden", "")
 	if alice.Get(page).Find("#edit input[name=private]").Length() != 0 {
-		t.Error("the form asks alice who sees the short link of bob")
+		t.Error("alice: got the field private for the short link of bob")
 	}
 	edit := func(by *apptest.App, status int, more url.Values) {
 		t.Helper()
@@ -147,11 +147,11 @@ func TestPrivateByPageAndAPI(t *testing.T) {
 		"bob short_link.share", "bob short_link.disable",
 	}
 	if got := audited(s); !slices.Equal(got, want) {
-		t.Errorf("audit log:\n%q, want\n%q", got, want)
+		t.Errorf("got audit log\n%q, want\n%q", got, want)
 	}
 }
 
-// A key of one account gives another account nothing.
+// An Idempotency-Key of one account returns nothing to another account.
 func TestIdempotencyKeyOfAnotherAccount(t *testing.T) {
 	s := apptest.New(t)
 	add := func(a *apptest.App, status int) map[string]any {

@@ -20,55 +20,53 @@ import (
 func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		s.shorten(`"short_key":"ends","ttl_seconds":60`)
-		s.silent("a hit", func() { s.leads("/s/ends", longURL) })
+		s.noStatements("a hit", func() { s.redirectsTo("/s/ends", longURL) })
 
 		cold := another()
-		cold.onlyReads("a miss", func() { cold.leads("/s/ends", longURL) })
-		cold.silent("the hit after it", func() { cold.leads("/s/ends", longURL) })
+		cold.onlyReads("a miss", func() { cold.redirectsTo("/s/ends", longURL) })
+		cold.noStatements("the hit after it", func() { cold.redirectsTo("/s/ends", longURL) })
 
 		s.Clock.Advance(59 * time.Second)
-		s.leads("/s/ends", longURL)
+		s.redirectsTo("/s/ends", longURL)
 		s.Clock.Advance(time.Second)
-		s.silent("an expired entry", func() { s.gone("/s/ends", "has expired") })
-		s.silent("its tombstone", func() { s.gone("/s/ends", "has expired") })
+		s.noStatements("an expired entry", func() { s.gone("/s/ends", "has expired") })
+		s.noStatements("its tombstone", func() { s.gone("/s/ends", "has expired") })
 
 		cold = another()
 		cold.Clock.Advance(time.Minute)
 		cold.onlyReads("an expired link in the database", func() { cold.gone("/s/ends", "has expired") })
-		cold.silent("its tombstone", func() { cold.gone("/s/ends", "has expired") })
+		cold.noStatements("its tombstone", func() { cold.gone("/s/ends", "has expired") })
 
-		// It is still there: only the reaper deletes.
+		// It still exists: only the reaper deletes.
 		if got := s.Do("GET", "/v1/shortlinks/ends", "").Want(200); got["status"] != "expired" {
 			t.Errorf("%v", got)
 		}
 	})
 }
 
-// TestExpiredFromTheInstant: a short link expires at the very instant, whatever
-// the caches hold.
+// TestExpiredFromTheInstant: a short link expires at its exact time, for any state of the caches.
 func TestExpiredFromTheInstant(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		s.shorten(`"short_key":"ends","expires_at":"` + s.at(time.Hour) + `"`)
 		s.Clock.Advance(time.Hour - time.Microsecond)
-		s.leads("/s/ends", longURL)
+		s.redirectsTo("/s/ends", longURL)
 		s.Clock.Advance(time.Microsecond)
 		s.gone("/s/ends", "has expired")
-		// An instance that has not cached it does the same.
+		// Also on an instance that has not cached it.
 		cold := another()
 		cold.Clock.Advance(time.Hour)
 		cold.gone("/s/ends", "has expired")
 	})
 }
 
-// TestTombstones: the database is asked once why a key is unavailable, not at
-// each visit.
+// TestTombstones: the reason why a key is unavailable is read once and cached.
 func TestTombstones(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		s.shorten(`"short_key":"expired","ttl_seconds":60`)
 		s.shorten(`"short_key":"used-up","max_visits":1`)
 		s.shorten(`"short_key":"switched"`)
 		s.shorten(`"short_key":"deleted"`)
-		s.leads("/s/used-up", longURL)
+		s.redirectsTo("/s/used-up", longURL)
 		s.Do("PATCH", "/v1/shortlinks/switched", `{"disabled":true}`).Want(200)
 		s.Do("DELETE", "/v1/shortlinks/deleted", "").Want(204)
 		cold := another()
@@ -78,32 +76,32 @@ func TestTombstones(t *testing.T) {
 				"expired": "has expired", "used-up": "visit limit", "switched": "disabled", "deleted": "was deleted",
 			} {
 				x.gone("/s/"+key, reason)
-				x.silent("the tombstone of "+key, func() { x.gone("/s/"+key, reason) })
+				x.noStatements("the tombstone of "+key, func() { x.gone("/s/"+key, reason) })
 			}
 		}
 	})
 }
 
-// TestUnknownKeys: a guessed key costs one query, a text that cannot be a key none.
+// TestUnknownKeys: an unknown key costs one query, an invalid key none.
 func TestUnknownKeys(t *testing.T) {
 	eachCache(t, func(s *server, _ func() *server) {
 		s.onlyReads("an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
-		s.silent("the same again", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
+		s.noStatements("the same again", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
 		for _, path := range []string{
 			"/s/abc", "/s/" + strings.Repeat("a", 65), "/s/with.dot", "/s/with%20blank", "/s/sch%C3%B6n", "/s/%00%00%00%00", "/s/", "/s/a/b", "/s/a%2Fbcd",
 			"/s/..%2F..%2Fadmin", "/s/abcd'--",
 		} {
-			s.silent(path, func() { s.Ask("GET", path).Problem(404, "not-found", "") })
+			s.noStatements(path, func() { s.Ask("GET", path).Problem(404, "not-found", "") })
 		}
 		s.shorten(`"short_key":"nothing"`)
-		s.leads("/s/nothing", longURL)
+		s.redirectsTo("/s/nothing", longURL)
 	})
 }
 
-// TestColdHotKey: a burst of visits to a key that is not cached costs one query.
+// TestColdHotKey: concurrent visits to a key that is not cached cost one query.
 func TestColdHotKey(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
-		newServer(s.TB, apptest.On(s.DB)).shorten(`"short_key":"hot-key"`) // past the cache that is shared
+		newServer(s.TB, apptest.On(s.DB)).shorten(`"short_key":"hot-key"`) // without the shared cache
 		cold := another()
 		var wrong atomic.Int64
 		cold.onlyReads("the burst", func() {
@@ -126,7 +124,7 @@ func TestColdHotKey(t *testing.T) {
 	})
 }
 
-// TestMaxVisitsIsExact: two instances and 50 visitors at once keep to the limit.
+// TestMaxVisitsIsExact: the visit limit is exact for 50 concurrent visitors on two instances.
 func TestMaxVisitsIsExact(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		const most = 20
@@ -151,7 +149,7 @@ func TestMaxVisitsIsExact(t *testing.T) {
 			s.Errorf("%d led on, %d refused, %d neither; want %d and %d", led.Load(), refused.Load(), other.Load(), most, 50-most)
 		}
 		s.gone("/s/limited", "visit limit")
-		s.silent("the tombstone", func() { s.gone("/s/limited", "visit limit") })
+		s.noStatements("the tombstone", func() { s.gone("/s/limited", "visit limit") })
 		got := s.Do("GET", "/v1/shortlinks/limited", "").Want(200)
 		if got["visits"] != float64(most) || got["status"] != "expired" {
 			s.Errorf("%v", got)
@@ -163,7 +161,7 @@ func TestMaxVisitsIsExact(t *testing.T) {
 func TestChangesShowAtOnce(t *testing.T) {
 	eachCache(t, func(s *server, _ func() *server) {
 		at := s.shorten(`"short_key":"changing"`)
-		s.leads("/s/changing", longURL)
+		s.redirectsTo("/s/changing", longURL)
 		edit := func(change string) {
 			s.Helper()
 			s.Do("PATCH", at, change).Want(200)
@@ -171,32 +169,32 @@ func TestChangesShowAtOnce(t *testing.T) {
 		edit(`{"disabled":true}`)
 		s.gone("/s/changing", "disabled")
 		edit(`{"disabled":false}`)
-		s.leads("/s/changing", longURL)
+		s.redirectsTo("/s/changing", longURL)
 		edit(`{"long_url":"https://other.test/"}`)
-		s.leads("/s/changing", "https://other.test/")
+		s.redirectsTo("/s/changing", "https://other.test/")
 		edit(`{"expires_at":"` + s.at(time.Minute) + `"}`)
 		s.Clock.Advance(time.Minute)
 		s.gone("/s/changing", "has expired")
 		edit(`{"expires_at":null}`)
-		s.leads("/s/changing", "https://other.test/")
+		s.redirectsTo("/s/changing", "https://other.test/")
 		s.writeVisits()
 		edit(`{"max_visits":1}`) // it had more
 		s.gone("/s/changing", "visit limit")
 		edit(`{"max_visits":null}`)
-		s.leads("/s/changing", "https://other.test/")
+		s.redirectsTo("/s/changing", "https://other.test/")
 		s.Do("DELETE", at, "").Want(204)
 		s.gone("/s/changing", "was deleted")
 		s.Do("POST", at+"/restore", "").Want(200)
-		s.leads("/s/changing", "https://other.test/")
+		s.redirectsTo("/s/changing", "https://other.test/")
 	})
 }
 
-// TestClockSetBack: a short link that was seen to have expired never redirects again.
+// TestClockSetBack: after an expired response, a short link never redirects again.
 func TestClockSetBack(t *testing.T) {
 	eachCache(t, func(s *server, _ func() *server) {
 		s.shorten(`"short_key":"ends","ttl_seconds":60`)
 		s.shorten(`"short_key":"cached","ttl_seconds":60`)
-		s.leads("/s/cached", longURL)
+		s.redirectsTo("/s/cached", longURL)
 		s.Clock.Advance(time.Minute)
 		s.gone("/s/ends", "has expired")
 		s.Clock.Advance(-time.Hour)
@@ -205,21 +203,21 @@ func TestClockSetBack(t *testing.T) {
 	})
 }
 
-// TestDatabaseThatIsBusy: cached short links redirect while they are current. Those
-// that need the database answer 503, and no expired one redirects.
-func TestDatabaseThatIsBusy(t *testing.T) {
+// TestBusyDatabase: cached short links redirect while they are current. Those that need the database
+// return 503, and no expired short link redirects.
+func TestBusyDatabase(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		s := newServer(t, apptest.On(db))
 		s.shorten(`"short_key":"cached"`)
 		s.shorten(`"short_key":"ends","ttl_seconds":60`)
 		s.shorten(`"short_key":"limited","max_visits":5`)
 		s.Clock.Advance(59 * time.Second)
-		s.leads("/s/cached", longURL)
-		s.leads("/s/ends", longURL)
+		s.redirectsTo("/s/cached", longURL)
+		s.redirectsTo("/s/ends", longURL)
 		s.Clock.Advance(time.Second)
 
 		release := modelstest.Hold(t, db, "short_links")
-		s.leads("/s/cached", longURL)
+		s.redirectsTo("/s/cached", longURL)
 		s.gone("/s/ends", "has expired")
 		a := s.Ask("GET", "/s/limited") // its visit cannot be claimed
 		a.Problem(http.StatusServiceUnavailable, "unavailable", "")
@@ -233,25 +231,24 @@ func TestDatabaseThatIsBusy(t *testing.T) {
 			s.Ask("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
 		}
 		release()
-		s.leads("/s/limited", longURL)
+		s.redirectsTo("/s/limited", longURL)
 		if got := s.Do("GET", "/v1/shortlinks/limited", "").Want(200); got["visits"] != 1.0 {
-			t.Errorf("what could not be claimed was counted: %v", got)
+			t.Errorf("visits without a claim were counted: %v", got)
 		}
 	})
 }
 
-// TestDatabaseThatFails: cached short links redirect while they are current, others
-// do not.
-func TestDatabaseThatFails(t *testing.T) {
+// TestFailedDatabase: cached short links redirect while they are current, others do not.
+func TestFailedDatabase(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		s.shorten(`"short_key":"cached"`)
 		s.shorten(`"short_key":"ends","ttl_seconds":60`)
 		s.Clock.Advance(59 * time.Second)
-		s.leads("/s/cached", longURL)
-		s.leads("/s/ends", longURL)
+		s.redirectsTo("/s/cached", longURL)
+		s.redirectsTo("/s/ends", longURL)
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE short_links RENAME TO lost")
 		s.Clock.Advance(time.Second)
-		s.leads("/s/cached", longURL)
+		s.redirectsTo("/s/cached", longURL)
 		s.Ask("GET", "/s/uncached").Problem(500, "internal", "")
 		s.gone("/s/ends", "has expired")
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE lost RENAME TO short_links")
@@ -259,9 +256,9 @@ func TestDatabaseThatFails(t *testing.T) {
 	})
 }
 
-// TestDestinationWrittenPastTheStore: a redirect checks the destination again, so
-// that none with another scheme, or with a line break, reaches a header.
-func TestDestinationWrittenPastTheStore(t *testing.T) {
+// TestInvalidStoredDestination: a redirect checks the stored destination again, so that no other scheme
+// and no line break gets into a header.
+func TestInvalidStoredDestination(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		for i, bad := range []string{
 			"javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "//example.com/x", "/admin", "",
@@ -272,7 +269,7 @@ func TestDestinationWrittenPastTheStore(t *testing.T) {
 			modelstest.Exec(s.TB, s.DB, "UPDATE short_links SET long_url = ? WHERE short_key = ?", bad, key)
 			cold := newServer(s.TB, apptest.On(s.DB))
 			cold.gone("/s/"+key, "is blocked")
-			cold.silent("its tombstone", func() { cold.gone("/s/"+key, "is blocked") })
+			cold.noStatements("its tombstone", func() { cold.gone("/s/"+key, "is blocked") })
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestRedirect(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/s/abc-123_", "/s/ABC-123_", "/s/Abc-123", "/S/Abc-123_"} { // case counts
+	for _, path := range []string{"/s/abc-123_", "/s/ABC-123_", "/s/Abc-123", "/S/Abc-123_"} { // keys are case-sensitive
 		s.Ask("GET", path).Problem(404, "not-found", "")
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS"} {
@@ -46,12 +46,12 @@ func TestRedirect(t *testing.T) {
 	}
 	s.writeVisits()
 	if got := s.Do("GET", "/v1/shortlinks/Abc-123_", "").Want(200)["visits"]; got != 18.0 {
-		t.Errorf("%v visits, want 18: HEAD counts as GET does", got)
+		t.Errorf("got %v visits, want 18: HEAD counts like GET", got)
 	}
 }
 
-// TestLocation: a destination is sent as it was given if a header can hold it, else
-// as a browser reads it.
+// TestLocation: Location has the destination as it was entered. If that is not valid in a header, it has
+// the form that browsers use.
 func TestLocation(t *testing.T) {
 	s := newServer(t)
 	for given, want := range map[string]string{
@@ -75,18 +75,18 @@ func TestLocation(t *testing.T) {
 		key, _ := s.Do("POST", "/v1/shortlinks", string(body)).Want(201)["short_key"].(string)
 		got := s.Ask("GET", "/s/"+key).Header.Get("Location")
 		if got != want {
-			t.Errorf("%q leads to %q, want %q", given, got, want)
+			t.Errorf("%q: got %q, want %q", given, got, want)
 		}
 		for i := range len(got) {
 			if got[i] <= ' ' || got[i] >= 0x7f {
-				t.Errorf("%q is no header", got)
+				t.Errorf("%q is not a valid header", got)
 			}
 		}
 	}
 }
 
-// TestRedirectProblems: browsers get a page that says why, others a problem.
-// Neither may be cached, and neither shows the destination.
+// TestRedirectProblems: browsers get a page with the reason, other clients a problem. Both are not cached
+// and do not show the destination.
 func TestRedirectProblems(t *testing.T) {
 	s := newServer(t)
 	s.shorten(`"short_key":"expired","ttl_seconds":60`)
@@ -130,14 +130,14 @@ func TestRedirectProblems(t *testing.T) {
 				t.Errorf("%s: %d %s", a.Call, a.Status, a.Body)
 			}
 			if d.Find("nav, script, noscript, form").Length() > 0 || !strings.Contains(d.Find("footer").Text(), "Shortened by Linkwatch") {
-				t.Errorf("%s is not a page for strangers: %s", a.Call, a.Body)
+				t.Errorf("%s shows internal pages: %s", a.Call, a.Body)
 			}
 		}
 		if a := s.Ask("HEAD", path); a.Status != want.status || a.Body != "" {
 			t.Errorf("%s: %d %q", a.Call, a.Status, a.Body)
 		}
 	}
-	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // a visitor with a mistyped address gets no navigation
+	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // visitors get no navigation
 		if a := s.Ask("GET", path, "Accept", browser); a.Status != 404 || doc(a).Find("nav").Length() > 0 {
 			t.Errorf("%s: %d %s", a.Call, a.Status, a.Body)
 		}
@@ -166,12 +166,12 @@ func TestShortLinkPreview(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 		if d.Find("script, noscript").Length() > 0 {
-			t.Errorf("%s reloads itself: %s", path, a.Body)
+			t.Errorf("%s refreshes itself: %s", path, a.Body)
 		}
 	}
 	a = s.Ask("GET", "/s/limited?preview=1", "Accept", browser)
 	if strings.Contains(a.Body, "/page") || doc(a).Find(".destination").Text() != "https://example.com" {
-		t.Errorf("more than the site is shown: %s", a.Body)
+		t.Errorf("got more than the destination: %s", a.Body)
 	}
 	if a := s.Ask("HEAD", "/s/shown?preview=1"); a.Status != http.StatusOK || a.Body != "" {
 		t.Errorf("%d %q", a.Status, a.Body)
@@ -179,15 +179,15 @@ func TestShortLinkPreview(t *testing.T) {
 	s.writeVisits()
 	for _, key := range []string{"shown", "limited"} {
 		if got := s.Do("GET", "/v1/shortlinks/"+key, "").Want(200); got["visits"] != 0.0 || got["status"] != "active" {
-			t.Errorf("a look counts: %v", got)
+			t.Errorf("a preview was counted as a visit: %v", got)
 		}
 	}
-	s.leads("/s/limited", longURL)
+	s.redirectsTo("/s/limited", longURL)
 	s.gone("/s/limited", "visit limit")
 	s.gone("/s/limited?preview=1", "visit limit")
 }
 
-// doc parses the HTML of an answer.
+// doc parses the HTML of a response.
 func doc(a apptest.Answer) *goquery.Document {
 	a.Helper()
 	d, err := goquery.NewDocumentFromReader(strings.NewReader(a.Body))

@@ -11,7 +11,7 @@ import (
 	"linkwatch/static"
 )
 
-// newShortHost is a server with SHORT_HOST and the short link "abcd".
+// newShortHost returns a server with SHORT_HOST and the short link "abcd".
 func newShortHost(t *testing.T, change ...func(*apptest.Setup)) *server {
 	t.Helper()
 	s := newServer(t, append(change, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "go.example"))...)
@@ -38,21 +38,21 @@ func TestShortHost(t *testing.T) {
 	}
 	style := regexp.MustCompile(static.Prefix + `[^"]*app\.css[^"]*`).FindString(page.Body)
 	if a := s.Ask("GET", style, "Host", "go.example"); a.Status != 200 {
-		t.Errorf("its style %q: %d", style, a.Status)
+		t.Errorf("stylesheet %q: got %d", style, a.Status)
 	}
 	if a := s.Ask("GET", "/s/abcd", "Host", "links.example"); a.Status != http.StatusFound {
-		t.Errorf("elsewhere: %d", a.Status)
+		t.Errorf("other path: got %d", a.Status)
 	}
 	if a := s.Ask("GET", "/abcd", "Host", "links.example"); a.Status != http.StatusNotFound {
-		t.Errorf("a bare key elsewhere: %d", a.Status)
+		t.Errorf("key on the main host: got %d", a.Status)
 	}
 	if a := s.Ask("GET", "/abcd", "Host", "other.example"); a.Status != http.StatusForbidden {
-		t.Errorf("another host: %d", a.Status)
+		t.Errorf("other host: got %d", a.Status)
 	}
 }
 
-// TestShortHostServesNothingElse: SHORT_HOST serves no page and no operation of
-// the API, with the password or without.
+// TestShortHostServesNothingElse: SHORT_HOST serves no pages and no API operations, with or without the
+// password.
 func TestShortHostServesNothingElse(t *testing.T) {
 	s := newShortHost(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	open := map[string]bool{"/healthz": true, "/probs/:slug": true, static.Prefix + "*file": true}
@@ -75,12 +75,11 @@ func TestShortHostServesNothingElse(t *testing.T) {
 		}
 	}
 	if a := s.Ask("POST", "/abcd", "Host", "go.example"); a.Status != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %d", a.Status)
+		t.Errorf("POST: got %d", a.Status)
 	}
 }
 
-// TestOwnAddressesAreReserved: no key is the first segment of a path of the
-// program, in any case.
+// TestOwnAddressesAreReserved: the first path segments of all routes are reserved, in any case.
 func TestOwnAddressesAreReserved(t *testing.T) {
 	s := newShortHost(t)
 	key := regexp.MustCompile(`^[0-9A-Za-z_-]{4,64}$`)
@@ -98,6 +97,6 @@ func TestOwnAddressesAreReserved(t *testing.T) {
 		}
 	}
 	if seen == 0 {
-		t.Error("no route was looked at")
+		t.Error("got no routes")
 	}
 }

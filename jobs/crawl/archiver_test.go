@@ -26,14 +26,14 @@ import (
 	"linkwatch/outbound"
 )
 
-// keeper is an archiver with its figures.
+// keeper is an archiver with its metrics.
 type keeper struct {
 	*crawljobs.Archiver
 	t   *testing.T
 	reg *prometheus.Registry
 }
 
-// keeper makes an archiver that does not run.
+// keeper returns an archiver that is not started.
 func (w *world) keeper(a *archive.Archive, change ...func(*crawljobs.ArchiverOptions)) *keeper {
 	w.Helper()
 	w.Cleanup(func() { _ = a.Close() })
@@ -56,7 +56,7 @@ func (k *keeper) stop() {
 	k.Stop(ctx)
 }
 
-// count is how many copies had an outcome.
+// count returns the number of copies with an outcome.
 func (k *keeper) count(outcome string) int {
 	k.t.Helper()
 	families, err := k.reg.Gather()
@@ -82,7 +82,7 @@ func (k *keeper) until(what string, is func() bool) {
 	modelstest.Eventually(k.t, what, is)
 }
 
-// page adds a copy of a page of a source that need not be there.
+// page adds a copy of a page. Its source need not exist.
 func (k *keeper) page(n int, body string) {
 	k.Add(crawljobs.Copy{Source: 1, URL: "http://a.test/" + strconv.Itoa(n), Body: []byte(body), At: models.At(time.Now())})
 }
@@ -97,7 +97,7 @@ func folder(t *testing.T) (a *archive.Archive, dir string) {
 	return archive.New(b, time.Millisecond), dir
 }
 
-// bucket is an archive on an S3 server, whose requests go through outbound.
+// bucket returns an archive on an S3 server. Its requests go through outbound.
 func bucket(t *testing.T, server http.Handler) *archive.Archive {
 	t.Helper()
 	ts := httptest.NewServer(server)
@@ -131,7 +131,7 @@ func (w *world) copies(n int) []crawl.Copy {
 	return all
 }
 
-// Each body is stored once, whatever pages and batches it comes with.
+// Each body is stored once, across pages and batches.
 func TestArchiverStoresEachBodyOnce(t *testing.T) {
 	each(t, func(w *world) {
 		var puts atomic.Int64
@@ -150,24 +150,24 @@ func TestArchiverStoresEachBodyOnce(t *testing.T) {
 		k.Start()
 		k.until("all are stored", func() bool { return k.count("stored")+k.count("deduplicated") == 41 })
 		if puts.Load() != 1 || k.count("stored") != 2 || len(w.copies(0)) != 2 || len(w.copies(39)) != 1 {
-			t.Errorf("%d requests, %d stored, %d copies of the first page", puts.Load(), k.count("stored"), len(w.copies(0)))
+			t.Errorf("got %d requests, %d stored, %d copies of the first page", puts.Load(), k.count("stored"), len(w.copies(0)))
 		}
-		// Another instance knows it from the database.
+		// Another instance finds it in the database.
 		other := w.keeper(a)
 		other.page(50, "the same on all pages")
 		other.Start()
 		other.until("it is recorded", func() bool { return other.count("deduplicated") == 1 })
 		if puts.Load() != 1 {
-			t.Errorf("%d requests", puts.Load())
+			t.Errorf("got %d requests", puts.Load())
 		}
 		if n, bytes := k.count("queue_length"), k.count("queue_bytes"); n != 0 || bytes != 0 {
-			t.Errorf("%d copies and %d bytes are left", n, bytes)
+			t.Errorf("got %d copies and %d bytes in the queue, want 0", n, bytes)
 		}
 	})
 }
 
-// The queue is bounded by number and by memory, and Add never waits.
-func TestArchiverDropsWhatHasNoRoom(t *testing.T) {
+// The queue is limited by number and by memory. Add never waits.
+func TestArchiverDropsCopiesBeyondTheQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	a, _ := folder(t)
@@ -176,24 +176,24 @@ func TestArchiverDropsWhatHasNoRoom(t *testing.T) {
 		k.page(i, "x")
 	}
 	if k.count("dropped") != 2 || k.count("queue_length") != 3 {
-		t.Errorf("dropped %d", k.count("dropped"))
+		t.Errorf("got %d dropped", k.count("dropped"))
 	}
 	k.page(9, strings.Repeat("x", 2000))
 	if k.count("dropped") != 3 {
-		t.Errorf("dropped %d", k.count("dropped"))
+		t.Errorf("got %d dropped", k.count("dropped"))
 	}
 	k.Start()
-	k.stop() // what is in the queue is worked off
+	k.stop() // stores the rest of the queue
 	if k.count("stored")+k.count("deduplicated") != 3 || k.count("queue_bytes") != 0 {
-		t.Errorf("stored %d", k.count("stored"))
+		t.Errorf("got %d stored", k.count("stored"))
 	}
 	k.page(10, "late")
 	if k.count("dropped") != 4 {
-		t.Error("a copy after the end is not counted")
+		t.Error("a copy after the stop is not counted as dropped")
 	}
 }
 
-// Large bodies are packs of their own, so that a pack has at most some MiB.
+// Large bodies get their own packs, so that a pack has at most a few MiB.
 func TestArchiverBoundsPacks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -209,11 +209,11 @@ func TestArchiverBoundsPacks(t *testing.T) {
 	k.Start()
 	k.stop()
 	if packs, err := filepath.Glob(dir + "/*/*"); k.count("stored") != 8 || k.count("failed") != 1 || len(packs) != 3 || err != nil {
-		t.Errorf("%d stored in %d packs, %d failed, %v", k.count("stored"), len(packs), k.count("failed"), err)
+		t.Errorf("got %d stored in %d packs, %d failed, %v", k.count("stored"), len(packs), k.count("failed"), err)
 	}
 }
 
-// An archive that fails is told of, is not hammered, and is used again when it works.
+// A failing archive is reported, gets few requests, and is used again after it recovers.
 func TestArchiverPausesWhileTheArchiveFails(t *testing.T) {
 	for name, fail := range map[string]http.HandlerFunc{
 		"answers 503":       func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusServiceUnavailable) },
@@ -235,7 +235,7 @@ func TestArchiverPausesWhileTheArchiveFails(t *testing.T) {
 				fail(rw, r)
 			})))
 			if detail, _ := k.State(); detail != "" {
-				t.Errorf("before: %s", detail)
+				t.Errorf("before the failure: got %s", detail)
 			}
 			for i := range 100 {
 				k.page(i, strconv.Itoa(i))
@@ -244,23 +244,23 @@ func TestArchiverPausesWhileTheArchiveFails(t *testing.T) {
 			k.until("it fails", func() bool { return k.count("failed") >= 5 })
 			detail, since := k.State()
 			if !strings.HasPrefix(detail, "The archive failed: ") || since.IsZero() {
-				t.Errorf("%q since %v", detail, since)
+				t.Errorf("got detail %q since %v", detail, since)
 			}
-			// Each copy costs three requests at most, those after the first some one at a time.
+			// Each copy costs at most three requests. After the first copies, they are sent one at a time.
 			if n := requests.Load(); n > 3*int64(k.count("failed")+8) {
-				t.Errorf("%d requests for %d copies", n, k.count("failed"))
+				t.Errorf("got %d requests for %d copies", n, k.count("failed"))
 			}
 			works.Store(true)
 			k.until("it works", func() bool { return k.count("stored")+k.count("failed") == 100 })
 			if detail, _ := k.State(); detail != "" || k.count("stored") == 0 {
-				t.Errorf("after: %s, %d stored", detail, k.count("stored"))
+				t.Errorf("after recovery: got %s, %d stored", detail, k.count("stored"))
 			}
 		})
 	}
 }
 
-// A full disk stops no sweep, which may free it. An archive that failed is tried
-// again also while no copy waits.
+// Sweeps run even if the disk is full, because they free space. A failed archive is retried
+// even if the queue is empty.
 func TestArchiverSweepsWhileNothingCanBeStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -286,14 +286,14 @@ func TestArchiverSweepsWhileNothingCanBeStored(t *testing.T) {
 	modelstest.Exec(t, w.db, "UPDATE archive_packs SET due_at = 1")
 	k.until("its object is deleted", func() bool { return k.count("deleted_total") >= 1 })
 	if detail, _ := k.State(); !strings.Contains(detail, "507") {
-		t.Errorf("while it is full: %q", detail)
+		t.Errorf("full disk: got %q", detail)
 	}
 	k.until("no copy waits", func() bool { return k.count("failed") == 5 })
 	full.Store(false)
 	k.until("it works again", func() bool { detail, _ := k.State(); return detail == "" })
 }
 
-// A program that stops does not wait for an archive that fails.
+// Stop does not wait for a failing archive.
 func TestArchiverStopsWhileTheArchiveFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -301,7 +301,7 @@ func TestArchiverStopsWhileTheArchiveFails(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dir, nil, 0o600); err != nil { // a file where the folder should be
+	if err := os.WriteFile(dir, nil, 0o600); err != nil { // a file instead of the folder
 		t.Fatal(err)
 	}
 	k := w.keeper(a, func(o *crawljobs.ArchiverOptions) { o.Pause = time.Hour })
@@ -315,12 +315,11 @@ func TestArchiverStopsWhileTheArchiveFails(t *testing.T) {
 	}
 	k.stop()
 	if k.count("failed")+k.count("dropped") != 100 || k.count("queue_bytes") != 0 {
-		t.Errorf("failed %d, dropped %d, %d bytes", k.count("failed"), k.count("dropped"), k.count("queue_bytes"))
+		t.Errorf("got %d failed, %d dropped, %d bytes", k.count("failed"), k.count("dropped"), k.count("queue_bytes"))
 	}
 }
 
-// The bodies of a pack that is hardly used are moved to another one. Packs that no page
-// uses are deleted.
+// The bodies of a mostly unused pack move to another pack. Unused packs are deleted.
 func TestArchiverSweepsPacks(t *testing.T) {
 	each(t, func(w *world) {
 		a, dir := folder(w.T)
@@ -338,7 +337,7 @@ func TestArchiverSweepsPacks(t *testing.T) {
 			return found
 		}
 		if n := len(files()); n != 1 {
-			t.Errorf("%d packs", n)
+			t.Errorf("got %d packs", n)
 		}
 		drop := func(pages int) {
 			modelstest.Exec(t, w.db, "DELETE FROM archived_pages WHERE seq <= ?", pages)
@@ -357,10 +356,10 @@ func TestArchiverSweepsPacks(t *testing.T) {
 		drop(3)
 		k.until("the one in use is moved", func() bool { return last().Place.Key != before.Place.Key })
 		if body, err := a.Get(t.Context(), last().Place, last().Hash); err != nil || !strings.HasPrefix(string(body), "body ") {
-			t.Errorf("%s %v", body, err)
+			t.Errorf("got body %s, %v", body, err)
 		}
 		if n := len(files()); n != 2 {
-			t.Errorf("%d packs: readers may have the old one", n)
+			t.Errorf("got %d packs: readers may still use the old one", n)
 		}
 		drop(0)
 		k.until("the empty one is deleted", func() bool { return k.count("deleted_total") == 1 && len(files()) == 1 })
@@ -369,7 +368,7 @@ func TestArchiverSweepsPacks(t *testing.T) {
 	})
 }
 
-// A crawl goes on whatever the archive does, and pages that are stored are archived.
+// A crawl does not depend on the archive. Stored pages are archived.
 func TestCrawlWithAnArchive(t *testing.T) {
 	each(t, func(w *world) {
 		s := newSite(w.T, map[string]http.HandlerFunc{"/": html("Home", "/a", "/b", "/text"), "/a": html("A"), "/text": func(rw http.ResponseWriter, _ *http.Request) {
@@ -381,7 +380,7 @@ func TestCrawlWithAnArchive(t *testing.T) {
 		k.Start()
 		w.start(func(o *crawljobs.Options) { o.Archive = k.Add })
 		if e := w.ended(w.job(s.URL + "/")); e.Status != crawl.ExecutionCompleted {
-			t.Errorf("ended %+v", e)
+			t.Errorf("got %+v", e)
 		}
 		k.until("both pages are archived", func() bool { return k.count("stored") == 2 })
 		list, err := w.store.Pages(t.Context(), crawl.PageFilter{}, models.Cursor{}, 10)
@@ -391,11 +390,11 @@ func TestCrawlWithAnArchive(t *testing.T) {
 		for _, p := range list.Items {
 			copies, err := w.store.Copies(t.Context(), p.Page, 10)
 			if err != nil || (len(copies) == 1) != (strings.HasSuffix(p.URL, "/") || strings.HasSuffix(p.URL, "/a")) {
-				t.Errorf("%s has %d copies, %v", p.URL, len(copies), err)
+				t.Errorf("%s: got %d copies, %v", p.URL, len(copies), err)
 			}
 			if len(copies) == 1 {
 				if body, err := a.Get(t.Context(), copies[0].Place, copies[0].Hash); err != nil || !strings.Contains(string(body), "Text of "+p.Title) {
-					t.Errorf("%s: %s %v", p.URL, body, err)
+					t.Errorf("%s: got %s, %v", p.URL, body, err)
 				}
 			}
 		}
@@ -407,7 +406,7 @@ func TestCrawlWithAnArchive(t *testing.T) {
 		}
 		other := newSite(w.T, map[string]http.HandlerFunc{"/": html("Other", "/x"), "/x": html("X")})
 		if e := w.ended(w.job(other.URL + "/")); e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 2 {
-			t.Errorf("without the archive: %+v", e)
+			t.Errorf("without the archive: got %+v", e)
 		}
 		k.until("the failure is told", func() bool { detail, _ := k.State(); return detail != "" })
 	})

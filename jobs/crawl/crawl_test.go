@@ -15,8 +15,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A crawl fetches the pages of a site within its depth, each once, one at a time, and
-// stores what it finds.
+// A crawl fetches the pages of a site within its depth, each once and one at a time. It
+// stores pages and links.
 func TestCrawl(t *testing.T) {
 	each(t, func(w *world) {
 		s := newSite(w.T, map[string]http.HandlerFunc{
@@ -30,23 +30,23 @@ func TestCrawl(t *testing.T) {
 		w.start()
 		e := w.ended(j)
 		if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 6 || e.ItemsIndexed != 5 || e.Failed != 1 || e.Queued != 0 {
-			t.Errorf("ended: %+v", e)
+			t.Errorf("got %+v", e)
 		}
 		got := fmt.Sprint(w.entries(s.URL))
 		if want := "map[/:done  /a:done  /b:done  /c:done  /d:done  /missing:failed status 404]"; got != want {
-			t.Errorf("frontier %s\nwant %s", got, want)
+			t.Errorf("got frontier %s\nwant %s", got, want)
 		}
 		for _, path := range []string{"/", "/a", "/b", "/c", "/d", "/robots.txt"} {
 			if n := s.count(path); n != 1 {
-				t.Errorf("%s was requested %d times", path, n)
+				t.Errorf("%s: got %d requests", path, n)
 			}
 		}
 		if s.together != 1 {
-			t.Errorf("%d requests at a time", s.together)
+			t.Errorf("got %d concurrent requests, want 1", s.together)
 		}
 		links, err := w.store.DiscoveredLinks(w.Context(), crawl.DiscoveredFilter{}, models.Cursor{}, 10)
 		if err != nil || len(links.Items) != 1 || links.Items[0].URL != "http://other.example/x" || links.Items[0].FoundOn != s.URL+"/" {
-			t.Errorf("discovered %+v %v", links.Items, err)
+			t.Errorf("got discovered links %+v, %v", links.Items, err)
 		}
 		src, err := w.store.Sources(w.Context(), "", models.Cursor{}, 10)
 		if err != nil {
@@ -54,12 +54,12 @@ func TestCrawl(t *testing.T) {
 		}
 		p, ok, err := w.store.Known(w.Context(), src.Items[0].Seq, s.URL+"/")
 		if err != nil || !ok || p.Title != "Home" || p.StatusCode != 200 || p.Language != "en" || p.LinksFound != 3 || len(p.ContentHash) != 64 {
-			t.Errorf("page %+v %v %v", p, ok, err)
+			t.Errorf("got page %+v, %v, %v", p, ok, err)
 		}
 	})
 }
 
-// What fails a start page fails the execution, and the job is tried again.
+// A failed start page fails the execution, and the job is retried.
 func TestStartPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		page   http.HandlerFunc
@@ -83,11 +83,11 @@ func TestStartPage(t *testing.T) {
 			w.start()
 			e := w.ended(j)
 			if e.Status != crawl.ExecutionFailed || e.ErrorMessage != c.want || e.RetryAttempt != 0 {
-				t.Errorf("ended %s: %q", e.Status, e.ErrorMessage)
+				t.Errorf("got %s: %q", e.Status, e.ErrorMessage)
 			}
 			j, err := w.store.Job(t.Context(), j.ID)
 			if err != nil || j.Status != crawl.Pending || j.CurrentRetryCount != 1 || !j.NextRunAt.After(w.store.Now().Add(50*time.Second).Time) {
-				t.Errorf("the job: %+v %v", j, err)
+				t.Errorf("got job %+v, %v", j, err)
 			}
 		})
 	}
@@ -110,12 +110,12 @@ func TestRedirects(t *testing.T) {
 	got := fmt.Sprint(w.entries(s.URL))
 	want := "map[/:done  /farthest:done  /loop:failed " + crawl.ReasonRedirects + " /new:done  /old:done " + crawl.ReasonDuplicate + "]"
 	if got != want || e.ItemsCrawled != 3 || s.count("/new") != 1 {
-		t.Errorf("frontier %s\nwant %s\n%d pages", got, want, e.ItemsCrawled)
+		t.Errorf("got frontier %s\nwant %s\n%d pages", got, want, e.ItemsCrawled)
 	}
 }
 
-// Only a permanent redirect says that a page is gone. The links of one that redirects
-// for now are followed as before.
+// Only a permanent redirect means that a page is gone. The links of a page with a temporary
+// redirect are still followed.
 func TestTemporaryAndPermanentRedirects(t *testing.T) {
 	each(t, func(w *world) {
 		pages := map[string]http.HandlerFunc{"/login": html("Log in")}
@@ -171,19 +171,19 @@ func TestTemporaryAndPermanentRedirects(t *testing.T) {
 	})
 }
 
-// With FETCHER_FOLLOW_REDIRECTS=false the redirect is the page.
-func TestRedirectsThatAreStored(t *testing.T) {
+// With FETCHER_FOLLOW_REDIRECTS=false the redirect is stored as the page.
+func TestRedirectsThatAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/new", http.StatusFound) }})
 	j := w.job(s.URL + "/")
 	w.start(func(o *crawljobs.Options) { o.FollowRedirects = false })
 	if e := w.ended(j); e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 1 || s.count("/new") != 0 {
-		t.Errorf("ended %+v", e)
+		t.Errorf("got %+v", e)
 	}
 }
 
-// Pages that refuse robots, and URLs that robots.txt refuses, are left alone.
+// Pages with noindex or nofollow, and URLs that robots.txt disallows, are skipped.
 func TestRobots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -212,7 +212,7 @@ func TestRobots(t *testing.T) {
 	got := fmt.Sprint(w.entries(s.URL))
 	want := "map[/:done  /copy:done canonical is another URL /nofollow:done  /noindex:done  /original:done  /private:failed disallowed by robots.txt /private/open:done  /shown:done ]"
 	if got != want || s.count("/private") != 0 || e.ItemsCrawled != 6 || e.ItemsIndexed != 5 {
-		t.Errorf("frontier %s\nwant %s\n%d pages, %d indexed", got, want, e.ItemsCrawled, e.ItemsIndexed)
+		t.Errorf("got frontier %s\nwant %s\n%d pages, %d indexed", got, want, e.ItemsCrawled, e.ItemsIndexed)
 	}
 }
 
@@ -246,18 +246,18 @@ func TestUnchangedPages(t *testing.T) {
 		})
 		e := w.ended(j)
 		if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 3 || e.ItemsIndexed != 3 || e.StartHash == "" {
-			t.Errorf("run %d: %+v", run, e)
+			t.Errorf("run %d: got %+v", run, e)
 		}
 	}
 	if n := sent.Load(); n != 3 {
-		t.Errorf("%d pages were sent", n)
+		t.Errorf("got %d pages sent", n)
 	}
 	if j.UnchangedCount != 1 || j.Every() != 24*time.Hour {
-		t.Errorf("unchanged %d times, every %v", j.UnchangedCount, j.Every())
+		t.Errorf("got %d times unchanged, interval %v", j.UnchangedCount, j.Every())
 	}
 }
 
-// Hostile and broken content does no harm: it fails, or is stored for what it is.
+// Hostile and broken content fails or is stored as text.
 func TestHostileContent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -294,7 +294,7 @@ func TestHostileContent(t *testing.T) {
 	w.start()
 	e := w.ended(j)
 	if e.Status != crawl.ExecutionCompleted || e.Queued != 0 || e.Fetched+e.Failed != 309 {
-		t.Errorf("ended %+v", e)
+		t.Errorf("got %+v", e)
 	}
 	got := w.entries(s.URL)
 	for path, want := range map[string]string{
@@ -302,7 +302,7 @@ func TestHostileContent(t *testing.T) {
 		"/deep/deep/deep/deep": "failed URL repeats a path segment",
 	} {
 		if got[path] != want {
-			t.Errorf("%s: %q, want %q", path, got[path], want)
+			t.Errorf("%s: got %q, want %q", path, got[path], want)
 		}
 	}
 	if s.count("/never") != 0 {

@@ -12,17 +12,16 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// collected waits until an instance has collected its metrics, which it does after its
-// first look for due jobs.
+// collected waits until an instance has collected its metrics, which happens after its
+// first poll for due jobs.
 func (w *world) collected(i *instance) crawl.Metrics {
 	w.Helper()
 	modelstest.Eventually(w.T, "the metrics are collected", func() bool { return !i.Metrics().At.IsZero() })
 	return i.Metrics()
 }
 
-// At its start a crawler warns of what may surprise the owners of sites: crawls that go
-// deep, and that robots.txt is not asked.
-func TestWarningsAtTheStart(t *testing.T) {
+// At startup a crawler warns of deep crawls and of ignored robots.txt files.
+func TestWarningsAtStartup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	var ids []string
@@ -52,12 +51,12 @@ func TestWarningsAtTheStart(t *testing.T) {
 			t.Error("got other warnings about deep sources, want one")
 		}
 		if got := log.Count(`level=WARN msg="robots.txt is ignored" setting=CRAWLER_RESPECT_ROBOTS_TXT`); (got == 0) != robots {
-			t.Errorf("robots.txt is asked: %v, warned %d times", robots, got)
+			t.Errorf("robots.txt obeyed: %v, got %d warnings", robots, got)
 		}
 	}
 }
 
-// A crawler collects the metrics of all instances soon after its start.
+// A crawler collects the metrics of all instances soon after startup.
 func TestMetricsAreCollected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -71,18 +70,18 @@ func TestMetricsAreCollected(t *testing.T) {
 	w.job("http://daily.example/", func(n *crawl.NewJob) { n.Interval = crawl.Interval{Count: 1, Type: crawl.Days} })
 	m := w.collected(w.start())
 	if m.Jobs[crawl.Completed] != 1 || m.Jobs[crawl.Failed] != 1 || m.Jobs[crawl.Paused] != 1 || m.Jobs[crawl.Scheduled] != 1 {
-		t.Errorf("jobs %v", m.Jobs)
+		t.Errorf("got jobs %v", m.Jobs)
 	}
 	if rate, ok := m.Executions.SuccessRate(); !ok || rate != 0.5 || m.Executions.Total != 2 || m.Executions.AverageDuration <= 0 {
-		t.Errorf("executions %+v", m.Executions)
+		t.Errorf("got executions %+v", m.Executions)
 	}
 	if m.Score != 1 || m.LastPollAt.IsZero() || m.At.Before(m.LastPollAt.Add(-time.Second).Time) {
-		t.Errorf("metrics %+v", m)
+		t.Errorf("got metrics %+v", m)
 	}
 }
 
-// A panic while a page is fetched fails the execution, which keeps the stack. The
-// crawler goes on.
+// A panic during a fetch fails the execution, which stores the stack. The crawler keeps
+// running.
 func TestPanicFailsTheExecution(t *testing.T) {
 	each(t, func(w *world) {
 		none := 0

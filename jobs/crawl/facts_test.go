@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-// A crawl stores what keeps a page out of an index: noindex, another canonical URL, a redirect, a refusal by robots.txt.
+// A crawl stores what keeps a page out of a search index: noindex, another canonical URL, a redirect, robots.txt.
 func TestFactsOfACrawl(t *testing.T) {
 	each(t, func(w *world) {
 		header := func(name, value string) http.HandlerFunc {
@@ -43,7 +43,7 @@ func TestFactsOfACrawl(t *testing.T) {
 		j := w.job(s.URL + "/")
 		w.start()
 		if e := w.ended(j); e.Status != crawl.ExecutionCompleted {
-			t.Fatalf("ended: %+v", e)
+			t.Fatalf("got %+v", e)
 		}
 		urls := []string{s.URL}
 		for _, path := range []string{"/meta", "/header", "/far", "/link", "/self", "/copy", "/moved", "/private", "/plain", "/slash", "/dead", "/nowhere"} {
@@ -64,9 +64,9 @@ func TestFactsOfACrawl(t *testing.T) {
 		} {
 			got := facts[s.URL+path]
 			if got.SourceID == "" || got.FetchedAt.IsZero() != want.Unlinked {
-				t.Errorf("%s: %+v", path, got)
+				t.Errorf("%s: got %+v", path, got)
 			}
-			if path == "" { // its links are words too
+			if path == "" { // link texts count as words
 				want.Words = got.Words
 			}
 			got.SourceID, got.PageID, got.FetchedAt = "", "", want.FetchedAt

@@ -23,9 +23,9 @@ func tagged(page http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// The links of an unchanged page are followed although it was fetched without
-// following them: by hand, or at the greatest depth.
-func TestUnchangedPageOfWhichNoLinksWereFollowed(t *testing.T) {
+// The links of an unchanged page are followed even if its last fetch did not follow them:
+// a manual fetch, or one at the maximum depth.
+func TestLinksOfUnchangedPagesAreFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/": html("Home", "/a"), "/a": tagged(html("A", "/b")), "/b": html("B")})
@@ -33,7 +33,7 @@ func TestUnchangedPageOfWhichNoLinksWereFollowed(t *testing.T) {
 	if _, _, err := w.store.AddEntry(t.Context(), s.URL+"/a", ""); err != nil {
 		t.Fatal(err)
 	}
-	modelstest.Eventually(t, "the page is fetched by hand", func() bool { return w.entries(s.URL)["/a"] == "done " })
+	modelstest.Eventually(t, "the manual entry is fetched", func() bool { return w.entries(s.URL)["/a"] == "done " })
 	one, three := 1, 3
 	j := w.job(s.URL + "/")
 	if _, err := w.store.EditSource(t.Context(), j.SourceID, crawl.SourceEdit{MaxDepth: &one, RateLimitMS: new(int)}); err != nil {
@@ -44,12 +44,11 @@ func TestUnchangedPageOfWhichNoLinksWereFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := w.ended(w.job(s.URL + "/")); e.ItemsCrawled != 3 || s.count("/b") == 0 {
-		t.Errorf("%d pages, /b was requested %d times", e.ItemsCrawled, s.count("/b"))
+		t.Errorf("got %d pages and %d requests for /b", e.ItemsCrawled, s.count("/b"))
 	}
 }
 
-// The pause between two requests is kept from robots.txt on, by two instances
-// together.
+// Two instances together keep the pause between requests, including robots.txt.
 func TestPauseBetweenRequests(t *testing.T) {
 	each(t, func(w *world) {
 		const pause = 300 * time.Millisecond
@@ -72,20 +71,20 @@ func TestPauseBetweenRequests(t *testing.T) {
 		w.start()
 		w.start()
 		if e := w.ended(w.job(s.URL + "/")); e.ItemsCrawled != 3 {
-			t.Errorf("ended %+v", e)
+			t.Errorf("got %+v", e)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		for i := 1; i < len(at); i++ {
-			if d := at[i].Sub(at[i-1]); d < pause-10*time.Millisecond { // the time of the network
-				t.Errorf("request %d came %v after the one before", i, d)
+			if d := at[i].Sub(at[i-1]); d < pause-10*time.Millisecond { // tolerance for the network
+				t.Errorf("request %d: got a pause of %v", i, d)
 			}
 		}
 	})
 }
 
-// A page of ten thousand long links takes no more memory than it may, and the crawls of
-// other hosts go on beside it.
+// A page with ten thousand long links uses limited memory and does not stop the crawls of
+// other hosts.
 func TestPagesWithManyLongLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -103,10 +102,10 @@ func TestPagesWithManyLongLinks(t *testing.T) {
 	two := w.job(plain.URL + "/")
 	w.start()
 	if e := w.ended(two); e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 2 {
-		t.Errorf("the plain site: %+v", e)
+		t.Errorf("plain site: got %+v", e)
 	}
 	e := w.ended(one)
 	if e.Status != crawl.ExecutionCompleted || e.Fetched+e.Failed > 1000 || e.Fetched+e.Failed < 100 {
-		t.Errorf("the hostile site: %+v", e)
+		t.Errorf("hostile site: got %+v", e)
 	}
 }

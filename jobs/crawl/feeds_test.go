@@ -21,7 +21,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// poller makes the job that polls feeds. Its crawler does not run.
+// poller returns the job that polls feeds. Its crawler is not started.
 func (w *world) poller(change ...func(*crawljobs.Options)) (jobs.Job, *prometheus.Registry) {
 	w.Helper()
 	registry := prometheus.NewRegistry()
@@ -32,7 +32,7 @@ func (w *world) poller(change ...func(*crawljobs.Options)) (jobs.Job, *prometheu
 	return i.Feeds(), registry
 }
 
-// run runs the job once, and returns what it did.
+// run runs the job once and returns its message.
 func (w *world) run(j jobs.Job) string {
 	w.Helper()
 	did, err := j.Run(w.Context(), w.Context())
@@ -55,7 +55,7 @@ func (w *world) feed(url string) crawl.Feed {
 	return f
 }
 
-// again is a feed as it is now. It is due again.
+// again reloads a feed and makes it due.
 func (w *world) again(f crawl.Feed) crawl.Feed {
 	w.Helper()
 	f, err := w.store.Feed(w.Context(), f.ID())
@@ -68,7 +68,7 @@ func (w *world) again(f crawl.Feed) crawl.Feed {
 	return f
 }
 
-// text answers with a body of a type.
+// text responds with a body of a content type.
 func text(kind, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -108,7 +108,7 @@ func TestFeedsOfEachFormatAreRead(t *testing.T) {
 	})
 }
 
-func TestUnchangedFeedsAreNotReadAgain(t *testing.T) {
+func TestUnchangedFeedsAreNotParsedAgain(t *testing.T) {
 	each(t, func(w *world) {
 		var conditional atomic.Int32
 		s := newSite(w.T, map[string]http.HandlerFunc{"/feed": func(rw http.ResponseWriter, r *http.Request) {
@@ -154,14 +154,14 @@ func TestRedirectsOfFeeds(t *testing.T) {
 		f := w.feed(s.URL + path)
 		w.run(job)
 		if f, err := w.store.Feed(t.Context(), f.ID()); err != nil || f.URL != want[0] || f.LastError != want[1] {
-			t.Errorf("%s: %s %q %v", path, f.URL, f.LastError, err)
+			t.Errorf("%s: got %s, %q, %v", path, f.URL, f.LastError, err)
 		}
 	}
 	if n := s.count("/loop") + s.count("/loop2"); n != 6 {
-		t.Errorf("a loop took %d requests", n)
+		t.Errorf("redirect loop: got %d requests", n)
 	}
 	if s.count("/private/feed") != 0 {
-		t.Error("a redirect was followed that robots.txt disallows")
+		t.Error("followed a redirect to a URL that robots.txt disallows")
 	}
 }
 
@@ -195,16 +195,16 @@ func TestHostileFeedsFail(t *testing.T) {
 		f := w.feed(s.URL + path)
 		w.run(job)
 		if f, err := w.store.Feed(t.Context(), f.ID()); err != nil || f.LastError != want || f.NextPollAt.IsZero() != (path == "/gone") {
-			t.Errorf("%s: %+v %v", path, f, err)
+			t.Errorf("%s: got %+v, %v", path, f, err)
 		}
 	}
 	if n := len(w.entries(s.URL)); n != 0 {
-		t.Errorf("the frontier has %d entries", n)
+		t.Errorf("got %d entries in the frontier, want 0", n)
 	}
 }
 
-// A feed whose server asks for a pause waits for it, and one of a private address is not asked.
-func TestFeedsThatMayNotBeAskedWait(t *testing.T) {
+// A rate limited feed waits, and a feed on a private address gets no request.
+func TestRateLimitedAndPrivateFeedsGetNoRequests(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/busy": func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Retry-After", "1800")
@@ -215,10 +215,10 @@ func TestFeedsThatMayNotBeAskedWait(t *testing.T) {
 	w.run(job)
 	polled := w.again(f)
 	if wait := polled.NextPollAt.Sub(polled.LastPolledAt.Time); polled.LastError != "status 503" || wait < 30*time.Minute {
-		t.Errorf("%+v", polled)
+		t.Errorf("got %+v", polled)
 	}
 	if did := w.run(job); did != "0 polled" || s.count("/busy") != 1 {
-		t.Errorf("%s; %d requests", did, s.count("/busy"))
+		t.Errorf("got %s and %d requests", did, s.count("/busy"))
 	}
 	guarded := outbound.New(outbound.Options{MaxConcurrent: 1})
 	t.Cleanup(guarded.Close)
@@ -230,7 +230,7 @@ func TestFeedsThatMayNotBeAskedWait(t *testing.T) {
 	}
 }
 
-// A poll asks no host that a crawl has.
+// A poll sends no requests to a host that a crawl has claimed.
 func TestPollsAndCrawlsTakeTurns(t *testing.T) {
 	each(t, func(w *world) {
 		pages := map[string]http.HandlerFunc{"/feed": text("application/rss+xml", "<rss><channel><item><link>/new</link></item></channel></rss>")}

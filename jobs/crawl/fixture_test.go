@@ -22,7 +22,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// world is a store with crawlers, by the clock of this machine.
+// world is a store with crawlers. It uses the real clock.
 type world struct {
 	*testing.T
 	store *crawl.Store
@@ -35,20 +35,20 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	return &world{t, crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: 5 * time.Minute, FeedInterval: time.Minute}), db, slog.New(slog.NewTextHandler(modelstest.NewLog(t), nil))}
 }
 
-// each runs a test on each engine.
+// each runs a test on each database.
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newWorld(t, db)) })
 }
 
-// instance is a running crawler with a lease of its own.
+// instance is a running crawler with its own lease.
 type instance struct {
 	*crawljobs.Crawler
 	lease     *lease.Lease
 	heartbeat jobs.Service
 }
 
-// instance makes an instance that does not run. change changes its options.
+// instance returns an instance that is not started. change changes its options.
 func (w *world) instance(change ...func(*crawljobs.Options)) *instance {
 	w.Helper()
 	held := lease.New(w.db, time.Now)
@@ -78,7 +78,7 @@ func (w *world) start(change ...func(*crawljobs.Options)) *instance {
 	return i
 }
 
-// stop stops the instance as SIGTERM does.
+// stop stops the instance like SIGTERM.
 func (i *instance) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -92,10 +92,10 @@ type site struct {
 	mu       sync.Mutex
 	requests map[string]int
 	busy     int
-	together int // the most requests at a time
+	together int // maximum number of concurrent requests
 }
 
-// newSite serves pages by path; a handler for "" answers all others.
+// newSite serves pages by path; the handler for "" serves all others.
 func newSite(t *testing.T, pages map[string]http.HandlerFunc) *site {
 	t.Helper()
 	s := &site{requests: map[string]int{}}
@@ -121,14 +121,14 @@ func newSite(t *testing.T, pages map[string]http.HandlerFunc) *site {
 	return s
 }
 
-// count is how often a path was requested.
+// count returns the number of requests for a path.
 func (s *site) count(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[path]
 }
 
-// html is a page with a title and links.
+// html serves a page with a title and links.
 func html(title string, links ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -154,7 +154,7 @@ func (w *world) job(url string, change ...func(*crawl.NewJob)) crawl.Job {
 	return j
 }
 
-// ended waits for the end of the newest execution of a job, and returns it.
+// ended waits until the newest execution of a job has ended, and returns it.
 func (w *world) ended(j crawl.Job) crawl.Execution {
 	w.Helper()
 	var e crawl.Execution
@@ -170,7 +170,7 @@ func (w *world) ended(j crawl.Job) crawl.Execution {
 	return e
 }
 
-// entries are the entries of the frontier by the end of their URL.
+// entries returns the entries of the frontier, keyed by their URL without base.
 func (w *world) entries(base string) map[string]string {
 	w.Helper()
 	list, err := w.store.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 500)

@@ -11,8 +11,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A host that answers 429 or 503 with Retry-After is left alone for that long. Then the
-// page is fetched.
+// After a 429 or 503 with Retry-After, a host gets no request for that time. Then the page
+// is fetched.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	const pause = time.Second
@@ -41,22 +41,22 @@ func TestRetryAfter(t *testing.T) {
 	w.start()
 	e := w.ended(w.job(s.URL + "/"))
 	if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 3 || e.Failed != 0 || s.count("/a") != 2 || s.count("/b") != 2 {
-		t.Errorf("ended %+v; /a was requested %d times, /b %d times", e, s.count("/a"), s.count("/b"))
+		t.Errorf("got %+v, %d requests for /a, %d for /b", e, s.count("/a"), s.count("/b"))
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if len(at) != 4 {
-		t.Fatalf("%d requests", len(at))
+		t.Fatalf("got %d requests", len(at))
 	}
-	for i := 1; i <= 2; i++ { // the first two are refused
+	for i := 1; i <= 2; i++ { // the first two get an error
 		if d := at[i].Sub(at[i-1]); d < pause-10*time.Millisecond {
-			t.Errorf("request %d came %v after one that was refused", i, d)
+			t.Errorf("request %d: got %v after a rate limited one", i, d)
 		}
 	}
 }
 
-// A redirect does not lead past robots.txt, on the same host or on another one.
-func TestRedirectToWhatRobotsDisallow(t *testing.T) {
+// Redirects obey robots.txt, on the same host and on another one.
+func TestRedirectToDisallowedURL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	robots := func(rules string) http.HandlerFunc {
@@ -74,15 +74,15 @@ func TestRedirectToWhatRobotsDisallow(t *testing.T) {
 	e := w.ended(w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.AllowedDomains = []string{"127.0.0.1"} }))
 	got := w.entries(s.URL)
 	if got["/private/page"] != "failed disallowed by robots.txt" || w.entries(other.URL)["/there"] != "failed disallowed by robots.txt" {
-		t.Errorf("frontier %v", got)
+		t.Errorf("got frontier %v", got)
 	}
 	if s.count("/in") != 1 || s.count("/out") != 1 || s.count("/private/page") != 0 || other.count("/there") != 0 || e.ItemsCrawled != 1 || e.Failed != 2 {
-		t.Errorf("requests %v and %v: %+v", s.requests, other.requests, e)
+		t.Errorf("got requests %v and %v, execution %+v", s.requests, other.requests, e)
 	}
 }
 
-// Disabling a source ends the executions of its jobs, with their requests, and says so.
-// The jobs run again once the source is enabled.
+// Disabling a source cancels the executions of its jobs and their requests, with a message.
+// The jobs run again after the source is enabled.
 func TestSourceDisabledDuringACrawl(t *testing.T) {
 	each(t, func(w *world) {
 		var once sync.Once
@@ -109,7 +109,7 @@ func TestSourceDisabledDuringACrawl(t *testing.T) {
 		if e.Status != crawl.ExecutionFailed || e.ErrorMessage != "the source was disabled" || e.ItemsCrawled != 1 {
 			w.Errorf("ended %+v", e)
 		}
-		<-cancelled // before the timeout of the request, or it would be tried again
+		<-cancelled // shorter than the request timeout, after which it would be retried
 		j, err := w.store.Job(w.Context(), j.ID)
 		if err != nil || !j.Held || j.LastError != "the source was disabled" || j.CurrentRetryCount != 0 || j.LockToken != nil {
 			w.Errorf("the job: %+v %v", j, err)

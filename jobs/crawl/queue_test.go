@@ -11,9 +11,9 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Results that the database refuses fail alone: those that are stored with them are
-// kept, and all hosts are freed.
-func TestResultsThatCannotBeStoredFailAlone(t *testing.T) {
+// A result that the database rejects does not affect the others of its batch. All hosts are
+// released.
+func TestInvalidResultsDoNotAffectOthers(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		store, log, ctx := crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: time.Minute}), modelstest.NewLog(t), t.Context()
 		me := modelstest.Lease(t, db, "i_me")
@@ -24,7 +24,7 @@ func TestResultsThatCannotBeStoredFailAlone(t *testing.T) {
 		}
 		seqs, _, err := store.Due(ctx, 10)
 		if err != nil || len(seqs) != 3 {
-			t.Fatalf("%d jobs are due: %v", len(seqs), err)
+			t.Fatalf("got %d due jobs, %v", len(seqs), err)
 		}
 		for _, seq := range seqs {
 			if _, _, err := store.Begin(ctx, me, seq); err != nil {
@@ -34,17 +34,17 @@ func TestResultsThatCannotBeStoredFailAlone(t *testing.T) {
 		q := &queue{store: store, log: slog.New(slog.NewTextHandler(log, nil))}
 		turns, _, err := q.Claim(ctx, me, 10)
 		if err != nil || len(turns) != 3 {
-			t.Fatalf("%d hosts are claimed: %v", len(turns), err)
+			t.Fatalf("got %d claimed hosts, %v", len(turns), err)
 		}
 		for _, tn := range turns {
 			if err := q.load(ctx, tn); err != nil || len(tn.Left) != 1 {
-				t.Fatalf("%d URLs of %s: %v", len(tn.Left), tn.Host.Host, err)
+				t.Fatalf("got %d URLs of %s, %v", len(tn.Left), tn.Host.Host, err)
 			}
 			e := tn.Left[0]
 			tn.Left = nil
 			p := &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, FetchedAt: store.Now()}
 			if tn.Host.Host == "b.example" {
-				p.StatusCode = 5000 // a CHECK refuses it
+				p.StatusCode = 5000 // violates a CHECK constraint
 			}
 			tn.Add(crawl.Result{Entry: e, Status: crawl.EntryDone, Page: p})
 		}
@@ -53,7 +53,7 @@ func TestResultsThatCannotBeStoredFailAlone(t *testing.T) {
 		}
 		list, err := store.Frontier(ctx, crawl.EntryFilter{}, models.Cursor{}, 10)
 		if err != nil || len(list.Items) != 3 {
-			t.Fatalf("%d entries: %v", len(list.Items), err)
+			t.Fatalf("got %d entries, %v", len(list.Items), err)
 		}
 		for _, e := range list.Items {
 			want := "done "
@@ -61,24 +61,24 @@ func TestResultsThatCannotBeStoredFailAlone(t *testing.T) {
 				want = "failed could not be stored"
 			}
 			if got := string(e.Status) + " " + e.LastError; got != want {
-				t.Errorf("%s: %s, want %s", e.URL, got, want)
+				t.Errorf("%s: got %s, want %s", e.URL, got, want)
 			}
 		}
 		if log.Count(`level=ERROR msg="store crawl results failed" host=b.example`) != 1 || log.Count("store crawl results failed") != 1 {
-			t.Error("the log differs")
+			t.Error("got another log")
 		}
 		held, err := store.HeldBy(ctx, me)
 		if err != nil || len(held) != 3 {
-			t.Fatalf("%d executions: %v", len(held), err)
+			t.Fatalf("got %d executions, %v", len(held), err)
 		}
 		for _, e := range held {
 			end, over := endOf(e)
 			if failed := strings.Contains(e.URL, "b.example"); !over || (end.Error == "start page: could not be stored") != failed || (end.Event == crawl.Fail) != failed {
-				t.Errorf("the crawl of %s ends: %v %+v", e.URL, over, end)
+				t.Errorf("crawl of %s: got ended %v, %+v", e.URL, over, end)
 			}
 		}
 		if again, _, err := q.Claim(ctx, me, 10); err != nil || len(again) != 0 || q.held != 0 {
-			t.Errorf("%d hosts are due again, %d are held: %v", len(again), q.held, err)
+			t.Errorf("got %d due hosts and %d claimed hosts, %v", len(again), q.held, err)
 		}
 	})
 }

@@ -19,12 +19,12 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-var record = flag.String("record", "", "record what is missing in testdata/site from the site at this `url` (http://localhost:8000)")
+var record = flag.String("record", "", "download responses that are missing in testdata/site from `url` (http://localhost:8000)")
 
 const recorded = "testdata/site"
 
-// replay serves a recorded site: each response is a file of testdata/site, as the
-// server sent it. With -record a response that is missing is asked for and kept.
+// replay serves a recorded site. Each response is a file in testdata/site. With -record,
+// missing responses are fetched and stored.
 func replay(t *testing.T) *site {
 	t.Helper()
 	return newSite(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,7 @@ func replay(t *testing.T) *site {
 		file := filepath.Join(recorded, filepath.Base(name)+".http")
 		f, err := os.Open(file)
 		if errors.Is(err, fs.ErrNotExist) && *record != "" {
-			err = keep(*record+r.URL.RequestURI(), file)
+			err = download(*record+r.URL.RequestURI(), file)
 			if err == nil {
 				f, err = os.Open(file)
 			}
@@ -44,7 +44,7 @@ func replay(t *testing.T) *site {
 			t.Errorf("%s is not recorded: %v", r.URL.Path, err)
 			return
 		}
-		defer f.Close() //nolint:errcheck // it was only read
+		defer f.Close() //nolint:errcheck // read only
 		res, err := http.ReadResponse(bufio.NewReader(f), r)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
@@ -53,12 +53,12 @@ func replay(t *testing.T) *site {
 		defer res.Body.Close()
 		maps.Copy(w.Header(), res.Header)
 		w.WriteHeader(res.StatusCode)
-		_, _ = io.Copy(w, res.Body) // the reader may be gone
+		_, _ = io.Copy(w, res.Body) // the client may have disconnected
 	}})
 }
 
-// keep records a response in a file.
-func keep(url, file string) error {
+// download fetches a URL and stores the response in a file.
+func download(url, file string) error {
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Get(url)
 	if err != nil {
@@ -72,8 +72,7 @@ func keep(url, file string) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-// A recorded site gives the same crawl each time: what is fetched, redirected, refused
-// and stored.
+// A crawl of a recorded site always has the same requests, redirects, errors and pages.
 func TestRecordedSite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -84,9 +83,9 @@ func TestRecordedSite(t *testing.T) {
 	got := fmt.Sprint(w.entries(s.URL))
 	want := "map[/:done  /about:done  /blog:done  /blog/2026/first:done  /blog/?page=2:done  /caf%C3%A9:done  /drafts/x:failed disallowed by robots.txt /gone:failed status 410]"
 	if got != want {
-		t.Errorf("frontier %s\nwant %s", got, want)
+		t.Errorf("got frontier %s\nwant %s", got, want)
 	}
 	if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 7 || e.ItemsIndexed != 5 || e.PagesNew != 6 || !strings.HasPrefix(e.StartHash, "3ab093c77274b5f1") {
-		t.Errorf("ended %+v", e)
+		t.Errorf("got %+v", e)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// The sources of a source manager are taken in, and each enabled one gets a job.
+// The sources of a source manager are imported, and each enabled one gets a job.
 func TestSyncWithASourceManager(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
@@ -49,7 +49,7 @@ func TestSyncWithASourceManager(t *testing.T) {
 	sync := func(want crawl.SyncReport) {
 		t.Helper()
 		if got, err := m.Sync(t.Context(), w.store); err != nil || got != want {
-			t.Errorf("synced %+v, want %+v: %v", got, want, err)
+			t.Errorf("got %+v, want %+v, error %v", got, want, err)
 		}
 	}
 	sync(crawl.SyncReport{Created: 1})
@@ -58,15 +58,15 @@ func TestSyncWithASourceManager(t *testing.T) {
 	sync(crawl.SyncReport{Created: 1, Updated: 1, Skipped: 1})
 	all, err := w.store.Sources(t.Context(), "", models.Cursor{}, 10)
 	if err != nil || len(all.Items) != 2 || all.Items[0].RateLimitMS != 2000 || all.Items[0].MaxDepth != 2 || all.Items[0].ExternalID != "1" {
-		t.Errorf("sources %+v %v", all.Items, err)
+		t.Errorf("got sources %+v, %v", all.Items, err)
 	}
 	m.Secret = "another secret"
 	if _, err := m.Sync(t.Context(), w.store); models.CodeOf(err) != models.CodeUnavailable {
-		t.Errorf("refused by the manager: %v", err)
+		t.Errorf("got error %v from the manager", err)
 	}
 }
 
-// newRedis is the Redis of TEST_REDIS_URL.
+// newRedis returns a client of TEST_REDIS_URL.
 func newRedis(t *testing.T) *redis.Client {
 	t.Helper()
 	address := os.Getenv("TEST_REDIS_URL")
@@ -85,8 +85,8 @@ func newRedis(t *testing.T) *redis.Client {
 	return client
 }
 
-// Events of Redis enable and disable sources, by their id here or in the manager.
-func TestEventsOfRedis(t *testing.T) {
+// Events from Redis enable and disable sources by their Linkwatch id or their id in the manager.
+func TestRedisEvents(t *testing.T) {
 	t.Parallel()
 	client := newRedis(t)
 	w := newWorld(t, modelstest.New(t))
@@ -94,7 +94,7 @@ func TestEventsOfRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	external := models.NewID(models.KindSource) // no other test has it
+	external := models.NewID(models.KindSource) // not used by other tests
 	theirs, err := w.store.AddSource(t.Context(), crawl.NewSource{ExternalID: external, URL: "https://b.example/"})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestEventsOfRedis(t *testing.T) {
 	modelstest.Eventually(t, "the other one is enabled", is(theirs, true))
 }
 
-// The state of adaptive scheduling is in Redis as well, in a hash of the source.
+// The state of adaptive scheduling is also stored in Redis, in a hash of the source.
 func TestAdaptiveStateInRedis(t *testing.T) {
 	t.Parallel()
 	client := newRedis(t)
@@ -141,6 +141,6 @@ func TestAdaptiveStateInRedis(t *testing.T) {
 		return err == nil && json.Unmarshal([]byte(text), &state) == nil
 	})
 	if state.ContentHash != e.StartHash || state.UnchangedCount != 0 || state.UpdatedAt.IsZero() {
-		t.Errorf("state %+v", state)
+		t.Errorf("got state %+v", state)
 	}
 }

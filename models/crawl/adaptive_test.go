@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/crawl"
 )
 
-func TestAdaptWaitsLongerForWhatDoesNotChange(t *testing.T) {
+func TestAdaptDoublesTheIntervalOfUnchangedPages(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
 		baseline  time.Duration
@@ -29,7 +29,7 @@ func TestAdaptWaitsLongerForWhatDoesNotChange(t *testing.T) {
 		{0, 5, 0},
 	} {
 		if got := crawl.Adapt(c.baseline, c.unchanged); got != c.want {
-			t.Errorf("%v, %d times unchanged: %v, want %v", c.baseline, c.unchanged, got, c.want)
+			t.Errorf("%v, %d times unchanged: got %v, want %v", c.baseline, c.unchanged, got, c.want)
 		}
 	}
 }

@@ -138,53 +138,53 @@ func TestCopiesOfAPage(t *testing.T) {
 		w.archive(page, "two")
 		w.archive(other, "one")
 		if got := w.copies(page); len(got) != 2 || got[0] != short("two") || got[1] != short("one") {
-			t.Errorf("the newest first: %v", got)
+			t.Errorf("got %v, want the newest first", got)
 		}
 		w.clock.Advance(time.Hour)
 		w.archive(page, "one") // as it was before
 		all, err := w.Copies(t.Context(), page, 1)
 		w.ok(err)
 		if len(all) != 1 || all[0].Hash != bodyHash("one") || all[0].Bytes != 3 || all[0].FetchedAt != w.Now() || all[0].CreatedAt != w.Now().Add(-2*time.Hour) {
-			t.Errorf("a copy that was fetched again: %+v", all)
+			t.Errorf("unchanged copy: got %+v", all)
 		}
 		got, err := w.ArchivedCopy(t.Context(), page.ID(), bodyHash("one").String())
 		w.ok(err)
 		if got != all[0] {
-			t.Errorf("by its hash: %+v", got)
+			t.Errorf("by hash: got %+v", got)
 		}
 		archived, err := w.Archived(t.Context(), page, other, crawl.Page{Seq: 99, SourceSeq: 1, URL: "http://a.test/none"})
 		w.ok(err)
 		if len(archived) != 2 || !archived[page.Seq] || !archived[other.Seq] {
-			t.Errorf("archived: %v", archived)
+			t.Errorf("got archived %v", archived)
 		}
 		for _, c := range [][2]string{
 			{other.ID(), bodyHash("two").String()}, {page.ID(), bodyHash("none").String()}, {page.ID(), "x"}, {page.ID(), "../../etc/passwd"},
 			{"k_0", bodyHash("one").String()}, {models.NewID(models.KindCrawled), bodyHash("one").String()},
 		} {
 			if _, err := w.ArchivedCopy(t.Context(), c[0], c[1]); models.CodeOf(err) != models.CodeNotFound {
-				t.Errorf("%v: %v", c, err)
+				t.Errorf("%v: got %v", c, err)
 			}
 		}
 		// A lost body is not listed until it is stored again.
 		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
 		if got := w.copies(page); len(got) != 1 || got[0] != short("two") {
-			t.Errorf("a lost body: %v", got)
+			t.Errorf("lost body: got %v", got)
 		}
 		if _, err := w.ArchivedCopy(t.Context(), page.ID(), bodyHash("one").String()); models.CodeOf(err) != models.CodeNotFound {
-			t.Errorf("a lost body: %v", err)
+			t.Errorf("lost body: got %v", err)
 		}
 		if w.has("one") || !w.has("two") {
-			t.Error("a lost body is there")
+			t.Error("a lost body exists")
 		}
 		w.archive(other, "one")
 		if got := w.copies(page); len(got) != 2 || !w.has("one") {
-			t.Errorf("stored again: %v", got)
+			t.Errorf("stored again: got %v", got)
 		}
 		// A result about the old location does not affect the new location.
 		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
 		w.ok(w.BodiesLost(t.Context(), "no such key", bodyHash("one")))
 		if !w.has("one") {
-			t.Error("it is lost again")
+			t.Error("the body is lost again")
 		}
 	})
 }
@@ -198,61 +198,61 @@ func TestArchiveRetention(t *testing.T) {
 		w.clock.Advance(archiveRetention - time.Minute)
 		w.archive(pages[0], "shared") // all its bodies are also in other packs
 		if n := w.reapArchive(); n != 0 {
-			t.Fatalf("%d copies were deleted early", n)
+			t.Fatalf("got %d early deletions", n)
 		}
 		w.clock.Advance(2 * time.Minute)
 		if n := w.reapArchive(); n != 3 {
-			t.Errorf("%d copies were deleted", n)
+			t.Errorf("got %d deleted copies", n)
 		}
 		if got := w.copies(pages[0]); len(got) != 1 || got[0] != short("shared") {
-			t.Errorf("left: %v", got)
+			t.Errorf("got copies %v", got)
 		}
 		if deleting, moving := w.due(); len(deleting) != 0 || len(moving) != 0 {
-			t.Errorf("a reader may still read it: %v %v", deleting, moving)
+			t.Errorf("got due packs %v and %v, but a reader may still read them", deleting, moving)
 		}
 		w.clock.Advance(6 * time.Minute)
 		deleting, moving := w.due()
 		if len(deleting) != 1 || deleting[0] != pack.Seq || len(moving) != 0 {
-			t.Errorf("to delete: %v, to move: %v", deleting, moving)
+			t.Errorf("got packs to delete %v, to move %v", deleting, moving)
 		}
 		if again, _ := w.due(); len(again) != 0 {
-			t.Errorf("another instance deletes it too: %v", again)
+			t.Errorf("another instance: got %v", again)
 		}
 		// While it is being deleted, no body can be added to it.
 		lost, err := w.RecordCopies(t.Context(), pack, w.newCopy(pages[0], "old"))
 		w.ok(err)
 		if len(lost) != 1 || len(w.copies(pages[0])) != 1 || w.has("old") {
-			t.Errorf("a pack that is being deleted: %v", lost)
+			t.Errorf("pack that is being deleted: got %v", lost)
 		}
 		// If the instance that deletes it dies, another claims it again.
 		w.clock.Advance(6 * time.Minute)
 		if again, _ := w.due(); len(again) != 1 {
-			t.Errorf("taken again: %v", again)
+			t.Errorf("claimed again: got %v", again)
 		}
 		w.ok(w.PacksDeleted(t.Context(), pack.Seq))
 		w.clock.Advance(10 * time.Minute)
 		if again, _ := w.due(); len(again) != 0 {
-			t.Errorf("deleted already: %v", again)
+			t.Errorf("already deleted: got %v", again)
 		}
 		w.archive(pages[0], "old")
 		w.clock.Advance(time.Hour)
 		if deleting, _ := w.due(); len(deleting) != 1 {
-			t.Errorf("the pack whose body was elsewhere: %v", deleting)
+			t.Errorf("pack whose body is in another pack: got %v", deleting)
 		}
 	})
 }
 
-// TestPacksThatWereOnlyReserved checks that a pack whose bodies were never recorded is deleted, as after a crash.
-func TestPacksThatWereOnlyReserved(t *testing.T) {
+// TestReservedPacksAreDeleted checks that a pack whose bodies were never recorded is deleted, as after a crash.
+func TestReservedPacksAreDeleted(t *testing.T) {
 	each(t, func(w *world) {
 		pack := w.pack("a")
 		w.clock.Advance(59 * time.Minute)
 		if got, _ := w.due(); len(got) != 0 {
-			t.Errorf("deleted while it may be stored: %v", got)
+			t.Errorf("got %v, but the pack may still be stored", got)
 		}
 		w.clock.Advance(2 * time.Minute)
 		if got, _ := w.due(); len(got) != 1 || got[0] != pack.Seq {
-			t.Errorf("to delete: %v", got)
+			t.Errorf("got packs to delete %v", got)
 		}
 	})
 }
@@ -271,16 +271,16 @@ func TestMoveBodies(t *testing.T) {
 		drop("one")
 		drop("two")
 		if deleting, moving := w.due(); len(deleting) != 0 || len(moving) != 0 {
-			t.Errorf("half of it is used: %v %v", deleting, moving)
+			t.Errorf("half used: got %v, %v", deleting, moving)
 		}
 		drop("three")
 		if deleting, moving := w.due(); len(deleting) != 0 || len(moving) != 1 || moving[0] != pack.Seq {
-			t.Errorf("a quarter of it is used: %v %v", deleting, moving)
+			t.Errorf("a quarter used: got %v, %v", deleting, moving)
 		}
 		bodies, err := w.BodiesOf(t.Context(), pack.Seq)
 		w.ok(err)
 		if len(bodies) != 1 || bodies[0] != pack.Bodies[3] {
-			t.Fatalf("left in it: %v", bodies)
+			t.Fatalf("got bodies %v", bodies)
 		}
 		// A slower instance that moves the same bodies changes nothing.
 		to, late := w.pack("four"), w.pack("four")
@@ -289,15 +289,15 @@ func TestMoveBodies(t *testing.T) {
 		all, err := w.Copies(t.Context(), page, 10)
 		w.ok(err)
 		if len(all) != 1 || all[0].Place != (crawl.BodyPlace{Key: "key 2", Length: bodyBytes}) {
-			t.Errorf("moved: %+v", all)
+			t.Errorf("got %+v", all)
 		}
 		w.clock.Advance(6 * time.Minute)
 		if deleting, moving := w.due(); len(deleting) != 1 || deleting[0] != pack.Seq || len(moving) != 0 {
-			t.Errorf("empty: %v %v", deleting, moving)
+			t.Errorf("empty pack: got %v, %v", deleting, moving)
 		}
 		w.clock.Advance(time.Hour)
 		if deleting, moving := w.due(); len(deleting) != 2 || len(moving) != 0 {
-			t.Errorf("nothing is due: %v %v", deleting, moving)
+			t.Errorf("got %v, %v, want nothing due", deleting, moving)
 		}
 	})
 }
@@ -310,7 +310,7 @@ func TestMoveBodiesTooLate(t *testing.T) {
 		to := w.pack("one")
 		w.clock.Advance(2 * time.Hour)
 		if deleting, _ := w.due(); !slices.Equal(deleting, []int64{to.Seq}) {
-			t.Fatalf("to delete: %v", deleting)
+			t.Fatalf("got packs to delete %v", deleting)
 		}
 		w.ok(w.MoveBodies(t.Context(), to, from.Seq))
 		bodies, err := w.BodiesOf(t.Context(), from.Seq)
@@ -331,7 +331,7 @@ func TestCopiesOfADeletedPage(t *testing.T) {
 		_, err := w.DeletePages(t.Context(), page.ID())
 		w.ok(err)
 		if _, err := w.ArchivedCopy(t.Context(), page.ID(), bodyHash("one").String()); models.CodeOf(err) != models.CodeNotFound {
-			t.Errorf("of a deleted page: %v", err)
+			t.Errorf("deleted page: got %v", err)
 		}
 		w.clock.Advance(2 * crawl.KeepDeleted)
 		for range 10 {
@@ -339,7 +339,7 @@ func TestCopiesOfADeletedPage(t *testing.T) {
 		}
 		w.clock.Advance(6 * time.Minute)
 		if got, _ := w.due(); len(got) != 3 || w.has("one") {
-			t.Errorf("%d packs are to be deleted", len(got))
+			t.Errorf("got %d packs to delete", len(got))
 		}
 	})
 }
@@ -347,18 +347,18 @@ func TestCopiesOfADeletedPage(t *testing.T) {
 func TestParseBodyHash(t *testing.T) {
 	h := bodyHash("x")
 	if got, ok := crawl.ParseBodyHash(h.String()); !ok || got != h {
-		t.Error("a hash is not read")
+		t.Error("got no hash")
 	}
 	for _, s := range []string{"", "..", h.String()[:63], h.String() + "0", "A" + h.String()[1:], "g" + h.String()[1:]} {
 		if _, ok := crawl.ParseBodyHash(s); ok && s != h.String() {
-			t.Errorf("%q is taken", s)
+			t.Errorf("%q is accepted", s)
 		}
 	}
 }
 
-// TestCopiesAreBoundedAndReal checks that a page keeps only its newest copies, and that a lost body does not count as stored
+// TestCopiesAreLimited checks that a page keeps only its newest copies, and that a lost body does not count as stored
 // because an instance has it cached.
-func TestCopiesAreBoundedAndReal(t *testing.T) {
+func TestCopiesAreLimited(t *testing.T) {
 	each(t, func(w *world) {
 		page := w.crawledPages("http://a.test/")[0]
 		for i := range crawl.KeepCopies + 2 {
@@ -368,7 +368,7 @@ func TestCopiesAreBoundedAndReal(t *testing.T) {
 		all, err := w.Copies(t.Context(), page, 100)
 		w.ok(err)
 		if len(all) != crawl.KeepCopies || all[0].Hash != bodyHash(fmt.Sprint("body ", crawl.KeepCopies+1)) {
-			t.Errorf("%d copies, the newest is %s", len(all), all[0].Hash)
+			t.Errorf("got %d copies, the newest is %s", len(all), all[0].Hash)
 		}
 		if w.has("body 0") || w.has("body 1") || !w.has("body 2") {
 			t.Error("other bodies than the first two are deleted")
@@ -378,16 +378,16 @@ func TestCopiesAreBoundedAndReal(t *testing.T) {
 		lost, err := w.RecordCopies(t.Context(), crawl.StoredPack{}, crawl.NewCopy{Source: page.SourceSeq, URL: page.URL, Hash: last, At: w.Now()})
 		w.ok(err)
 		if len(lost) != 1 {
-			t.Errorf("%d bodies are lost", len(lost))
+			t.Errorf("got %d lost bodies", len(lost))
 		}
 		all, err = w.Copies(t.Context(), page, 100)
 		w.ok(err)
 		if len(all) != crawl.KeepCopies-1 {
-			t.Errorf("%d copies are listed", len(all))
+			t.Errorf("got %d listed copies", len(all))
 		}
 		w.archiveAll(page, "a", "b", "c") // several at once
 		if n := w.n("SELECT count(*) FROM archived_pages"); n != crawl.KeepCopies {
-			t.Errorf("%d copies are kept", n)
+			t.Errorf("got %d copies", n)
 		}
 	})
 }

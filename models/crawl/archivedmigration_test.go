@@ -16,14 +16,14 @@ func TestMigrationToPacks(t *testing.T) {
 		back := func() {
 			for n := 0; w.db.Read(t.Context()).Exec("SELECT 1 FROM archived_blobs").Error != nil; n++ {
 				if n == 50 {
-					t.Fatal("no migration has this table")
+					t.Fatal("no migration creates this table")
 				}
 				w.ok(w.db.MigrateDown(1))
 			}
 		}
 		back()
 		if n := w.n("SELECT count(*) FROM archived_blobs WHERE present"); n != 0 {
-			t.Errorf("%d bodies in packs are taken for objects", n)
+			t.Errorf("got %d bodies of packs as objects", n)
 		}
 		modelstest.Exec(t, w.db, "DELETE FROM archived_pages")
 		modelstest.Exec(t, w.db, "DELETE FROM archived_blobs")
@@ -41,21 +41,21 @@ func TestMigrationToPacks(t *testing.T) {
 			w.ok(err)
 			hash := bodyHash("kept").String()
 			if len(all) != 1 || all[0].Hash != bodyHash("kept") || all[0].Place != (crawl.BodyPlace{Key: hash[:2] + "/" + hash + ".html.zst"}) {
-				t.Errorf("copies: %+v", all)
+				t.Errorf("got copies %+v", all)
 			}
 			w.clock.Advance(time.Hour)
 			if deleting, moving := w.due(); len(moving) != 0 || len(deleting) == 0 {
-				t.Errorf("to delete: %v, to move: %v", deleting, moving)
+				t.Errorf("got packs to delete %v, to move %v", deleting, moving)
 			}
 			back()
 			if n := w.n("SELECT count(*) FROM archived_blobs WHERE present AND due_at IS NULL"); n != 1 {
-				t.Errorf("%d bodies on the way back", n)
+				t.Errorf("got %d bodies after the down migration", n)
 			}
 		}
 		w.ok(w.db.Migrate())
 		w.archive(page, "lost")
 		if got := w.copies(page); len(got) != 2 {
-			t.Errorf("stored again: %v", got)
+			t.Errorf("stored again: got %v", got)
 		}
 	})
 }

@@ -146,8 +146,8 @@ func TestRetryEntries(t *testing.T) {
 	})
 }
 
-// TestRetryOfAnEntryWhoseHostWasReaped checks that failed entries can be retried after their host was reaped.
-func TestRetryOfAnEntryWhoseHostWasReaped(t *testing.T) {
+// TestRetryOfEntryWithReapedHost checks that failed entries can be retried after their host was reaped.
+func TestRetryOfEntryWithReapedHost(t *testing.T) {
 	each(t, func(w *world) {
 		w.failures("http://b.example/")
 		ids := w.entries(crawl.EntryFilter{Status: crawl.EntryFailed})
@@ -160,8 +160,8 @@ func TestRetryOfAnEntryWhoseHostWasReaped(t *testing.T) {
 	})
 }
 
-// TestRetryOfAnEntryThatWasAddedByHand checks that a manual entry is retried while its source is enabled.
-func TestRetryOfAnEntryThatWasAddedByHand(t *testing.T) {
+// TestRetryOfManualEntry checks that a manual entry is retried while its source is enabled.
+func TestRetryOfManualEntry(t *testing.T) {
 	each(t, func(w *world) {
 		_, _, err := w.AddEntry(w.Context(), "http://a.example/by-hand", "")
 		w.ok(err)

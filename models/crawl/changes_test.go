@@ -15,7 +15,7 @@ func TestChanges(t *testing.T) {
 			t.Helper()
 			js, es, err := changes.Next(w.Context())
 			if err != nil || len(js) != jobs || len(es) != executions {
-				t.Fatalf("%d jobs and %d executions, want %d and %d: %v", len(js), len(es), jobs, executions, err)
+				t.Fatalf("got %d jobs and %d executions, want %d and %d, error %v", len(js), len(es), jobs, executions, err)
 			}
 			return js, es
 		}
@@ -24,7 +24,7 @@ func TestChanges(t *testing.T) {
 		w.job("http://a.example/", 0)
 		js, _ := next(1, 0)
 		if js[0].Status != crawl.Pending {
-			t.Errorf("job %+v", js[0])
+			t.Errorf("got job %+v", js[0])
 		}
 		next(0, 0)
 		w.clock.Advance(time.Second)
@@ -35,21 +35,21 @@ func TestChanges(t *testing.T) {
 		turn.Add(fetched(turn, w.Now()))
 		w.ok(w.Record(w.Context(), turn))
 		if _, es := next(0, 1); es[0].ItemsCrawled != 1 || es[0].JobID == "" {
-			t.Errorf("progress %+v", es[0])
+			t.Errorf("got progress %+v", es[0])
 		}
 		next(0, 0)
 		w.clock.Advance(10 * time.Second)
 		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
 		if js, es := next(1, 1); js[0].Status != crawl.Completed || es[0].Status != crawl.ExecutionCompleted {
-			t.Errorf("end %+v %+v", js, es)
+			t.Errorf("got end %+v, %+v", js, es)
 		}
 		next(0, 0)
 	})
 }
 
-// TestChangesOfAQuickExecution checks that the end of an execution that started after the previous call is reported once,
+// TestChangesOfAShortExecution checks that the end of an execution that started after the previous call is reported once,
 // and not again with a later change of its job.
-func TestChangesOfAQuickExecution(t *testing.T) {
+func TestChangesOfAShortExecution(t *testing.T) {
 	each(t, func(w *world) {
 		early := w.job("http://early.example/", 24*time.Hour)
 		w.run(early, 1)
@@ -59,11 +59,11 @@ func TestChangesOfAQuickExecution(t *testing.T) {
 			t.Helper()
 			js, es, err := changes.Next(w.Context())
 			if err != nil || len(js) != jobs || len(es) != len(executions) {
-				t.Fatalf("%d jobs and %d executions, want %d and %d: %v", len(js), len(es), jobs, len(executions), err)
+				t.Fatalf("got %d jobs and %d executions, want %d and %d, error %v", len(js), len(es), jobs, len(executions), err)
 			}
 			for i, e := range es {
 				if e.Status != crawl.ExecutionCompleted || e.ExecutionNumber != executions[i] || e.JobID == "" {
-					t.Errorf("execution %+v", e)
+					t.Errorf("got execution %+v", e)
 				}
 			}
 		}

@@ -16,11 +16,11 @@ func TestCrawl(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)
 		if j.Status != crawl.Pending || j.NextRunAt != w.Now() {
-			t.Errorf("a one-time job is %s, due %v", j.Status, j.NextRunAt)
+			t.Errorf("one-time job: got %s, due %v", j.Status, j.NextRunAt)
 		}
 		e := w.begin()
 		if got := w.get(j); got.Status != crawl.Running || got.LockToken == nil || got.ClaimedBy != w.me {
-			t.Errorf("began: %+v", got)
+			t.Errorf("after begin: got %+v", got)
 		}
 		w.crawlAll(func(url string) []string {
 			return []string{"http://a.example/", "http://a.example/1", "http://a.example/2", "http://b.example/", url}
@@ -28,26 +28,26 @@ func TestCrawl(t *testing.T) {
 		e, err := w.Execution(w.Context(), e.ID)
 		w.ok(err)
 		if e.Queued != 0 || e.Fetched != 4 || e.Failed != 0 || e.ItemsCrawled != 4 || e.ItemsIndexed != 4 || e.StartHash == "" {
-			t.Errorf("after the crawl: %+v", e)
+			t.Errorf("after the crawl: got %+v", e)
 		}
 		err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Completed || got.LockToken != nil || !got.NextRunAt.IsZero() {
-			t.Errorf("ended: %+v", got)
+			t.Errorf("got job %+v", got)
 		}
 		lines, err := w.Log(w.Context(), e, 0, 100)
 		w.ok(err)
 		if len(lines) != 6 || lines[0].Message != "crawl started url=http://a.example/" || !strings.HasPrefix(lines[5].Message, "crawl completed pages=4") {
-			t.Errorf("log %q", lines)
+			t.Errorf("got log %q", lines)
 		}
 		if next, _ := w.Log(w.Context(), e, 4, 100); !slices.Equal(next, lines[4:]) {
-			t.Errorf("log after line 4: %q", next)
+			t.Errorf("log after line 4: got %q", next)
 		}
 	})
 }
 
-// TestInterruptedCrawlGoesOn checks that an interrupted crawl continues in a new execution and counts no page twice.
-func TestInterruptedCrawlGoesOn(t *testing.T) {
+// TestInterruptedCrawlContinues checks that an interrupted crawl continues in a new execution and counts no page twice.
+func TestInterruptedCrawlContinues(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 24*time.Hour)
 		w.clock.Advance(24 * time.Hour)
@@ -61,11 +61,11 @@ func TestInterruptedCrawlGoesOn(t *testing.T) {
 		w.ok(err)
 		w.ok(w.Record(w.Context(), turn)) // its results are stored after another instance took over
 		if got := w.get(j); got.Status != crawl.Scheduled || got.NextRunAt != w.Now() || got.CurrentRetryCount != 0 {
-			t.Errorf("released: %+v", got)
+			t.Errorf("after release: got %+v", got)
 		}
 		second := w.begin()
 		if second.Queued != 2 || second.StartHash == "" {
-			t.Errorf("goes on with %d entries: %+v", second.Queued, second)
+			t.Errorf("continued with %d entries: %+v", second.Queued, second)
 		}
 		w.crawlAll(func(string) []string { return []string{"http://a.example/1"} })
 		second, err = w.Execution(w.Context(), second.ID)
@@ -73,15 +73,15 @@ func TestInterruptedCrawlGoesOn(t *testing.T) {
 		first, err = w.Execution(w.Context(), first.ID)
 		w.ok(err)
 		if second.Queued != 0 || first.ItemsCrawled+second.ItemsCrawled != 4 || second.ItemsCrawled != 2 {
-			t.Errorf("pages %d + %d, %d queued", first.ItemsCrawled, second.ItemsCrawled, second.Queued)
+			t.Errorf("got %d + %d pages, %d queued", first.ItemsCrawled, second.ItemsCrawled, second.Queued)
 		}
 		if first.Status != crawl.ExecutionFailed || first.ErrorMessage != "instance stopped" {
-			t.Errorf("the first one %s: %s", first.Status, first.ErrorMessage)
+			t.Errorf("first execution: got %s, %s", first.Status, first.ErrorMessage)
 		}
 		err = w.EndExecution(w.Context(), second, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Scheduled || !got.NextRunAt.After(w.Now().Time) || got.CrawlSeq != nil {
-			t.Errorf("completed: %+v", got)
+			t.Errorf("got job %+v", got)
 		}
 	})
 }
@@ -97,28 +97,28 @@ func TestCancel(t *testing.T) {
 		got, err := w.Act(w.Context(), j.ID, crawl.Cancel)
 		w.ok(err)
 		if got.Status != crawl.Cancelled || got.CancelledAt.IsZero() || got.LockToken != nil {
-			t.Errorf("cancelled: %+v", got)
+			t.Errorf("got job %+v", got)
 		}
 		e, err = w.Execution(w.Context(), e.ID)
 		w.ok(err)
 		if e.Status != crawl.ExecutionCancelled {
-			t.Errorf("execution %s", e.Status)
+			t.Errorf("got execution status %s", e.Status)
 		}
 		if err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}); !errors.Is(err, crawl.ErrLost) {
-			t.Errorf("ended once more: %v", err)
+			t.Errorf("second end: got %v", err)
 		}
 		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)
 		w.ok(err)
 		if n := len(list.Items); n != 3 || list.Items[2].Status != crawl.EntryFailed || list.Items[2].LastError != crawl.ReasonEnded {
-			t.Errorf("frontier %+v", list.Items)
+			t.Errorf("got frontier %+v", list.Items)
 		}
 		turn = w.turn()
 		if len(turn.Left) != 0 {
-			t.Errorf("entries of a cancelled crawl are fetched: %+v", turn.Left)
+			t.Errorf("got entries of a cancelled crawl: %+v", turn.Left)
 		}
 		w.ok(w.Record(w.Context(), turn))
 		if hosts, next, err := w.ClaimHosts(w.Context(), w.me, 10, 0); err != nil || len(hosts) > 0 || !next.IsZero() {
-			t.Errorf("the host is due again: %v %v %v", hosts, next, err)
+			t.Errorf("got due host %v, %v, %v", hosts, next, err)
 		}
 	})
 }
@@ -148,12 +148,12 @@ func TestRedirect(t *testing.T) {
 			"http://a.example/2 done " + crawl.ReasonDuplicate, "http://a.example/3 done " + crawl.ReasonDuplicate,
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("frontier %q", got)
+			t.Errorf("got frontier %q", got)
 		}
 		e, err = w.Execution(w.Context(), e.ID)
 		w.ok(err)
 		if e.Queued != 1 || e.Fetched != 3 {
-			t.Errorf("%d queued, %d fetched", e.Queued, e.Fetched)
+			t.Errorf("got %d queued, %d fetched", e.Queued, e.Fetched)
 		}
 	})
 }
@@ -170,12 +170,12 @@ func TestLostClaim(t *testing.T) {
 		again := w.turn()
 		w.ok(w.Record(w.Context(), turn))
 		if e, _ = w.Execution(w.Context(), e.ID); e.Fetched != 0 || e.Queued != 1 {
-			t.Errorf("stored: %+v", e)
+			t.Errorf("got %+v", e)
 		}
 		again.Add(fetched(again, w.Now()))
 		w.ok(w.Record(w.Context(), again))
 		if e, _ = w.Execution(w.Context(), e.ID); e.Fetched != 1 || e.Queued != 0 {
-			t.Errorf("not stored: %+v", e)
+			t.Errorf("new claim: got %+v", e)
 		}
 	})
 }
@@ -189,7 +189,7 @@ func TestStaleLocks(t *testing.T) {
 		cleared := func(want int) {
 			t.Helper()
 			if n, err := w.ClearStaleLocks(w.Context()); err != nil || n != want {
-				t.Errorf("%d locks cleared, want %d: %v", n, want, err)
+				t.Errorf("got %d cleared locks, want %d, error %v", n, want, err)
 			}
 		}
 		cleared(0)
@@ -201,18 +201,18 @@ func TestStaleLocks(t *testing.T) {
 		w.clock.Advance(staleAfter)
 		cleared(1)
 		if got := w.get(j); got.Status != crawl.Scheduled || got.LastError != "no progress" || got.CrawlSeq == nil {
-			t.Errorf("cleared: %+v", got)
+			t.Errorf("got job %+v", got)
 		}
 		w.begin()
 		w.kill()
 		cleared(1)
 		if got := w.get(j); got.LastError != crawl.Interrupted || got.CurrentRetryCount != 0 {
-			t.Errorf("cleared: %+v", got)
+			t.Errorf("got job %+v", got)
 		}
 		m, err := w.Collect(w.Context())
 		w.ok(err)
 		if m.StaleLocksCleared != 2 || m.Jobs[crawl.Scheduled] != 1 {
-			t.Errorf("metrics %+v", m)
+			t.Errorf("got metrics %+v", m)
 		}
 	})
 }

@@ -130,9 +130,9 @@ func TestDeletedLinksAreRestored(t *testing.T) {
 	})
 }
 
-// TestDeletedLinkThatIsFoundAgain checks that a crawl that finds a deleted link again, even twice, restores it with the same
+// TestDeletedLinkIsRestoredByACrawl checks that a crawl that finds a deleted link again, even twice, restores it with the same
 // id.
-func TestDeletedLinkThatIsFoundAgain(t *testing.T) {
+func TestDeletedLinkIsRestoredByACrawl(t *testing.T) {
 	each(t, func(w *world) {
 		ids := w.discover("http://x.example/1")
 		_, err := w.DeleteDiscovered(w.Context(), ids...)

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-func TestFailedJobsTellOfIt(t *testing.T) {
+func TestFailedJobsHaveEvents(t *testing.T) {
 	each(t, func(w *world) {
 		tells := func(want ...string) {
 			t.Helper()
@@ -31,7 +31,7 @@ func TestFailedJobsTellOfIt(t *testing.T) {
 	})
 }
 
-func TestDeletedJobsEndWhatTheyTold(t *testing.T) {
+func TestDeletedJobsResolveTheirEvents(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("https://a.test/", 0)
 		for range 1 + w.get(j).MaxRetries {

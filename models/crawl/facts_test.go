@@ -198,8 +198,8 @@ func TestFactsOfPages(t *testing.T) {
 	})
 }
 
-// TestFactsOfPagesThatNoPageLinksTo checks that unlinked pages, which reports find, are known as long as the page is stored.
-func TestFactsOfPagesThatNoPageLinksTo(t *testing.T) {
+// TestFactsOfUnlinkedPages checks that unlinked pages, which reports find, are known as long as the page is stored.
+func TestFactsOfUnlinkedPages(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
 		w.crawlPages(j, map[string]func(*crawl.Result){"/a": func(r *crawl.Result) { r.Page.NoIndex = true }})
@@ -246,8 +246,8 @@ func TestFactsOfSeveralSources(t *testing.T) {
 	})
 }
 
-// TestPagesThatACrawlMayStillFind checks that a running or failed crawl does not make pages unlinked.
-func TestPagesThatACrawlMayStillFind(t *testing.T) {
+// TestFactsDuringACrawl checks that a running or failed crawl does not make pages unlinked.
+func TestFactsDuringACrawl(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
 		e := w.begin()

@@ -19,8 +19,8 @@ func (w *world) n(sql string, args ...any) (n int64) {
 	return n
 }
 
-// TestEntryThatIsDeletedWhileItIsFetched checks that an entry deleted during its fetch counts once.
-func TestEntryThatIsDeletedWhileItIsFetched(t *testing.T) {
+// TestEntryDeletedDuringItsFetch checks that an entry deleted during its fetch counts once.
+func TestEntryDeletedDuringItsFetch(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
 		w.begin()
@@ -41,9 +41,9 @@ func TestEntryThatIsDeletedWhileItIsFetched(t *testing.T) {
 	})
 }
 
-// TestInterruptedCrawlKeepsNoOtherFromItsHost checks that a paused, interrupted crawl with thousands of open entries does
+// TestInterruptedCrawlDoesNotBlockItsHost checks that a paused, interrupted crawl with thousands of open entries does
 // not block other crawls of its host.
-func TestInterruptedCrawlKeepsNoOtherFromItsHost(t *testing.T) {
+func TestInterruptedCrawlDoesNotBlockItsHost(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.job("http://a.example/", 0)
 		e := w.begin()
@@ -74,8 +74,8 @@ func TestInterruptedCrawlKeepsNoOtherFromItsHost(t *testing.T) {
 	})
 }
 
-// TestCrawlBehindAnotherIsNotStale checks that the waiting one of two crawls of a host is not stale.
-func TestCrawlBehindAnotherIsNotStale(t *testing.T) {
+// TestQueuedCrawlIsNotStale checks that the waiting one of two crawls of a host is not stale.
+func TestQueuedCrawlIsNotStale(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
 		w.begin()
@@ -218,8 +218,8 @@ func TestStartPageThatRedirectsToItself(t *testing.T) {
 	})
 }
 
-// TestDeletedDiscoveredLinkComesBack checks that a deleted discovered link is restored when a crawl finds it again.
-func TestDeletedDiscoveredLinkComesBack(t *testing.T) {
+// TestDeletedDiscoveredLinkIsRestored checks that a deleted discovered link is restored when a crawl finds it again.
+func TestDeletedDiscoveredLinkIsRestored(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
 		w.begin()
@@ -243,8 +243,8 @@ func TestDeletedDiscoveredLinkComesBack(t *testing.T) {
 	})
 }
 
-// TestFailedTransactionsCountNoPattern checks that failed transactions do not count towards the limit of a path pattern.
-func TestFailedTransactionsCountNoPattern(t *testing.T) {
+// TestFailedTransactionsDoNotCountPatterns checks that failed transactions do not count towards the limit of a path pattern.
+func TestFailedTransactionsDoNotCountPatterns(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
 		w.begin()
@@ -287,8 +287,8 @@ func TestLogHasALimit(t *testing.T) {
 	})
 }
 
-// TestEntryOfADeletedSourceMakesRoom checks that a URL that waits for a deleted source can be added again.
-func TestEntryOfADeletedSourceMakesRoom(t *testing.T) {
+// TestURLOfADeletedSourceCanBeAddedAgain checks that a URL that waits for a deleted source can be added again.
+func TestURLOfADeletedSourceCanBeAddedAgain(t *testing.T) {
 	each(t, func(w *world) {
 		_, _, err := w.AddEntry(w.Context(), "http://a.example/x", "")
 		w.ok(err)
@@ -302,8 +302,8 @@ func TestEntryOfADeletedSourceMakesRoom(t *testing.T) {
 	})
 }
 
-// TestMissedRunsAreNotMadeUpFor checks that enabling a source plans its jobs in phase, without runs for the missed ones.
-func TestMissedRunsAreNotMadeUpFor(t *testing.T) {
+// TestMissedRunsAreSkipped checks that enabling a source plans its jobs in phase, without runs for the missed ones.
+func TestMissedRunsAreSkipped(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
 		l, err := w.Sources(w.Context(), "", models.Cursor{}, 10)

@@ -69,7 +69,7 @@ func (w *world) queued() map[string]crawl.EntryStatus {
 	return all
 }
 
-func TestAFeedIsAddedOnce(t *testing.T) {
+func TestFeedIsAddedOnce(t *testing.T) {
 	each(t, func(w *world) {
 		f := w.feed("HTTP://Example.com/feed.xml#top")
 		if f.URL != "http://example.com/feed.xml" || f.SourceName != "example.com" || !f.NextPollAt.Equal(w.Now().Time) || f.ID()[:2] != "h_" {
@@ -105,7 +105,7 @@ func TestAFeedIsAddedOnce(t *testing.T) {
 	})
 }
 
-func TestStartPagesAddFewFeeds(t *testing.T) {
+func TestFeedsOfAStartPageAreLimited(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://example.com/", 0)
 		w.begin()
@@ -162,7 +162,7 @@ func TestEntriesOfAFeedAreFetchedOnce(t *testing.T) {
 
 const every = 15 * time.Minute // crawl.Options.FeedInterval of the tests
 
-func TestAFeedTakesBoundedEntries(t *testing.T) {
+func TestFeedEntriesAreLimited(t *testing.T) {
 	each(t, func(w *world) {
 		w.feed("http://example.com/feed.xml")
 		for round := range 5 {
@@ -194,7 +194,7 @@ func TestAFeedTakesBoundedEntries(t *testing.T) {
 	})
 }
 
-func TestAFeedThatFailsIsPolledLessOften(t *testing.T) {
+func TestFailingFeedIsPolledLessOften(t *testing.T) {
 	each(t, func(w *world) {
 		f := w.feed("http://example.com/feed.xml")
 		fail := func(p *crawl.Poll) { p.Outcome, p.Reason = crawl.PollFailed, "status 500" }
@@ -226,7 +226,7 @@ func TestAFeedThatFailsIsPolledLessOften(t *testing.T) {
 	})
 }
 
-func TestTwoInstancesDoNotPollAFeed(t *testing.T) {
+func TestOneInstancePollsAFeed(t *testing.T) {
 	each(t, func(w *world) {
 		f := w.feed("http://example.com/feed.xml")
 		first := w.claimFeeds()
@@ -303,7 +303,7 @@ func TestFeedsOfDisabledSourcesAreNotPolled(t *testing.T) {
 	})
 }
 
-func TestAFeedThatMovedIsPolledThere(t *testing.T) {
+func TestMovedFeedIsPolledAtItsNewURL(t *testing.T) {
 	each(t, func(w *world) {
 		f := w.feed("http://example.com/old.xml")
 		w.poll(func(p *crawl.Poll) { p.MovedTo = "http://example.com/new.xml" })
@@ -337,17 +337,17 @@ func TestFeedsAreDeletedWithTheirSource(t *testing.T) {
 	})
 }
 
-func TestAFeedIsReadInFullNowAndThen(t *testing.T) {
+func TestFeedIsSometimesReadUnconditionally(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	f := w.feed("http://example.com/feed.xml")
 	w.poll(nil)
 	w.clock.Advance(29 * models.Day)
 	due := w.claimFeeds()[0]
 	if etag, _ := due.Validators(w.Now()); etag != `"1"` {
-		t.Errorf("the ETag is %s", etag)
+		t.Errorf("got ETag %s", etag)
 	}
 	w.clock.Advance(2 * models.Day)
 	if etag, _ := due.Validators(w.Now()); etag != "" {
-		t.Errorf("after a month the feed %s is asked for conditionally", f.URL)
+		t.Errorf("after a month: got a conditional request for %s", f.URL)
 	}
 }

@@ -30,7 +30,7 @@ func TestFindJobs(t *testing.T) {
 		}
 		for text, want := range map[string]string{"deep": "[www.shop.test]", "SHOP": "[other.test www.shop.test]", "100%": "[]", "none": "[]"} {
 			if got := found(text); got != want {
-				t.Errorf("%q finds %s, want %s", text, got, want)
+				t.Errorf("%q: got %s, want %s", text, got, want)
 			}
 		}
 		many := models.NewRows("seq bigint, source text, id text, host text, at bigint")
@@ -50,7 +50,7 @@ func TestFindJobs(t *testing.T) {
 		}))
 		for text, want := range map[string]string{"deep": "[]", "shop": "[www.shop.test]", "https://www.SHOP.test/x": "[www.shop.test]"} {
 			if got := found(text); got != want {
-				t.Errorf("among many %q finds %s, want %s", text, got, want)
+				t.Errorf("among many, %q: got %s, want %s", text, got, want)
 			}
 		}
 		for _, table := range []string{"jobs", "sources"} {
@@ -58,7 +58,7 @@ func TestFindJobs(t *testing.T) {
 		}
 		_, err := w.Find(t.Context(), string(make([]byte, models.MaxFilter+1)), 5)
 		if models.CodeOf(err) != models.CodeInvalid {
-			t.Errorf("a long text: %v", err)
+			t.Errorf("long query: %v", err)
 		}
 	})
 }

@@ -29,12 +29,12 @@ func TestParseInterval(t *testing.T) {
 	} {
 		got, err := crawl.ParseInterval(c.count, c.typ)
 		if err != nil || got != c.want || got.Duration() != c.every || got.Recurring() != c.recurring {
-			t.Errorf("%v %q: %+v, %v, %v", c.count, c.typ, got, got.Duration(), err)
+			t.Errorf("%v %q: got %+v, %v, %v", c.count, c.typ, got, got.Duration(), err)
 		}
 	}
 }
 
-func TestParseIntervalRefusesBadInput(t *testing.T) {
+func TestParseIntervalErrors(t *testing.T) {
 	for _, c := range []struct {
 		count          *int
 		typ            string
@@ -51,7 +51,7 @@ func TestParseIntervalRefusesBadInput(t *testing.T) {
 		got, err := crawl.ParseInterval(c.count, c.typ)
 		e, ok := errors.AsType[*models.Error](err)
 		if !ok || e.Code != models.CodeInvalid || e.Fields[0].Location != c.location || !strings.Contains(e.Detail, c.says) {
-			t.Errorf("%v %q: %+v, %v", c.count, c.typ, got, err)
+			t.Errorf("%v %q: got %+v, %v", c.count, c.typ, got, err)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestBackoffDoublesUpToAnHour(t *testing.T) {
 		{0, 40, 0},
 	} {
 		if got := crawl.Backoff(c.base, c.attempt); got != c.want {
-			t.Errorf("attempt %d with %v: %v, want %v", c.attempt, c.base, got, c.want)
+			t.Errorf("attempt %d with %v: got %v, want %v", c.attempt, c.base, got, c.want)
 		}
 	}
 }

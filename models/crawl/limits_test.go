@@ -35,19 +35,19 @@ func TestNewJobsGoToTheLeastLoadedSlot(t *testing.T) {
 					want = 0
 				}
 				if s.Jobs != want {
-					t.Errorf("round %d: slot %d has %d jobs, want %d", round, i, s.Jobs, want)
+					t.Errorf("round %d, slot %d: got %d jobs, want %d", round, i, s.Jobs, want)
 				}
 			}
 			if score < 0.85 {
-				t.Errorf("round %d: score %v", round, score)
+				t.Errorf("round %d: got score %v", round, score)
 			}
 		}
 	})
 }
 
-// TestPagesOfOneKindAreLimited checks that a crawl reads a limited number of pages of one pattern and logs what it skips.
+// TestPagesOfOnePatternAreLimited checks that a crawl reads a limited number of pages of one pattern and logs what it skips.
 // Pages of other patterns and other crawls are not limited by it.
-func TestPagesOfOneKindAreLimited(t *testing.T) {
+func TestPagesOfOnePatternAreLimited(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)
 		e := w.begin()
@@ -64,7 +64,7 @@ func TestPagesOfOneKindAreLimited(t *testing.T) {
 		add(links...)
 		add("http://a.example/p/7000000", "http://a.example/other")
 		if n := w.n("SELECT count(*) FROM frontier"); n != 1+crawl.MaxPerPattern+1 {
-			t.Errorf("%d URLs are in the frontier", n)
+			t.Errorf("got %d URLs in the frontier", n)
 		}
 		var said []string
 		lines, err := w.Log(w.Context(), e, 0, 100)
@@ -76,7 +76,7 @@ func TestPagesOfOneKindAreLimited(t *testing.T) {
 		}
 		const reason = `reason="` + crawl.ReasonPattern + `" such_as=http://a.example/p/`
 		if len(said) != 2 || said[0] != "warn URLs skipped count=2 "+reason+"10001" || said[1] != "warn URLs skipped count=1 "+reason+"7000000" {
-			t.Errorf("the log says %q", said)
+			t.Errorf("got log %q", said)
 		}
 		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
 
@@ -84,7 +84,7 @@ func TestPagesOfOneKindAreLimited(t *testing.T) {
 		e = w.begin()
 		w.ok(w.Enqueue(w.Context(), e, []crawl.Found{{Crawl: e.CrawlSeq, URL: "http://a.example/p/1"}}))
 		if n := w.n("SELECT queued FROM job_executions WHERE status = 'running'"); n != 2 {
-			t.Errorf("another crawl has %d URLs to fetch", n)
+			t.Errorf("other crawl: got %d URLs", n)
 		}
 	})
 }
@@ -122,7 +122,7 @@ func TestCrawlAllows(t *testing.T) {
 		{none, "", false},
 	} {
 		if got := c.crawl.Allows(c.host); got != c.want {
-			t.Errorf("domains %v of %s: %q is allowed: %v", c.crawl.Domains, c.crawl.StartHost, c.host, got)
+			t.Errorf("domains %v of %s, %q: got %v", c.crawl.Domains, c.crawl.StartHost, c.host, got)
 		}
 	}
 }

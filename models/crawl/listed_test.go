@@ -24,8 +24,8 @@ func (w *world) crawlListed(n crawl.NewJob, urls ...string) crawl.Job {
 	return j
 }
 
-// waiting returns the manual entries that wait in the frontier.
-func (w *world) waiting() (urls []string) {
+// queuedManual returns the queued manual entries of the frontier.
+func (w *world) queuedManual() (urls []string) {
 	w.Helper()
 	w.ok(w.db.Read(w.Context()).Raw("SELECT url FROM frontier WHERE crawl_seq = 0 AND status = 'pending' ORDER BY url").Scan(&urls).Error)
 	return urls
@@ -39,7 +39,7 @@ func TestCrawlListed(t *testing.T) {
 		if j.Recurring() || j.URL != "http://a.example/" || !j.NextRunAt.Equal(w.Now().Time) {
 			w.Errorf("the job is %+v", j)
 		}
-		if got := w.waiting(); !slices.Equal(got, []string{"http://a.example/alone", "http://a.example/linked", "http://www.a.example/x"}) {
+		if got := w.queuedManual(); !slices.Equal(got, []string{"http://a.example/alone", "http://a.example/linked", "http://www.a.example/x"}) {
 			w.Errorf("waiting are %q", got)
 		}
 		e := w.begin()
@@ -63,14 +63,14 @@ func TestCrawlListed(t *testing.T) {
 		if again.ID == j.ID || again.SourceID != j.SourceID {
 			w.Errorf("after the crawl: job %s of %s, was %s of %s", again.ID, again.SourceID, j.ID, j.SourceID)
 		}
-		if got := w.waiting(); !slices.Equal(got, []string{"http://a.example/alone"}) {
+		if got := w.queuedManual(); !slices.Equal(got, []string{"http://a.example/alone"}) {
 			w.Errorf("then %q wait", got)
 		}
 	})
 }
 
-// TestCrawlListedUsesTheJobThatIsThere checks that a scheduled or running job is reused, and that other jobs do not change.
-func TestCrawlListedUsesTheJobThatIsThere(t *testing.T) {
+// TestCrawlListedReusesJobs checks that a scheduled or running job is reused, and that other jobs do not change.
+func TestCrawlListedReusesJobs(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
 		other := w.job("http://a.example/other", time.Hour)
@@ -153,8 +153,8 @@ func TestFactsOfListedPages(t *testing.T) {
 	})
 }
 
-// TestFactsOfPagesThatAreLinkedAndListed checks that the newest result of the crawl and of the listed page counts.
-func TestFactsOfPagesThatAreLinkedAndListed(t *testing.T) {
+// TestFactsOfLinkedAndListedPages checks that the newest result of the crawl and of the listed page counts.
+func TestFactsOfLinkedAndListedPages(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
 		w.crawlPages(j, map[string]func(*crawl.Result){"/a": failed(crawl.ReasonRobots), "/b": plain, "/c": failed("timed out")})
@@ -171,7 +171,7 @@ func TestFactsOfPagesThatAreLinkedAndListed(t *testing.T) {
 	})
 }
 
-func TestCrawlListedRefuses(t *testing.T) {
+func TestCrawlListedErrors(t *testing.T) {
 	each(t, func(w *world) {
 		var urls []string
 		for i := range crawl.MaxListed {
@@ -183,8 +183,8 @@ func TestCrawlListedRefuses(t *testing.T) {
 		if _, err := w.CrawlListed(w.Context(), crawl.NewJob{URL: "a.example"}, urls); models.CodeOf(err) != models.CodeInvalid {
 			w.Errorf("no URL: %v", err)
 		}
-		if _, err := w.CrawlListed(w.Context(), crawl.NewJob{URL: "http://a.example/", MaxRetries: new(-1)}, urls); models.CodeOf(err) != models.CodeInvalid || len(w.waiting()) != 0 {
-			w.Errorf("an invalid job: %v, %d wait", err, len(w.waiting()))
+		if _, err := w.CrawlListed(w.Context(), crawl.NewJob{URL: "http://a.example/", MaxRetries: new(-1)}, urls); models.CodeOf(err) != models.CodeInvalid || len(w.queuedManual()) != 0 {
+			w.Errorf("an invalid job: %v, %d wait", err, len(w.queuedManual()))
 		}
 		queries := modelstest.Queries(w.T, w.db)
 		w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, urls[:1]...)
@@ -192,8 +192,8 @@ func TestCrawlListedRefuses(t *testing.T) {
 		w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, urls[1])
 		one := queries.Swap(0)
 		w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, urls...)
-		if n := queries.Load(); n != one || len(w.waiting()) != crawl.MaxListed {
-			w.Errorf("one URL takes %d queries, many %d; %d wait", one, n, len(w.waiting()))
+		if n := queries.Load(); n != one || len(w.queuedManual()) != crawl.MaxListed {
+			w.Errorf("one URL takes %d queries, many %d; %d wait", one, n, len(w.queuedManual()))
 		}
 		l, err := w.Sources(w.Context(), "", models.Cursor{}, 10)
 		w.ok(err)

@@ -43,10 +43,10 @@ func TestLockHasOneWinner(t *testing.T) {
 			close(start)
 			all.Wait()
 			if won.Load() != 1 {
-				t.Fatalf("round %d: %d winners", round, won.Load())
+				t.Fatalf("round %d: got %d winners", round, won.Load())
 			}
 			if winner.ExecutionNumber != round || winner.LockToken == "" {
-				t.Errorf("round %d: %+v", round, winner)
+				t.Errorf("round %d: got %+v", round, winner)
 			}
 			err := w.EndExecution(w.Context(), winner, crawl.End{Event: crawl.Succeed})
 			w.ok(err)
@@ -79,16 +79,16 @@ func TestCountsOfAContinuedCrawl(t *testing.T) {
 		second := w.begin()
 		for _, e := range []crawl.Execution{first, second} {
 			if e.PagesNew != 1 || e.PagesChanged != 1 || e.PagesGone != 1 || e.Queued != 2 || e.StartHash == "" || e.StartError != "slow" {
-				t.Errorf("run %d: %+v", e.ExecutionNumber, e)
+				t.Errorf("run %d: got %+v", e.ExecutionNumber, e)
 			}
 		}
 		if second.StartHash != first.StartHash || second.CrawlSeq != first.CrawlSeq || second.Metadata["continues"] != first.ID || second.ItemsCrawled != 0 || first.ItemsCrawled != 4 {
-			t.Errorf("%+v\n%+v", first, second)
+			t.Errorf("got %+v\nand %+v", first, second)
 		}
 		stored, err := w.Execution(w.Context(), second.ID)
 		w.ok(err)
 		if stored.PagesNew != 1 || stored.PagesChanged != 1 || stored.PagesGone != 1 || stored.Queued != 2 || len(w.changes(stored, "")) != 3 {
-			t.Errorf("stored: %+v, %v", stored, w.changes(stored, ""))
+			t.Errorf("got %+v, %v", stored, w.changes(stored, ""))
 		}
 	})
 }
@@ -104,23 +104,23 @@ func TestRetries(t *testing.T) {
 			got := w.get(j)
 			pause := time.Minute << (retry - 1)
 			if got.Status != crawl.Pending || got.CurrentRetryCount != retry || got.NextRunAt != w.Now().Add(pause) || got.LastError != "broken" {
-				t.Errorf("retry %d: %+v", retry, got)
+				t.Errorf("retry %d: got %+v", retry, got)
 			}
 			w.clock.Advance(pause)
 		}
 		e := w.begin()
 		if e.RetryAttempt != crawl.DefaultRetries {
-			t.Errorf("attempt %d", e.RetryAttempt)
+			t.Errorf("got attempt %d", e.RetryAttempt)
 		}
 		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Fail, Error: "broken"})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Failed || !got.NextRunAt.IsZero() {
-			t.Errorf("no retries left: %+v", got)
+			t.Errorf("no retries left: got %+v", got)
 		}
 		got, err := w.Act(w.Context(), j.ID, crawl.Retry)
 		w.ok(err)
 		if got.Status != crawl.Pending || got.CurrentRetryCount != 0 || got.NextRunAt != w.Now() {
-			t.Errorf("retried: %+v", got)
+			t.Errorf("manual retry: got %+v", got)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestSchedule(t *testing.T) {
 		j := w.job("http://a.example/", 6*time.Hour)
 		first := j.NextRunAt
 		if j.Status != crawl.Scheduled || !first.After(w.Now().Time) || first.After(w.Now().Add(6*time.Hour).Time) {
-			t.Fatalf("first run at %v", first)
+			t.Fatalf("got first run at %v", first)
 		}
 		w.clock.Advance(first.Sub(w.Now().Time) + 7*time.Minute) // it starts late
 		e := w.begin()
@@ -140,7 +140,7 @@ func TestSchedule(t *testing.T) {
 		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.NextRunAt != first.Add(6*time.Hour) {
-			t.Errorf("next run at %v, want %v", got.NextRunAt, first.Add(6*time.Hour))
+			t.Errorf("got next run at %v, want %v", got.NextRunAt, first.Add(6*time.Hour))
 		}
 		_, err = w.Act(w.Context(), j.ID, crawl.ForceRun)
 		w.ok(err)
@@ -150,7 +150,7 @@ func TestSchedule(t *testing.T) {
 		err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.NextRunAt != forced.Add(6*time.Hour) {
-			t.Errorf("after a forced run: %v, want %v", got.NextRunAt, forced.Add(6*time.Hour))
+			t.Errorf("after a forced run: got %v, want %v", got.NextRunAt, forced.Add(6*time.Hour))
 		}
 	})
 }
@@ -171,7 +171,7 @@ func TestAdaptiveScheduling(t *testing.T) {
 		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.Every() != want || got.NextRunAt != w.Now().Add(want) {
-			t.Errorf("run %d: every %v, next in %v", i+1, got.Every(), got.NextRunAt.Sub(w.Now().Time))
+			t.Errorf("run %d: got interval %v, next run in %v", i+1, got.Every(), got.NextRunAt.Sub(w.Now().Time))
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestDisabledAndDeletedSources(t *testing.T) {
 		due := func(want int) {
 			t.Helper()
 			if seqs, _, err := w.Due(w.Context(), 10); err != nil || len(seqs) != want {
-				t.Errorf("%d jobs are due, want %d: %v", len(seqs), want, err)
+				t.Errorf("got %d due jobs, want %d, error %v", len(seqs), want, err)
 			}
 		}
 		_, err := w.EditSource(w.Context(), j.SourceID, crawl.SourceEdit{Enabled: &no})
@@ -199,11 +199,11 @@ func TestDisabledAndDeletedSources(t *testing.T) {
 		w.ok(err)
 		held, err := w.HeldBy(w.Context(), w.me)
 		if err != nil || len(held) != 1 || held[0].Enabled || held[0].Deleted {
-			t.Errorf("held %+v %v", held, err)
+			t.Errorf("got %+v, %v", held, err)
 		}
 		w.ok(w.DeleteSource(w.Context(), j.SourceID))
 		if held, err := w.HeldBy(w.Context(), w.me); err != nil || len(held) != 1 || !held[0].Deleted {
-			t.Errorf("held %+v %v", held, err)
+			t.Errorf("got %+v, %v", held, err)
 		}
 		_, err = w.RestoreSource(w.Context(), j.SourceID)
 		w.ok(err)

@@ -183,7 +183,7 @@ func TestChangesOfASite(t *testing.T) {
 			w.Errorf("broken links: %+v", broken.Items)
 		}
 		if got := w.search(crawl.PageFilter{Query: "price"}); !slices.Equal(got, []string{"/a"}) {
-			w.Errorf("search found %v", got)
+			w.Errorf("search: got %v", got)
 		}
 
 		second := site{"/": "Home\n->/a\n->/b", "/a": "Alpha\nThe price is 12 euros"} // /b is now a 404, and no page links to /c
@@ -237,8 +237,8 @@ func TestChangesOfASite(t *testing.T) {
 	})
 }
 
-// TestVersionsAreBounded checks that a page keeps only its newest versions.
-func TestVersionsAreBounded(t *testing.T) {
+// TestVersionsAreLimited checks that a page keeps only its newest versions.
+func TestVersionsAreLimited(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
 		for i := range crawl.KeepVersions + 3 {
@@ -329,35 +329,35 @@ func TestDamagedTextIsNotIndexed(t *testing.T) {
 	})
 }
 
-// TestWhatIsGone checks that a page that cannot be read now keeps the pages that it may link to. Pages that were removed,
+// TestGonePages checks that a page that cannot be read now keeps the pages that it may link to. Pages that were removed,
 // redirect or have another canonical URL are gone.
-func TestWhatIsGone(t *testing.T) {
+func TestGonePages(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
 		pages := site{"/": "Home\n->/hub\n->/old", "/hub": "Hub\n->/k1\n->/k2", "/k1": "One", "/k2": "Two", "/old": "Old"}
 		w.crawlSite(j, pages)
 		pages["/hub"] = "status 403"
 		if e := w.crawlSite(j, pages); e.PagesGone != 0 {
-			t.Errorf("%d pages are gone while what links to them is refused", e.PagesGone)
+			t.Errorf("got %d gone pages while the pages that link to them cannot be read", e.PagesGone)
 		}
 		pages["/hub"] = "Hub\n->/k1\n->/k2"
 		if e := w.crawlSite(j, pages); e.PagesNew != 0 || e.PagesGone != 0 {
-			t.Errorf("after that: %+v", e)
+			t.Errorf("after that: got %+v", e)
 		}
 		pages["/old"] = "moved /k1"
 		e := w.crawlSite(j, pages)
 		if got := w.changes(e, ""); e.PagesGone != 1 || !slices.Equal(got, []string{"gone /old"}) {
-			t.Errorf("a redirect: %d gone, %v", e.PagesGone, got)
+			t.Errorf("redirect: got %d gone, %v", e.PagesGone, got)
 		}
 		if got := w.search(crawl.PageFilter{Query: "old"}); got != nil {
-			t.Errorf("search finds %v, which redirects", got)
+			t.Errorf("search: got %v, which redirects", got)
 		}
 		// The job has no other history, however long ago its last crawl was.
 		modelstest.Exec(w.T, w.db, "DELETE FROM job_executions")
 		delete(pages, "/k2")
 		pages["/hub"] = "Hub\n->/k1"
 		if e := w.crawlSite(j, pages); e.PagesGone != 1 {
-			t.Errorf("%d pages are gone after the earlier executions were deleted", e.PagesGone)
+			t.Errorf("got %d gone pages after the earlier executions were deleted", e.PagesGone)
 		}
 	})
 }
@@ -372,30 +372,30 @@ func TestTemporaryRedirectsKeepThePage(t *testing.T) {
 		for run, want := range [][]string{{"new /login"}, nil} {
 			e := w.crawlSite(j, pages)
 			if got := w.changes(e, ""); !slices.Equal(got, want) || e.PagesGone != 0 || e.PagesChanged != 0 || e.PagesNew != len(want) || e.ItemsCrawled != 3 {
-				t.Errorf("run %d: %v, %+v", run, got, e)
+				t.Errorf("run %d: got %v, %+v", run, got, e)
 			}
 			for _, path := range []string{"/a", "/c"} {
 				if p := w.page(path); !p.GoneAt.IsZero() || p.Versions != 1 || p.TextVersion != 1 || p.StatusCode != 200 {
-					t.Errorf("%s: %+v", path, p)
+					t.Errorf("%s: got %+v", path, p)
 				}
 			}
 			if got := w.search(crawl.PageFilter{Query: "fox"}); len(got) != 2 {
-				t.Errorf("search found %v", got)
+				t.Errorf("search: got %v", got)
 			}
 		}
 		pages["/a"], pages["/c"] = "Alpha\nfox", "Gamma\nwolf"
 		e := w.crawlSite(j, pages)
 		if got := w.changes(e, ""); !slices.Equal(got, []string{"changed /c", "gone /login"}) {
-			t.Errorf("afterwards: %v", got)
+			t.Errorf("afterwards: got %v", got)
 		}
 		pages["/a"] = "moved /b"
 		e = w.crawlSite(j, pages)
 		if got := w.changes(e, ""); !slices.Equal(got, []string{"gone /a"}) {
-			t.Errorf("after a permanent move: %v", got)
+			t.Errorf("after a permanent move: got %v", got)
 		}
 		pages["/a"] = "away /c" // which does not restore it
 		if e = w.crawlSite(j, pages); w.changes(e, "") != nil || w.page("/a").GoneAt.IsZero() {
-			t.Errorf("gone before: %v", w.changes(e, ""))
+			t.Errorf("got changes %v of a page that was gone before", w.changes(e, ""))
 		}
 	})
 }
@@ -409,7 +409,7 @@ func TestGonePagesAreRequestedInFull(t *testing.T) {
 		w.crawlSite(j, site{"/": "Home\n->/b"}) // /a: no page links to it; /b: 404
 		for _, path := range []string{"/a", "/b"} {
 			if p := w.page(path); p.GoneAt.IsZero() || p.ETag != "" {
-				t.Errorf("%s: gone at %v, ETag %q", path, p.GoneAt, p.ETag)
+				t.Errorf("%s: got gone at %v, ETag %q", path, p.GoneAt, p.ETag)
 			}
 		}
 	})
@@ -427,7 +427,7 @@ func TestLateReport(t *testing.T) {
 		e, err := w.Execution(w.Context(), e.ID)
 		w.ok(err)
 		if e.BrokenLinks != 1 || e.ReportedPage != nil {
-			t.Errorf("the first execution has %d broken links", e.BrokenLinks)
+			t.Errorf("first execution: got %d broken links", e.BrokenLinks)
 		}
 	})
 }

@@ -17,31 +17,31 @@ func TestReapExecutionsBeyondTheNewest(t *testing.T) {
 		j := w.job("http://a.example/", 24*time.Hour)
 		w.run(j, crawl.KeepExecutions)
 		if n := w.reapAll(1000); n != 0 {
-			t.Errorf("%d rows of the newest executions are deleted", n)
+			t.Errorf("got %d deleted rows of the newest executions, want 0", n)
 		}
 		w.run(j, 3)
 		other := w.job("http://b.example/", 24*time.Hour)
 		w.run(other, 1)
 		if n := w.reap(w.ReapExecutions, 1000); n != 0 {
-			t.Errorf("%d executions are deleted before their entries", n)
+			t.Errorf("got %d executions deleted before their entries, want 0", n)
 		}
 		for _, want := range []int64{2, 1, 0} {
 			if n := w.reap(w.ReapFrontier, 2); n != want {
-				t.Errorf("%d entries are deleted, want %d", n, want)
+				t.Errorf("got %d deleted entries, want %d", n, want)
 			}
 		}
 		for _, want := range []int64{1, 1, 1, 0} {
 			if n := w.reap(w.ReapExecutions, 16); n != want {
-				t.Errorf("%d executions are deleted, want %d", n, want)
+				t.Errorf("got %d deleted executions, want %d", n, want)
 			}
 		}
 		w.left(j, 4, crawl.KeepExecutions)
 		w.left(other, 1, 1)
 
-		w.clock.Advance(2 * crawl.KeepFrontier) // entries no longer stay because of their age
+		w.clock.Advance(2 * crawl.KeepFrontier) // the entries are old enough
 		w.reapAll(1000)
 		if n := w.n("SELECT count(*) FROM frontier"); n != 0 {
-			t.Errorf("%d entries are left", n)
+			t.Errorf("got %d entries, want 0", n)
 		}
 		w.run(j, 2)
 		w.reapAll(1000)
@@ -59,13 +59,13 @@ func TestReapOldExecutions(t *testing.T) {
 		w.clock.Advance(crawl.KeepExecutionFor - time.Hour)
 		w.run(j, 1)
 		if w.reapAll(1000); w.n("SELECT count(*) FROM job_executions") != 3 {
-			t.Error("executions are deleted before 30 days")
+			t.Error("executions were deleted before 30 days")
 		}
 		w.clock.Advance(time.Hour)
 		w.reapAll(1000)
 		w.left(j, 3, 1)
 		if n := w.n("SELECT count(DISTINCT execution_seq) FROM job_logs"); n != 1 {
-			t.Errorf("logs of %d executions are left", n)
+			t.Errorf("got logs of %d executions", n)
 		}
 
 		running := w.job("http://b.example/", 0)
@@ -79,7 +79,7 @@ func TestReapOldExecutions(t *testing.T) {
 		w.left(running, 1, 1)
 		w.left(paused, 1, 1)
 		if n := w.n("SELECT count(*) FROM frontier WHERE status = 'pending'"); n != 2 {
-			t.Errorf("%d entries are left to fetch", n)
+			t.Errorf("got %d entries to fetch", n)
 		}
 	})
 }

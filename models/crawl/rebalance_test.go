@@ -82,33 +82,33 @@ func checkMoves(t *testing.T, now time.Time, jobs []crawl.Planned, moves []crawl
 		case m.ID != j.ID || m.From != j.Next:
 			t.Errorf("%v is not a move of %v", m, j)
 		case j.Every == 0:
-			t.Errorf("%v moves, which runs once", j)
+			t.Errorf("%v moves, but runs once", j)
 		case m.From.Sub(now) <= crawl.NoMoveBefore:
-			t.Errorf("%v moves, which is due in %v", j, m.From.Sub(now))
+			t.Errorf("%v moves, but is due in %v", j, m.From.Sub(now))
 		case now.Sub(j.MovedAt) <= crawl.NoMoveAgain:
-			t.Errorf("%v moves, which moved %v ago", j, now.Sub(j.MovedAt))
+			t.Errorf("%v moves, but moved %v ago", j, now.Sub(j.MovedAt))
 		case m.To.Sub(now) <= crawl.NoMoveBefore || m.To.Sub(now) > j.Every:
 			t.Errorf("%v moves to %v from now", j, m.To.Sub(now))
 		case m.To != crawl.Place(m.To.Truncate(crawl.SlotLength), m.Seq):
-			t.Errorf("%v is not the place of %v", m.To, j)
+			t.Errorf("%v is not the time of %v", m.To, j)
 		}
 		seen[m.Seq] = true
 	}
 	result := moved(now, jobs, moves)
 	if before != scoreOf(now, jobs) || after != scoreOf(now, result) || after < before {
-		t.Errorf("score from %v to %v, in fact from %v to %v", before, after, scoreOf(now, jobs), scoreOf(now, result))
+		t.Errorf("got scores %v and %v, want %v and %v", before, after, scoreOf(now, jobs), scoreOf(now, result))
 	}
 	if was, is := squares(now, jobs), squares(now, result); len(moves) > 0 && is >= was {
-		t.Errorf("the squares do not fall: from %d to %d", was, is)
+		t.Errorf("the sum of squares does not decrease: from %d to %d", was, is)
 	}
 }
 
-func TestRebalanceMakesAnUnevenPlanEven(t *testing.T) {
+func TestRebalanceEvensOutAPlan(t *testing.T) {
 	jobs := unevenPlan(1, unevenJobs)
 	moves, before, after := crawl.Rebalance(slotNow, jobs)
 	checkMoves(t, slotNow, jobs, moves, before, after)
 	if after <= 0.95 || before > 0.9 {
-		t.Errorf("%d moves from score %v to %v", len(moves), before, after)
+		t.Errorf("got %d moves from score %v to %v", len(moves), before, after)
 	}
 	shuffled := slices.Clone(jobs)
 	rand.New(rand.NewPCG(5, 6)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -125,15 +125,15 @@ func TestRebalanceSpreadsOneSlot(t *testing.T) {
 	}
 	moves, before, after := crawl.Rebalance(slotNow, jobs)
 	checkMoves(t, slotNow, jobs, moves, before, after)
-	if before != 0 || after < 0.96 { // the first three slots are too near
-		t.Errorf("from %v to %v", before, after)
+	if before != 0 || after < 0.96 { // the first three slots are too soon
+		t.Errorf("got scores %v and %v", before, after)
 	}
 	if again, _, _ := crawl.Rebalance(slotNow, moved(slotNow, jobs, moves)); len(again) != 0 {
-		t.Errorf("%d moves of a plan that is even", len(again))
+		t.Errorf("got %d moves of an even plan, want 0", len(again))
 	}
 }
 
-func TestRebalanceLeavesAnEvenPlan(t *testing.T) {
+func TestRebalanceKeepsAnEvenPlan(t *testing.T) {
 	var jobs []crawl.Planned
 	for i := range 96 {
 		for range 3 {
@@ -142,16 +142,16 @@ func TestRebalanceLeavesAnEvenPlan(t *testing.T) {
 		}
 	}
 	if moves, before, after := crawl.Rebalance(slotNow, jobs); len(moves) != 0 || before != 1 || after != 1 {
-		t.Errorf("%v, from %v to %v", moves, before, after)
+		t.Errorf("got %v, scores %v and %v", moves, before, after)
 	}
 	if moves, before, after := crawl.Rebalance(slotNow, nil); len(moves) != 0 || before != 1 || after != 1 {
-		t.Errorf("without jobs %v, from %v to %v", moves, before, after)
+		t.Errorf("without jobs: got %v, scores %v and %v", moves, before, after)
 	}
 }
 
-// TestRebalanceAgainMovesLittle checks that few jobs move two hours later, when some jobs have run and the window has moved.
+// TestRebalanceAgainMovesFewJobs checks that few jobs move two hours later, when some jobs have run and the window has moved.
 // (After one hour, the jobs that were too near at first move.) Intervals that do not divide the window need more moves.
-func TestRebalanceAgainMovesLittle(t *testing.T) {
+func TestRebalanceAgainMovesFewJobs(t *testing.T) {
 	odd := unevenPlan(2, unevenJobs)
 	for i := range odd {
 		odd[i].MovedAt = time.Time{}
@@ -174,7 +174,7 @@ func TestRebalanceAgainMovesLittle(t *testing.T) {
 			case hour == 0:
 				first = len(moves)
 			case hour == 1 && len(moves) > first*c.next/100, hour > 1 && len(moves) > first*c.later/100, before < 0.9:
-				t.Errorf("%s, hour %d: %d moves after %d at first, score from %v", name, hour, len(moves), first, before)
+				t.Errorf("%s, hour %d: got %d moves after %d at first, score %v", name, hour, len(moves), first, before)
 			}
 			jobs = moved(now, jobs, moves)
 			now = now.Add(crawl.NoMoveAgain + time.Second)
@@ -192,7 +192,7 @@ func TestRebalanceAgainMovesLittle(t *testing.T) {
 	}
 }
 
-func TestRebalanceKeepsItsRules(t *testing.T) {
+func TestRebalanceObeysItsRules(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for seed := range uint64(300) {
 		jobs := unevenPlan(seed, r.IntN(300))

@@ -166,10 +166,10 @@ func TestPlansOfRestrictedReads(t *testing.T) {
 		case "counts", "distribution", "preview", "figures": // they count all jobs
 			continue
 		}
-		byAdmin := modelstest.Sent(t, w.db, func() error { w.told(w.admin(), p, r.do); return nil })
-		sent := modelstest.Sent(t, w.db, func() error { w.told(alice, p, r.do); return nil })
+		byAdmin := modelstest.Sent(t, w.db, func() error { w.resultOf(w.admin(), p, r.do); return nil })
+		sent := modelstest.Sent(t, w.db, func() error { w.resultOf(alice, p, r.do); return nil })
 		if len(sent) != len(byAdmin) && !r.own {
-			t.Errorf("%s takes %d queries, for an admin %d", r.name, len(sent), len(byAdmin))
+			t.Errorf("%s: got %d queries, %d for an admin", r.name, len(sent), len(byAdmin))
 		}
 		known := map[string]bool{}
 		for _, s := range byAdmin {

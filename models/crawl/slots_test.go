@@ -24,22 +24,22 @@ func counts(l *crawl.Load) map[int]int {
 	return found
 }
 
-func TestSlotsBeginWithTheOneThatHoldsThePresent(t *testing.T) {
+func TestSlotsStartWithTheCurrentOne(t *testing.T) {
 	for _, now := range []time.Time{slotNow, slotNow.In(time.FixedZone("", 20*60))} {
 		slots := crawl.NewLoad(now).Slots()
 		if len(slots) != 96 {
-			t.Fatalf("%d slots", len(slots))
+			t.Fatalf("got %d slots", len(slots))
 		}
 		for i, s := range slots {
 			want := time.Date(2030, 5, 17, 10, 15*i, 0, 0, time.UTC)
 			if s.Start != want || s.Start.Unix()%900 != 0 || s.Jobs != 0 {
-				t.Errorf("slot %d: %+v", i, s)
+				t.Errorf("slot %d: got %+v", i, s)
 			}
 		}
 	}
 }
 
-func TestAJobCountsInEachSlotInWhichItRuns(t *testing.T) {
+func TestJobCountsInEachSlotInWhichItRuns(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
 		next, every time.Duration
@@ -80,7 +80,7 @@ func TestAJobCountsInEachSlotInWhichItRuns(t *testing.T) {
 		got := counts(l)
 		for i := range 96 {
 			if got[i] != want[i] {
-				t.Errorf("%s: %d jobs in slot %d, want %d", name, got[i], i, want[i])
+				t.Errorf("%s: got %d jobs in slot %d, want %d", name, got[i], i, want[i])
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func TestScore(t *testing.T) {
 		},
 	} {
 		if math.Abs(c.got-c.want) > 1e-12 {
-			t.Errorf("%s: %v, want %v", name, c.got, c.want)
+			t.Errorf("%s: got %v, want %v", name, c.got, c.want)
 		}
 	}
 }
@@ -121,12 +121,12 @@ func TestScoreIsBetween0And1(t *testing.T) {
 			l.Add(slotNow.Add(time.Duration(r.Int64N(int64(30*time.Hour)))), time.Duration(r.Int64N(int64(30*time.Hour))), r.IntN(9))
 		}
 		if s := l.Score(); !(0 <= s && s <= 1) {
-			t.Fatalf("score %v of %v", s, counts(l))
+			t.Fatalf("got score %v of %v", s, counts(l))
 		}
 	}
 }
 
-func TestLeastIsTheEmptiestPlaceOfTheFirstInterval(t *testing.T) {
+func TestLeastIsTheEmptiestSlotOfTheFirstInterval(t *testing.T) {
 	slot := func(i int) time.Time {
 		return slotNow.Truncate(crawl.SlotLength).Add(time.Duration(i) * crawl.SlotLength)
 	}
@@ -152,18 +152,18 @@ func TestLeastIsTheEmptiestPlaceOfTheFirstInterval(t *testing.T) {
 			}
 		}
 		if got := l.Least(c.every); got != slot(c.want) {
-			t.Errorf("%s: %v, want %v", name, got, slot(c.want))
+			t.Errorf("%s: got %v, want %v", name, got, slot(c.want))
 		}
 	}
 	for _, every := range []time.Duration{0, -1, time.Minute, 2*crawl.SlotLength - 1} {
 		if got := crawl.NewLoad(slotNow).Least(every); !got.IsZero() {
-			t.Errorf("each %v: %v", every, got)
+			t.Errorf("every %v: got %v", every, got)
 		}
 	}
 }
 
-// TestLeastIsInTheFirstIntervalAlways includes the start of a slot as the current time.
-func TestLeastIsInTheFirstIntervalAlways(t *testing.T) {
+// TestLeastIsAlwaysInTheFirstInterval includes the start of a slot as the current time.
+func TestLeastIsAlwaysInTheFirstInterval(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
 		now := slotNow.Truncate(crawl.SlotLength).Add(time.Duration(r.IntN(3)) * crawl.SlotLength / 3)
@@ -174,7 +174,7 @@ func TestLeastIsInTheFirstIntervalAlways(t *testing.T) {
 		}
 		got := l.Least(every)
 		if !got.After(now) || got.Add(crawl.SlotLength).After(now.Add(every)) || got != got.Truncate(crawl.SlotLength) {
-			t.Fatalf("at %v each %v: %v", now, every, got)
+			t.Fatalf("at %v, every %v: got %v", now, every, got)
 		}
 	}
 }
@@ -185,18 +185,18 @@ func TestPlaceSpreadsTheJobsOfASlot(t *testing.T) {
 	for seq := range int64(1500) {
 		p := crawl.Place(slot, seq)
 		if p.Truncate(crawl.SlotLength) != slot || p.Nanosecond() != 0 || p != crawl.Place(slot, seq) {
-			t.Fatalf("%d is placed at %v", seq, p)
+			t.Fatalf("job %d: got %v", seq, p)
 		}
 		minutes[p.Minute()]++
 	}
 	for m, n := range minutes {
 		if n < 90 || n > 110 {
-			t.Errorf("%d of 1500 jobs in minute %d", n, m)
+			t.Errorf("got %d of 1500 jobs in minute %d", n, m)
 		}
 	}
 	for _, seq := range []int64{-1, math.MinInt64, math.MaxInt64} {
 		if p := crawl.Place(slot, seq); p.Truncate(crawl.SlotLength) != slot {
-			t.Errorf("%d is placed at %v", seq, p)
+			t.Errorf("job %d: got %v", seq, p)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestNextRunKeepsThePhase(t *testing.T) {
 		"never, each minute": {time.Time{}, time.Minute, slotNow.Add(30 * time.Second)},
 	} {
 		if got := crawl.NextRun(c.planned, c.every, slotNow); !got.Equal(c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -27,30 +27,30 @@ func TestEveryStatusAndEvent(t *testing.T) {
 		crawl.Reschedule: {crawl.Completed: crawl.Scheduled},
 	}
 	if len(crawl.Statuses) != 7 {
-		t.Errorf("statuses: %v", crawl.Statuses)
+		t.Errorf("got statuses %v", crawl.Statuses)
 	}
 	for event, next := range want {
 		for _, s := range crawl.Statuses {
 			got, err := crawl.Next(s, event)
 			if got != next[s] || (err == nil) != (next[s] != "") {
-				t.Errorf("%s of a %s job: %q, %v; want %q", event, s, got, err, next[s])
+				t.Errorf("%s of a %s job: got %q, %v, want %q", event, s, got, err, next[s])
 			}
 			if err == nil {
 				continue
 			}
 			if models.CodeOf(err) != models.CodeConflict || !strings.Contains(err.Error(), "A "+string(s)+" job cannot ") {
-				t.Errorf("%s of a %s job: %v", event, s, err)
+				t.Errorf("%s of a %s job: got %v", event, s, err)
 			}
 			for allowed := range next {
 				if !strings.Contains(err.Error(), string(allowed)) {
-					t.Errorf("%s of a %s job: %v does not name %s", event, s, err, allowed)
+					t.Errorf("%s of a %s job: error %v does not name %s", event, s, err, allowed)
 				}
 			}
 		}
 	}
 }
 
-func TestARefusedEventIsExplained(t *testing.T) {
+func TestErrorsOfEvents(t *testing.T) {
 	for _, c := range []struct {
 		status crawl.Status
 		event  crawl.Event
@@ -63,12 +63,12 @@ func TestARefusedEventIsExplained(t *testing.T) {
 	} {
 		_, err := crawl.Next(c.status, c.event)
 		if err == nil || err.Error() != "conflict: "+c.want {
-			t.Errorf("%s of a %s job: %v", c.event, c.status, err)
+			t.Errorf("%s of a %s job: got %v", c.event, c.status, err)
 		}
 	}
 }
 
-func TestAllowedAreTheActionsOfUsers(t *testing.T) {
+func TestAllowedActionsOfUsers(t *testing.T) {
 	for s, want := range map[crawl.Status][]crawl.Event{
 		crawl.Pending:   {crawl.Cancel},
 		crawl.Scheduled: {crawl.Pause, crawl.Cancel, crawl.ForceRun},
@@ -79,7 +79,7 @@ func TestAllowedAreTheActionsOfUsers(t *testing.T) {
 		crawl.Cancelled: nil,
 	} {
 		if got := crawl.Allowed(s); !slices.Equal(got, want) {
-			t.Errorf("a %s job allows %v, want %v", s, got, want)
+			t.Errorf("%s job: got %v, want %v", s, got, want)
 		}
 	}
 }

@@ -45,13 +45,13 @@ var normalURLs = map[string]string{
 func TestNormalize(t *testing.T) {
 	for in, want := range normalURLs {
 		if got, ok := crawl.Normalize(in); got != want || !ok {
-			t.Errorf("%q became %q, %v, want %q", in, got, ok, want)
+			t.Errorf("%q: got %q, %v, want %q", in, got, ok, want)
 		}
 	}
 	long := "http://example.com/" + strings.Repeat("a", models.MaxURL)
 	for _, in := range []string{"", "mailto:a@example.com", "javascript:void(0)", "/a", "http://", "http://u:p@example.com/", "\xff", long} {
 		if got, ok := crawl.Normalize(in); ok || got != "" {
-			t.Errorf("%q became %q", in, got)
+			t.Errorf("%q: got %q", in, got)
 		}
 	}
 }
@@ -67,24 +67,24 @@ func FuzzNormalize(f *testing.F) {
 			return
 		}
 		if again, ok := crawl.Normalize(got); again != got || !ok {
-			t.Errorf("%q became %q, and that %q, %v", in, got, again, ok)
+			t.Errorf("%q: got %q, and from that %q, %v", in, got, again, ok)
 		}
 		base, query, hasQuery := strings.Cut(strings.ToLower(got), "?")
 		if len(got) > models.MaxURL || hasQuery && query == "" || strings.Contains(base, ";jsessionid=") {
-			t.Errorf("%q became %q", in, got)
+			t.Errorf("%q: got %q", in, got)
 		}
 		for p := range strings.SplitSeq(query, "&") {
 			if strings.HasPrefix(p, "utm_") || strings.HasPrefix(p, "phpsessid=") {
-				t.Errorf("%q became %q", in, got)
+				t.Errorf("%q: got %q", in, got)
 			}
 		}
 		today := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 		if reason := crawl.TrapOf(got, today); reason == "" && strings.Count(base, "/") > 25 {
-			t.Errorf("%q is no trap", got)
+			t.Errorf("%q is not a trap", got)
 		}
 		host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(got, "http://"), "https://"), "/")
 		if p := crawl.Pattern(got); !strings.HasPrefix(p, host+"/") || len(p) > len(got) {
-			t.Errorf("the pattern of %q is %q", got, p)
+			t.Errorf("%q: got pattern %q", got, p)
 		}
 	})
 }
@@ -154,12 +154,12 @@ func TestTrapOf(t *testing.T) {
 		"/?date=2035xx":                         "",
 	} {
 		if got := crawl.TrapOf("http://example.com"+in, slotNow); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
+			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
 }
 
-func TestPatternIsOfPagesOfOneKind(t *testing.T) {
+func TestPatternOfURLs(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://example.com/":                                          "example.com/",
 		"https://example.com:8443/a/b/":                                "example.com:8443/a/b/",
@@ -177,7 +177,7 @@ func TestPatternIsOfPagesOfOneKind(t *testing.T) {
 		"http://example.com/a//1":                                      "example.com/a//#",
 	} {
 		if got := crawl.Pattern(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
+			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
 }

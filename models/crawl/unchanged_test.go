@@ -26,10 +26,10 @@ func TestUnchangedPageKeepsItsCopyCurrent(t *testing.T) {
 		pages["/b"] = "unchanged" // since a fetch without a stored copy
 		modelstest.Exec(t, w.db, "UPDATE crawled_pages SET fetched_at = ? WHERE url LIKE '%/b'", second)
 		if e := w.crawlSite(j, pages); e.ItemsCrawled != 3 || w.changes(e, "") != nil {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v", e)
 		}
 		if p := w.page("/a"); p.FetchedAt != third || p.Title != "Alpha" {
-			t.Errorf("the page: %+v", p)
+			t.Errorf("got page %+v", p)
 		}
 		for path, want := range map[string][]crawl.Copy{
 			"/a": {{Hash: bodyHash("new"), CreatedAt: second, FetchedAt: third}, {Hash: bodyHash("old"), CreatedAt: first, FetchedAt: first}},
@@ -38,20 +38,20 @@ func TestUnchangedPageKeepsItsCopyCurrent(t *testing.T) {
 			copies, err := w.Copies(w.Context(), w.page(path), 10)
 			w.ok(err)
 			if len(copies) != len(want) {
-				t.Fatalf("%s: %d copies", path, len(copies))
+				t.Fatalf("%s: got %d copies", path, len(copies))
 			}
 			for i, c := range copies {
 				if c.Hash != want[i].Hash || c.CreatedAt != want[i].CreatedAt || c.FetchedAt != want[i].FetchedAt {
-					t.Errorf("%s: copy %d is %+v", path, i, c)
+					t.Errorf("%s: copy %d: got %+v", path, i, c)
 				}
 			}
 		}
 	})
 }
 
-// TestPagesWithoutACopyAreRequestedInFull checks that a page is requested unconditionally while its archived copy is
+// TestPagesWithoutACopyAreRequestedUnconditionally checks that a page is requested unconditionally while its archived copy is
 // missing.
-func TestPagesWithoutACopyAreRequestedInFull(t *testing.T) {
+func TestPagesWithoutACopyAreRequestedUnconditionally(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", time.Hour)
 		w.crawlSite(j, site{"/": "Home"})
@@ -68,7 +68,7 @@ func TestPagesWithoutACopyAreRequestedInFull(t *testing.T) {
 			entries, err := s.Load(w.Context(), host, 1)
 			w.ok(err)
 			if len(entries) != 1 || (entries[0].ETag == page.ETag) != conditional || (entries[0].LastModified == page.LastModified) != conditional {
-				t.Errorf("%s: %+v", when, entries)
+				t.Errorf("%s: got %+v", when, entries)
 			}
 		}
 		wants(w.Store, true, "without an archive")

@@ -182,8 +182,8 @@ func jobsIn(slots []crawl.Slot) (n int) {
 	return n
 }
 
-// told formats the result of a read.
-func (w *world) told(ctx context.Context, p private, do func(*world, context.Context, private) (any, error)) string {
+// resultOf formats the result of a read.
+func (w *world) resultOf(ctx context.Context, p private, do func(*world, context.Context, private) (any, error)) string {
 	w.Helper()
 	got, err := do(w, ctx, p)
 	if m, ok := errors.AsType[*models.Error](err); ok {
@@ -193,37 +193,37 @@ func (w *world) told(ctx context.Context, p private, do func(*world, context.Con
 	return fmt.Sprintf("%+v", got)
 }
 
-// TestReadsPassOverPrivateSources checks that no read shows a private source to a user who cannot see it.
-func TestReadsPassOverPrivateSources(t *testing.T) {
+// TestReadsSkipPrivateSources checks that no read shows a private source to a user who cannot see it.
+func TestReadsSkipPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		alice, bob := w.as("alice"), w.as("bob")
 		_, err := w.AddJob(alice, crawl.NewJob{URL: "http://b.example/", Interval: crawl.Interval{Count: 1, Type: crawl.Days}})
 		w.ok(err)
 		before := map[string]string{}
 		for _, r := range reads {
-			before[r.name] = w.told(alice, private{}, r.do)
+			before[r.name] = w.resultOf(alice, private{}, r.do)
 		}
 		p := w.secretOf(bob)
-		w.clock.Advance(time.Minute) // otherwise the figures are cached
+		w.clock.Advance(time.Minute) // otherwise the statistics are cached
 		for _, r := range reads {
-			if got := w.told(alice, p, r.do); got != before[r.name] {
+			if got := w.resultOf(alice, p, r.do); got != before[r.name] {
 				w.Errorf("%s: alice reads %s\nand before %s", r.name, got, before[r.name])
 			}
 			if r.same {
 				continue
 			}
-			if got := w.told(bob, p, r.do); got == before[r.name] {
+			if got := w.resultOf(bob, p, r.do); got == before[r.name] {
 				w.Errorf("%s: bob reads only %s", r.name, got)
 			}
-			if got := w.told(w.admin(), p, r.do); (got == before[r.name]) != r.own {
+			if got := w.resultOf(w.admin(), p, r.do); (got == before[r.name]) != r.own {
 				w.Errorf("%s: an admin reads %s", r.name, got)
 			}
 		}
 	})
 }
 
-// TestChangesPassOverPrivateSources checks that streams report only jobs that their reader can see.
-func TestChangesPassOverPrivateSources(t *testing.T) {
+// TestChangesSkipPrivateSources checks that streams report only jobs that their reader can see.
+func TestChangesSkipPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		of := map[string]*crawl.Changes{}
 		readers := map[string]context.Context{"alice": w.as("alice"), "bob": w.as("bob"), "root": w.admin(), "background": w.Context()}
@@ -245,9 +245,9 @@ func TestChangesPassOverPrivateSources(t *testing.T) {
 	})
 }
 
-// TestWritesPassOverPrivateSources checks that a user who cannot see a source cannot change its data, and gets the errors
+// TestWritesRefusePrivateSources checks that a user who cannot see a source cannot change its data, and gets the errors
 // for missing data.
-func TestWritesPassOverPrivateSources(t *testing.T) {
+func TestWritesRefusePrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		alice, bob := w.as("alice"), w.as("bob")
 		p := w.secretOf(bob)

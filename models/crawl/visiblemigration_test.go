@@ -26,31 +26,31 @@ func TestMigrationToPrivateSources(t *testing.T) {
 			}
 		}
 		var version, entries int
-		read := func(tx *gorm.DB) error { // the readers would keep the old schema
+		read := func(tx *gorm.DB) error { // its connections would keep the old schema
 			return tx.Raw("SELECT (SELECT max(version) FROM schema_migrations), (SELECT count(*) FROM frontier)").Row().Scan(&version, &entries)
 		}
 		for version = 123; version >= 123; w.ok(w.db.Write(t.Context(), read)) {
 			w.ok(w.db.MigrateDown(1))
 		}
 		if entries != 1 {
-			t.Errorf("%d entries on the way back", entries)
+			t.Errorf("got %d entries after the down migration", entries)
 		}
 		w.ok(w.db.Migrate())
 		src, err := w.Source(w.as("alice"), private.ID)
 		w.ok(err)
 		if src.Owner != models.SystemOwner || src.Private() {
-			t.Errorf("the source is %+v", src)
+			t.Errorf("got source %+v", src)
 		}
 		e, created, err := w.AddEntry(bob, "http://a.example/x", "")
 		w.ok(err)
 		if created {
-			t.Error("the shared entry is gone")
+			t.Error("the shared entry is missing")
 		}
 		w.ok(w.DeleteEntry(bob, e.ID()))
 		e, _, err = w.AddEntry(bob, "http://a.example/x", "")
 		w.ok(err)
 		if e.Seq <= 2 {
-			t.Errorf("the next entry has the number %d", e.Seq)
+			t.Errorf("got number %d for the next entry", e.Seq)
 		}
 	})
 }

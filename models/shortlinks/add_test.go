@@ -19,21 +19,21 @@ func TestAdd(t *testing.T) {
 			}
 		})
 		if l.LongURL != "https://Example.com:443/a/?q=1#part" || l.CanonicalURL != "https://example.com/a?q=1" || l.Title != "A title" {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 		if got := f.get("My-key_1"); got != l || got.Status(f.Now()) != shortlinks.Active || got.Visits != 0 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		if _, err := f.Get(f.Context(), "my-key_1"); models.CodeOf(err) != models.CodeNotFound {
-			t.Errorf("keys are told apart by their case: %v", err)
+			t.Errorf("keys are case-sensitive: got %v", err)
 		}
 		if l := f.add(ttl(90 * time.Second)); l.ExpiresAt != f.Now().Add(90*time.Second) {
-			t.Errorf("expires at %v", l.ExpiresAt)
+			t.Errorf("got expiry %v", l.ExpiresAt)
 		}
 	})
 }
 
-func TestAddRefusesBadInput(t *testing.T) {
+func TestAddErrors(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, c := range []struct {
 			location string
@@ -74,17 +74,17 @@ func TestAddRefusesBadInput(t *testing.T) {
 			n := shortlinks.New{LongURL: "https://example.com"}
 			c.change(&n)
 			_, _, err := f.Add(f.Context(), n)
-			f.is(err, models.CodeInvalid, c.location)
+			f.wantError(err, models.CodeInvalid, c.location)
 		}
 		if some, err := f.Any(f.Context()); some || err != nil {
-			t.Errorf("something was stored: %v", err)
+			t.Errorf("stored after errors: %v", err)
 		}
 	})
 }
 
-// What leads to a host that only looks like a blocked one, or to a page of
-// ours that is no short link, is fine.
-func TestDestinationsThatAreFine(t *testing.T) {
+// Destinations on hosts that only look like blocked ones, and on our pages that are not short
+// links, are allowed.
+func TestAllowedDestinations(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, u := range []string{"https://notspam.example", "https://spam.example.org", "https://links.example/status/shop", "https://links.example:8443/s/abcd"} {
 			f.add(func(n *shortlinks.New) { n.LongURL = u })
@@ -99,23 +99,23 @@ func TestTakenKeys(t *testing.T) {
 			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://other.test", Key: k})
 			return err
 		}
-		f.is(take("taken"), models.CodeConflict, "")
+		f.wantError(take("taken"), models.CodeConflict, "")
 		f.must(take("Taken"))
 		f.clock.Advance(time.Hour + 2*time.Minute)
-		f.is(take("taken"), models.CodeConflict, "") // expired, but still there
+		f.wantError(take("taken"), models.CodeConflict, "") // expired, but still there
 		f.reap(10)
 		f.must(take("taken"))
 		f.must(f.Delete(f.Context(), "taken"))
-		f.is(take("taken"), models.CodeConflict, "") // it could be restored
+		f.wantError(take("taken"), models.CodeConflict, "") // deleted, but it can be restored
 		f.clock.Advance(day + time.Hour)
 		f.reap(10)
 		f.must(take("taken"))
-		f.leads("taken", "https://other.test")
+		f.redirectsTo("taken", "https://other.test")
 	})
 }
 
-// Of many who want the same key at once one gets it.
-func TestOneGetsTheKey(t *testing.T) {
+// If many clients add the same key at once, one succeeds.
+func TestOneClientGetsTheKey(t *testing.T) {
 	each(t, func(f fixture) {
 		var wg sync.WaitGroup
 		got := make(chan models.Code, 20)
@@ -138,7 +138,7 @@ func TestOneGetsTheKey(t *testing.T) {
 			}
 		}
 		if won != 1 {
-			t.Errorf("%d got it", won)
+			t.Errorf("got %d successful adds, want 1", won)
 		}
 	})
 }
@@ -170,29 +170,29 @@ func TestAddIdempotency(t *testing.T) {
 			}
 		}
 		if len(keys) != 1 || created != 1 {
-			t.Errorf("%d created, keys %v", created, keys)
+			t.Errorf("got %d created, keys %v", created, keys)
 		}
 		page, err := f.List(f.Context(), shortlinks.Filter{}, models.Cursor{}, 10)
 		if err != nil || len(page.Items) != 1 {
-			t.Errorf("%d rows, %v", len(page.Items), err)
+			t.Errorf("got %d rows, %v", len(page.Items), err)
 		}
-		// Another instance, later, whatever else is sent: the same one.
+		// On another instance, later and with other values: the same short link.
 		l, again, err := f.another().Add(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"})
 		if err != nil || again || !keys[l.Key] || l.LongURL != "https://example.com" {
-			t.Errorf("%v %v %+v", err, again, l)
+			t.Errorf("got %v, %v, %+v", err, again, l)
 		}
-		// Its short key may be another's since.
+		// Even if another short link has the short key now.
 		f.must(f.edit(l.Key, shortlinks.Edit{ExpiresAt: new(f.Now().Add(time.Minute))}))
 		f.clock.Advance(2 * time.Hour)
 		f.reap(10)
 		f.add(key(l.Key))
 		another, again, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
 		if err != nil || !again || another.Key == l.Key {
-			t.Errorf("%v %v %+v", err, again, another)
+			t.Errorf("got %v, %v, %+v", err, again, another)
 		}
 		f.clock.Advance(models.KeyRetention)
 		if _, created, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"}); err != nil || !created {
-			t.Errorf("a key is forgotten after a day: %v %v", created, err)
+			t.Errorf("a key expires after a day: got created %v, %v", created, err)
 		}
 	})
 }

@@ -19,12 +19,12 @@ func TestChangedAfter(t *testing.T) {
 			for _, c := range changes {
 				got[c.Key] = true
 				if c.Version <= version || c.Version > newest {
-					t.Errorf("%+v is not after %d and up to %d", c, version, newest)
+					t.Errorf("got %+v, want a version after %d and up to %d", c, version, newest)
 				}
 			}
 			for _, key := range want {
 				if !got[key] {
-					t.Errorf("%s is not in %v", key, changes)
+					t.Errorf("%s is missing in %v", key, changes)
 				}
 			}
 			if len(changes) != len(want) {
@@ -44,15 +44,15 @@ func TestChangedAfter(t *testing.T) {
 		if err := f.edit("key-1", shortlinks.Edit{MaxVisits: new(int64(-1))}); err == nil {
 			t.Error("-1 visits are accepted")
 		}
-		changed() // nothing was committed
+		changed() // nothing is committed
 		version = 0
 		if _, changes, err := f.ChangedAfter(f.Context(), 0, 2); err != nil || len(changes) != 2 {
-			t.Errorf("the limit is 2: %v %v", changes, err)
+			t.Errorf("limit 2: got %v, %v", changes, err)
 		}
 	})
 }
 
-// A version is greater than that of any change before, whatever the clock says.
+// Each version is greater than the previous one, for any clock.
 func TestVersionsGrow(t *testing.T) {
 	each(t, func(f fixture) {
 		l := f.add()
@@ -61,19 +61,19 @@ func TestVersionsGrow(t *testing.T) {
 			before := l
 			l = f.add()
 			if l.Version <= before.Version {
-				t.Errorf("a link has version %d, the one before it %d", l.Version, before.Version)
+				t.Errorf("added: got version %d after %d", l.Version, before.Version)
 			}
 			before = l
 			l, err := f.Edit(f.Context(), l.Key, shortlinks.Edit{Title: new("x")})
 			f.must(err)
 			if l.Version <= before.Version || f.get(l.Key).Version != l.Version {
-				t.Errorf("a change has version %d, the one before it %d", l.Version, before.Version)
+				t.Errorf("changed: got version %d after %d", l.Version, before.Version)
 			}
 		}
-		// As after a restored backup: it is also greater than those of changes that were lost.
+		// After a restored backup it is also greater than the versions of lost changes.
 		f.clock.Advance(2e9)
 		if l := f.add(); l.Version != models.At(f.clock.Now()).UnixMicro() {
-			t.Errorf("version %d at %s", l.Version, f.clock.Now())
+			t.Errorf("got version %d at %s", l.Version, f.clock.Now())
 		}
 	})
 }

@@ -18,12 +18,12 @@ func TestOtherSpellingsOfOwnHosts(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, u := range spellings {
 			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: u})
-			f.is(err, models.CodeInvalid, "long_url")
+			f.wantError(err, models.CodeInvalid, "long_url")
 		}
 	})
 }
 
-// Without PUBLIC_URL the own hosts are the names of this machine, of which there are many.
+// Without PUBLIC_URL, the own hosts are all names of this machine.
 func TestOtherNamesOfThisMachine(t *testing.T) {
 	each(t, func(f fixture) {
 		f.opts.Own, f.opts.ShortHost = []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080", "links.lan:8080"}, ""
@@ -33,7 +33,7 @@ func TestOtherNamesOfThisMachine(t *testing.T) {
 			"localhost.", "LOCALHOST", "ｌｏｃａｌｈｏｓｔ", "１２７.1", "127.0.0.2", "127.255.255.254", "0.0.0.0", "0", "[::]", "links.localhost", "Links.Lan.",
 		} {
 			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: "http://" + host + ":8080/s/abcd"})
-			f.is(err, models.CodeInvalid, "long_url")
+			f.wantError(err, models.CodeInvalid, "long_url")
 			f.add(func(n *shortlinks.New) { n.LongURL = "http://" + host + ":8080/links" })  // a page
 			f.add(func(n *shortlinks.New) { n.LongURL = "http://" + host + ":9090/s/abcd" }) // another server
 		}
@@ -43,8 +43,8 @@ func TestOtherNamesOfThisMachine(t *testing.T) {
 	})
 }
 
-// Blocked and own hosts mean the same however the settings spell them.
-func TestSettingsSpellHostsInTheirOwnWay(t *testing.T) {
+// Blocked and own hosts match in any spelling of the settings.
+func TestSpellingsOfHostsInSettings(t *testing.T) {
 	each(t, func(f fixture) {
 		f.opts.Own, f.opts.ShortHost, f.opts.BlockedHosts = []string{"links.example."}, "0x7f.1", []string{"3221225991", "BAD.example.", "::ffff:192.0.2.8"}
 		f = f.another()
@@ -52,13 +52,13 @@ func TestSettingsSpellHostsInTheirOwnWay(t *testing.T) {
 			"https://links.example/s/abcd", "http://127.0.0.1:99/abcd", "http://192.0.2.7/", "http://a.bad.example/", "http://192.0.2.8/",
 		} {
 			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: u})
-			f.is(err, models.CodeInvalid, "long_url")
+			f.wantError(err, models.CodeInvalid, "long_url")
 		}
 		f.add(func(n *shortlinks.New) { n.LongURL = "http://192.0.2.9/" })
 	})
 }
 
-// What was stored while its host was another's does not redirect once it is ours.
+// A short link does not redirect if its host has become one of ours.
 func TestStoredLinksToOwnHosts(t *testing.T) {
 	each(t, func(f fixture) {
 		f.opts.Own, f.opts.ShortHost, f.opts.BlockedHosts = nil, "", nil
@@ -70,7 +70,7 @@ func TestStoredLinksToOwnHosts(t *testing.T) {
 		f.opts.Own, f.opts.ShortHost, f.opts.BlockedHosts = []string{"links.example", "127.0.0.1:8080"}, "lw.example", []string{"spam.example"}
 		now := f.another()
 		for _, key := range keys {
-			now.leads(key, "gone")
+			now.redirectsTo(key, "gone")
 		}
 	})
 }

@@ -20,16 +20,16 @@ func TestEdit(t *testing.T) {
 		f.must(err)
 		if got.LongURL != "https://new.test/x" || got.CanonicalURL != "https://new.test/x" || got.ExpiresAt != end || got.MaxVisits != 0 ||
 			got.Title != "New" || got.Status(f.Now()) != shortlinks.Disabled || got.CreatedAt != l.CreatedAt {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v", got)
 		}
 		if stored := f.get("edit"); stored != got {
-			t.Errorf("stored  %+v\nanswered %+v", stored, got)
+			t.Errorf("stored   %+v\nreturned %+v", stored, got)
 		}
 		if got.Version <= l.Version {
-			t.Error("caches could not tell which of the two is newer")
+			t.Error("the version did not increase")
 		}
 		if unchanged, err := f.Edit(f.Context(), "edit", shortlinks.Edit{}); err != nil || unchanged.LongURL != got.LongURL || unchanged.ExpiresAt != got.ExpiresAt {
-			t.Errorf("%+v %v", unchanged, err)
+			t.Errorf("got %+v, %v", unchanged, err)
 		}
 		for location, e := range map[string]shortlinks.Edit{
 			"long_url":   {LongURL: new("javascript:alert(1)")},
@@ -38,19 +38,19 @@ func TestEdit(t *testing.T) {
 			"title":      {Title: new(strings.Repeat("t", 301))},
 		} {
 			_, err := f.Edit(f.Context(), "edit", e)
-			f.is(err, models.CodeInvalid, location)
+			f.wantError(err, models.CodeInvalid, location)
 		}
 		if after := f.get("edit"); after.LongURL != got.LongURL || after.Title != got.Title {
-			t.Errorf("a refused change left something: %+v", after)
+			t.Errorf("a failed edit changed the link: %+v", after)
 		}
 		_, err = f.Edit(f.Context(), "none", shortlinks.Edit{})
-		f.is(err, models.CodeNotFound, "")
+		f.wantError(err, models.CodeNotFound, "")
 		_, err = f.Edit(f.Context(), "x'\x00", shortlinks.Edit{})
-		f.is(err, models.CodeNotFound, "")
+		f.wantError(err, models.CodeNotFound, "")
 	})
 }
 
-// An expiry that has passed may stay as it is while something else is changed.
+// An expiry in the past can stay while other fields change.
 func TestEditOfAnExpiredLink(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("late"), ttl(time.Minute))
@@ -58,23 +58,23 @@ func TestEditOfAnExpiredLink(t *testing.T) {
 		past := f.get("late").ExpiresAt
 		_, err := f.Edit(f.Context(), "late", shortlinks.Edit{Title: new("New"), ExpiresAt: &past})
 		f.must(err)
-		f.leads("late", "gone")
+		f.redirectsTo("late", "gone")
 		_, err = f.Edit(f.Context(), "late", shortlinks.Edit{ExpiresAt: &models.Time{}})
 		f.must(err)
-		f.leads("late", "https://example.com/page")
+		f.redirectsTo("late", "https://example.com/page")
 	})
 }
 
-// A link whose host is blocked by now can still be changed in all else.
+// A link whose host was blocked later can still change in all other fields.
 func TestEditOfABlockedLink(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("late"))
 		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'https://spam.example/x'")
 		got, err := f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: new("https://spam.example/x"), Title: new("New"), Disabled: new(true)})
 		if err != nil || got.Title != "New" || !got.Disabled {
-			t.Errorf("%+v %v", got, err)
+			t.Errorf("got %+v, %v", got, err)
 		}
 		_, err = f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: new("https://spam.example/y")})
-		f.is(err, models.CodeInvalid, "long_url")
+		f.wantError(err, models.CodeInvalid, "long_url")
 	})
 }

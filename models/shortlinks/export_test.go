@@ -2,6 +2,5 @@ package shortlinks
 
 import "time"
 
-// On a busy machine a database may take its time. How soon a visit gives up is
-// tested where visits come by HTTP.
+// On a busy machine the database can be slow. The timeout of visits is tested over HTTP.
 func init() { loadTimeout = time.Minute }

@@ -18,7 +18,7 @@ import (
 
 const day = models.Day
 
-// fixture is a store over a fresh database and a cache of its own.
+// fixture is a store with an empty database and its own cache.
 type fixture struct {
 	*shortlinks.Store
 	testing.TB
@@ -42,8 +42,8 @@ func newFixture(t testing.TB, db *models.DB) fixture {
 	return f.another()
 }
 
-// another is another instance of the program: the same database and clock, a
-// cache and a counter of its own.
+// another returns another instance with the same database and clock, and its own cache and
+// counter.
 func (f fixture) another() fixture {
 	f.cache = cache.NewMemory(1000, f.clock.Now)
 	f.Cleanup(f.cache.Close)
@@ -59,8 +59,8 @@ func (f fixture) must(err error) {
 	}
 }
 
-// is checks the code of an error, and for invalid input the member it names.
-func (f fixture) is(err error, code models.Code, location string) {
+// wantError checks the code of an error, and its location for invalid input.
+func (f fixture) wantError(err error, code models.Code, location string) {
 	f.Helper()
 	e, ok := errors.AsType[*models.Error](err)
 	if !ok || e.Code != code || location != "" && (len(e.Fields) != 1 || e.Fields[0].Location != location) {
@@ -68,7 +68,7 @@ func (f fixture) is(err error, code models.Code, location string) {
 	}
 }
 
-// add makes a short link to https://example.com/page.
+// add adds a short link to https://example.com/page.
 func (f fixture) add(change ...func(*shortlinks.New)) shortlinks.ShortLink {
 	f.Helper()
 	n := shortlinks.New{LongURL: "https://example.com/page"}
@@ -98,7 +98,7 @@ func (f fixture) get(key string) shortlinks.ShortLink {
 	return l
 }
 
-// visit returns the destination of a key, or "gone" or "unknown".
+// visit returns the destination of a key, "gone" or "unknown".
 func (f fixture) visit(key string) string {
 	f.Helper()
 	to, err := f.Visit(f.Context(), key, shortlinks.Visitor{})
@@ -112,7 +112,7 @@ func (f fixture) visit(key string) string {
 	return to
 }
 
-func (f fixture) leads(key, want string) {
+func (f fixture) redirectsTo(key, want string) {
 	f.Helper()
 	if got := f.visit(key); got != want {
 		f.Errorf("%s leads to %q, want %q", key, got, want)
@@ -138,8 +138,8 @@ func (f fixture) edit(key string, e shortlinks.Edit) error {
 	return err
 }
 
-// addMany stores short links k-000000 … past the store, which is quicker. set
-// are further columns: "expires_at = 1".
+// addMany adds short links k-000000 … without the store, which is faster. set has further
+// columns: "expires_at = 1".
 func (f fixture) addMany(n int, set string) {
 	f.Helper()
 	now := f.Now()
@@ -158,7 +158,7 @@ func (f fixture) addMany(n int, set string) {
 	}))
 }
 
-// count stores the visits made until now.
+// count stores all pending visits.
 func (f fixture) count() {
 	f.Helper()
 	over, cancel := context.WithCancel(context.Background())

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMadeKeys(t *testing.T) {
+func TestRandomKeys(t *testing.T) {
 	const n = 20_000
 	seen, signs := map[string]bool{}, map[rune]int{}
 	for range n {
@@ -19,13 +19,13 @@ func TestMadeKeys(t *testing.T) {
 		}
 	}
 	if strings.ContainsAny(generatedAlphabet, "0O1lIio") {
-		t.Error("signs that look alike")
+		t.Error("got characters that look alike")
 	}
-	// Each sign is as likely as any other: the counts are within six standard deviations.
+	// All characters are equally likely: the counts are within six standard deviations.
 	want := float64(n*generatedLength) / float64(len(generatedAlphabet))
 	for _, sign := range generatedAlphabet {
 		if d := float64(signs[sign]) - want; d*d > 36*want {
-			t.Errorf("%c was drawn %d times, want about %.0f", sign, signs[sign], want)
+			t.Errorf("%c: got %d times, want about %.0f", sign, signs[sign], want)
 		}
 	}
 }
@@ -38,10 +38,10 @@ func TestReserved(t *testing.T) {
 	s.Reserve("Crawler")
 	for _, word := range []string{"admin", "HealthZ", "login", "shorten", "www", "cRawler"} {
 		if !s.Reserved(word) {
-			t.Errorf("%s is free", word)
+			t.Errorf("%s is not reserved", word)
 		}
 	}
 	if s.Reserved("admin1") || s.Reserved("") {
-		t.Error("too much is reserved")
+		t.Error("too many words are reserved")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// The number of visits is exact, however many come at once to however many instances.
+// The visit limit is exact for concurrent visits on several instances.
 func TestMaxVisitsIsExact(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("some"), limit(7))
@@ -28,23 +28,23 @@ func TestMaxVisitsIsExact(t *testing.T) {
 		wg.Wait()
 		l := f.get("some")
 		if led.Load() != 7 || refused.Load() != 53 || l.Visits != 7 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
-			t.Errorf("%d redirected, %d refused: %+v", led.Load(), refused.Load(), l)
+			t.Errorf("got %d redirects, %d refused, %+v", led.Load(), refused.Load(), l)
 		}
-		// Two more visits are two more for every instance, also for those that saw the limit reached.
+		// If the limit grows by two, all instances allow exactly two more visits, even if they cached that it was reached.
 		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: new(int64(9))})
 		f.must(err)
 		if l := f.get("some"); !l.ExhaustedAt.IsZero() {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 		for i, want := range []string{"https://example.com/page", "https://example.com/page", "gone"} {
 			if got := f.visit("some"); got != want {
-				t.Errorf("visit %d leads to %s", i, got)
+				t.Errorf("visit %d: got %s", i, got)
 			}
 		}
 	})
 }
 
-// A claim goes by what the link is now, not by what a cache holds of it.
+// A claim uses the current link, not the cached one.
 func TestClaimOfAChangedLink(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("moves"), limit(5))
@@ -58,12 +58,12 @@ func TestClaimOfAChangedLink(t *testing.T) {
 		} {
 			f.must(f.edit("moves", shortlinks.Edit{Disabled: new(false), LongURL: new("https://example.com/page"), MaxVisits: new(int64(100))}))
 			stale := f.another()
-			stale.leads("moves", "https://example.com/page")
+			stale.redirectsTo("moves", "https://example.com/page")
 			f.must(f.edit("moves", c.e))
-			stale.leads("moves", c.want)
+			stale.redirectsTo("moves", c.want)
 		}
 		if l := f.get("moves"); l.Visits != 4 {
-			t.Errorf("%d visits were claimed", l.Visits)
+			t.Errorf("got %d claimed visits", l.Visits)
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// TestQueryPlans asks SQLite how it runs each statement: none reads a whole
-// table, and none sorts one.
+// TestQueryPlans checks SQLite's plan of each statement: none scans a whole table, and none
+// sorts one.
 func TestQueryPlans(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	f.addMany(3000, "expires_at = created_at + seq * 1000000, disabled = seq % 10 = 0, exhausted_at = CASE WHEN seq % 7 = 0 THEN 1 END")
@@ -58,8 +58,8 @@ func TestQueryPlans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, f.db, c.do) {
 				for _, step := range modelstest.Plan(t, f.db, s) {
-					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN expired", "SCAN due"}, step) // by a LIMIT within
-					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") {        // the rows that are sent along
+					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN expired", "SCAN due"}, step) // limited by a LIMIT
+					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") {        // rows of the statement itself
 						continue
 					}
 					if modelstest.ReadsAll(step) || modelstest.Sorts(step) && !slices.Contains([]string{"count", "stats", "expired"}, c.name) {

@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// as is a context of a request by an account.
+// as returns a context of a request by an account.
 func (f fixture) as(name string) context.Context {
 	return models.WithActor(f.Context(), models.Actor{Name: name, Via: "session", SeesAll: name == "root"})
 }
@@ -30,7 +30,7 @@ func (f fixture) private(name string, n shortlinks.New) shortlinks.ShortLink {
 	return l
 }
 
-// audited are the entries since the last call, each as "alice short_link.edit spring {…} {…}".
+// audited returns the audit entries since the last call, each as "alice short_link.edit spring {…} {…}".
 func (f fixture) audited() (texts []string) {
 	f.Helper()
 	var all []audit.Entry
@@ -54,8 +54,8 @@ func TestPrivateShortLinks(t *testing.T) {
 		used := f.private("bob", shortlinks.New{LongURL: "https://used.test", Key: "bobs-used", MaxVisits: 1})
 		f.private("bob", shortlinks.New{LongURL: "https://gone.test", Key: "bobs-gone"})
 		f.must(f.Delete(f.as("bob"), "bobs-gone"))
-		f.leads("bobs-1", "https://bob.test/path") // visitors are redirected
-		f.leads("bobs-used", "https://used.test")
+		f.redirectsTo("bobs-1", "https://bob.test/path") // visitors are redirected
+		f.redirectsTo("bobs-used", "https://used.test")
 		f.count()
 
 		list := func(filter shortlinks.Filter) func(context.Context) ([]string, error) {
@@ -76,7 +76,7 @@ func TestPrivateShortLinks(t *testing.T) {
 				return keys, err
 			}
 		}
-		const mine = "bob admin none" // who finds it
+		const mine = "bob admin none" // who can see it
 		for _, c := range []struct {
 			name, key, seenBy string
 			find              func(context.Context) ([]string, error)
@@ -149,7 +149,7 @@ func TestPrivateShortLinks(t *testing.T) {
 		} {
 			before := f.get(bobs.Key)
 			f.audited()
-			f.is(c.do(f.as("alice")), models.CodeNotFound, "")
+			f.wantError(c.do(f.as("alice")), models.CodeNotFound, "")
 			if after := f.get(bobs.Key); after != before {
 				f.Errorf("%s as alice has changed %+v\nto %+v", c.name, before, after)
 			}
@@ -173,8 +173,8 @@ func TestPrivateShortLinks(t *testing.T) {
 	})
 }
 
-// ByURL prefers a shared short link to one of the account. A key is taken for all
-// accounts.
+// ByURL prefers a shared short link to one of the account. A used key is not
+// available to any account.
 func TestPrivateShortLinkOfURL(t *testing.T) {
 	each(t, func(f fixture) {
 		const url = "https://example.com/page"
@@ -197,7 +197,7 @@ func TestPrivateShortLinkOfURL(t *testing.T) {
 			of(who, "shared-1")
 		}
 		_, _, err := f.Add(f.as("alice"), shortlinks.New{LongURL: url, Key: "bobs-1"})
-		f.is(err, models.CodeConflict, "")
+		f.wantError(err, models.CodeConflict, "")
 	})
 }
 
@@ -210,14 +210,14 @@ func TestShareShortLink(t *testing.T) {
 			_, err := f.Edit(f.as(who), l.Key, shortlinks.Edit{Private: &private})
 			return err
 		}
-		f.is(share("alice", true), models.CodeForbidden, "")
-		f.must(share("alice", false)) // it is
+		f.wantError(share("alice", true), models.CodeForbidden, "")
+		f.must(share("alice", false)) // unchanged
 		f.must(share("root", true))
 		if got := f.get(l.Key); got.PrivateTo != "bob" || got.Owner != "bob" {
 			f.Errorf("%+v", got)
 		}
-		f.is(share("alice", false), models.CodeNotFound, "")
-		f.leads("some", "https://example.com/page")
+		f.wantError(share("alice", false), models.CodeNotFound, "")
+		f.redirectsTo("some", "https://example.com/page")
 		f.must(share("bob", false))
 		if got := f.get(l.Key); got.Private() {
 			f.Errorf("%+v", got)
@@ -225,7 +225,7 @@ func TestShareShortLink(t *testing.T) {
 	})
 }
 
-// An Idempotency-Key is of the actor that uses it.
+// Each actor has its own Idempotency-Keys.
 func TestIdempotencyKeysOfActors(t *testing.T) {
 	each(t, func(f fixture) {
 		add := func(ctx context.Context, private bool) (string, bool) {
@@ -255,7 +255,7 @@ func TestIdempotencyKeysOfActors(t *testing.T) {
 	})
 }
 
-// Each change by a request has one entry.
+// Each change by a request has one audit entry.
 func TestShortLinkAudit(t *testing.T) {
 	each(t, func(f fixture) {
 		want := func(entries ...string) {
@@ -284,15 +284,15 @@ func TestShortLinkAudit(t *testing.T) {
 		f.must(err)
 		want(`bob short_link.restore some`)
 		_, _, err = f.Add(bob, shortlinks.New{LongURL: "https://a.test", Key: "some"})
-		f.is(err, models.CodeConflict, "")
+		f.wantError(err, models.CodeConflict, "")
 		f.add(key("background"))
-		f.leads("some", "https://a.test")
+		f.redirectsTo("some", "https://a.test")
 		f.count()
 		want()
 	})
 }
 
-// The lists of an account that does not see everything read no whole table.
+// The lists of an account that cannot see everything do not scan a whole table.
 func TestPlansOfPrivateShortLinks(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	f.addMany(3000, "expires_at = created_at + seq * 1000000, private_to = CASE WHEN seq % 2 = 0 THEN 'bob' ELSE '' END")

@@ -13,14 +13,14 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-func (f fixture) waiting() int {
+func (f fixture) backlog() int {
 	f.Helper()
 	n, err := f.Waiting(f.Context(), 1000)
 	f.must(err)
 	return n
 }
 
-// Expired links are kept for the buffer time, then deleted with their visits.
+// Expired links are kept for the retention period, then deleted with their visits.
 func TestReap(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
@@ -34,41 +34,40 @@ func TestReap(t *testing.T) {
 		f.count()
 		f.must(f.Delete(f.Context(), "drop"))
 		f.clock.Advance(time.Hour + time.Minute - time.Microsecond)
-		if n := f.reap(10); n != 1 { // used: an hour ago
-			t.Errorf("%d were reaped", n)
+		if n := f.reap(10); n != 1 { // limit reached an hour ago
+			t.Errorf("got %d deleted", n)
 		}
-		if n := f.waiting(); n != 0 {
-			t.Errorf("%d wait", n)
+		if n := f.backlog(); n != 0 {
+			t.Errorf("got a backlog of %d", n)
 		}
 		f.clock.Advance(time.Microsecond)
-		if n := f.waiting(); n != 1 {
-			t.Errorf("%d wait", n)
+		if n := f.backlog(); n != 1 {
+			t.Errorf("got a backlog of %d", n)
 		}
 		if n := f.reap(10); n != 1 {
-			t.Errorf("%d were reaped", n)
+			t.Errorf("got %d deleted", n)
 		}
 		f.clock.Advance(day)
 		if n := f.reap(10); n != 1 || f.reap(10) != 0 {
-			t.Errorf("%d were reaped", n)
+			t.Errorf("got %d deleted", n)
 		}
 		if got := strings.Join(f.list(shortlinks.Filter{}), " "); got != "live off1" {
-			t.Errorf("%s are left", got)
+			t.Errorf("got %s left", got)
 		}
 		for _, table := range []string{"short_link_days", "short_link_referrers"} {
 			var n int
 			f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table + " WHERE short_link_seq NOT IN (SELECT seq FROM short_links)").Scan(&n).Error)
 			if n != 0 {
-				t.Errorf("%d rows without a link in %s", n, table)
+				t.Errorf("got %d rows without a link in %s", n, table)
 			}
 		}
-		f.leads("live", "https://example.com/page")
-		f.another().leads("ends", "unknown")
+		f.redirectsTo("live", "https://example.com/page")
+		f.another().redirectsTo("ends", "unknown")
 	})
 }
 
-// What was deleted can be restored for a day, also if its time is over meanwhile,
-// or was before.
-func TestReapLeavesWhatCanBeRestored(t *testing.T) {
+// A deleted link can be restored for a day, even if it has expired before or since.
+func TestReapKeepsLinksThatCanBeRestored(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
 		f.add(key("used"), limit(1))
@@ -77,40 +76,40 @@ func TestReapLeavesWhatCanBeRestored(t *testing.T) {
 			f.must(f.Delete(f.Context(), k))
 		}
 		f.clock.Advance(shortlinks.KeepDeleted - time.Second)
-		if n := f.reap(10); n != 0 || f.waiting() != 0 {
-			t.Errorf("%d were reaped, %d wait", n, f.waiting())
+		if n := f.reap(10); n != 0 || f.backlog() != 0 {
+			t.Errorf("got %d deleted, a backlog of %d", n, f.backlog())
 		}
 		for _, k := range []string{"ends", "used"} {
 			_, err := f.Restore(f.Context(), k)
 			f.must(err)
 		}
 		if n := f.reap(10); n != 2 {
-			t.Errorf("%d of 2 were reaped", n)
+			t.Errorf("got %d of 2 deleted", n)
 		}
 	})
 }
 
-func TestReapTakesNoMoreThanTheBatch(t *testing.T) {
+func TestReapIsLimitedToABatch(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(25, "expires_at = 1")
 		f.add(key("used"), limit(1), ttl(time.Minute))
 		f.visit("used")
 		f.clock.Advance(2 * time.Hour)
-		if n := f.waiting(); n != 26 { // none is counted twice
-			t.Errorf("%d wait", n)
+		if n := f.backlog(); n != 26 { // no link is counted twice
+			t.Errorf("got a backlog of %d", n)
 		}
 		if n, err := f.Waiting(f.Context(), 20); err != nil || n != 20 {
-			t.Errorf("%d wait, %v", n, err)
+			t.Errorf("got a backlog of %d, %v", n, err)
 		}
 		for i, want := range []int64{10, 10, 6, 0} {
 			if n := f.reap(10); n != want {
-				t.Errorf("batch %d: %d", i, n)
+				t.Errorf("batch %d: got %d", i, n)
 			}
 		}
 	})
 }
 
-// Instances that reap at once take different ones, each of them once.
+// Concurrent instances delete different links, each once.
 func TestReapOfManyInstances(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(300, "expires_at = 1")
@@ -128,14 +127,14 @@ func TestReapOfManyInstances(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if total.Load() != 300 || f.waiting() != 0 {
-			t.Errorf("%d were reaped, %d wait", total.Load(), f.waiting())
+		if total.Load() != 300 || f.backlog() != 0 {
+			t.Errorf("got %d deleted, a backlog of %d", total.Load(), f.backlog())
 		}
 	})
 }
 
-// Instances whose runs overlap do not wait for each other's days. (On SQLite one
-// transaction comes after the other.)
+// Instances whose runs overlap do not wait for rows that another one deletes. On SQLite,
+// transactions run one after the other.
 func TestReapDaysOfTwoInstances(t *testing.T) {
 	each(t, func(f fixture) {
 		if f.db.Engine != models.Postgres {
@@ -154,7 +153,7 @@ func TestReapDaysOfTwoInstances(t *testing.T) {
 		f.write(func(tx *gorm.DB) (int64, error) {
 			mine, err := f.ReapDays(tx, 1)
 			if others := f.write(days(10)); mine != 1 || others != 2 {
-				t.Errorf("%d and %d days", mine, others)
+				t.Errorf("got %d and %d days", mine, others)
 			}
 			return mine, err
 		})
@@ -170,10 +169,10 @@ func TestReapDays(t *testing.T) {
 		f.visitAs("long", "", laptop)
 		f.count()
 		if n := f.write(func(tx *gorm.DB) (int64, error) { return f.ReapDays(tx, 10) }); n != 1 {
-			t.Errorf("%d days", n)
+			t.Errorf("got %d days", n)
 		}
 		if l := f.get("long"); l.Visits != 2 {
-			t.Errorf("the sum is not what is kept of the days: %d", l.Visits)
+			t.Errorf("got a sum of %d visits, want that of the remaining days", l.Visits)
 		}
 	})
 }

@@ -15,34 +15,34 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// No expired URL is ever redirected: from the instant of its end,
-// although the cache holds it, and on an instance that never saw it before.
+// An expired link never redirects, from the exact time of its expiry: neither from a cache nor
+// on an instance that has not cached it.
 func TestExpiredFromTheInstant(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
-		f.leads("ends", "https://example.com/page")
+		f.redirectsTo("ends", "https://example.com/page")
 		f.clock.Advance(time.Minute - time.Microsecond)
-		f.leads("ends", "https://example.com/page")
+		f.redirectsTo("ends", "https://example.com/page")
 		f.clock.Advance(time.Microsecond)
-		f.leads("ends", "gone")
-		f.another().leads("ends", "gone")
+		f.redirectsTo("ends", "gone")
+		f.another().redirectsTo("ends", "gone")
 		if l := f.get("ends"); l.Status(f.Now()) != shortlinks.Expired {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 	})
 }
 
-// The statements that a visit sends to the database are watched: it never
-// deletes; a cache miss is one SELECT; a hit, live or expired, is nothing.
+// A visit never deletes. A cache miss sends one SELECT, and a hit sends nothing, for active and
+// expired links.
 func TestNoSynchronousDeletes(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
 		f.add(key("live"))
-		f = f.another() // whose cache is empty
+		f = f.another() // its cache is empty
 		f.must(f.cache.Poll(f.Context(), f.Store))
 		sent := func(key, leads string) (statements []string) {
 			stop := modelstest.Statements(t, f.db)
-			f.leads(key, leads)
+			f.redirectsTo(key, leads)
 			for _, s := range stop() {
 				statements = append(statements, s.SQL)
 			}
@@ -50,12 +50,12 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		}
 		one := func(key, leads string) {
 			if got := sent(key, leads); len(got) != 1 || !strings.HasPrefix(got[0], "SELECT ") {
-				t.Errorf("%s is asked of the database by %q", key, got)
+				t.Errorf("%s: got statements %q", key, got)
 			}
 		}
 		none := func(key, leads string) {
 			if got := sent(key, leads); len(got) != 0 {
-				t.Errorf("%s sends %q", key, got)
+				t.Errorf("%s: got statements %q, want none", key, got)
 			}
 		}
 		one("live", "https://example.com/page")
@@ -63,21 +63,21 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		one("ends", "https://example.com/page")
 		f.clock.Advance(time.Minute)
 		f.must(f.cache.Poll(f.Context(), f.Store))
-		none("ends", "gone") // the entry has ended: it leaves a tombstone
+		none("ends", "gone") // the entry has expired and becomes a tombstone
 		none("ends", "gone")
 		one("unknown", "unknown")
 		none("unknown", "unknown")
-		none("a", "unknown") // no key
+		none("a", "unknown") // not a valid key
 		f = f.another()
 		one("ends", "gone")
 		none("ends", "gone")
 		if l := f.get("ends"); l.Key != "ends" {
-			t.Error("the row is gone")
+			t.Error("the row was deleted")
 		}
 	})
 }
 
-// A burst on a key that no cache knows is one query.
+// Concurrent misses of a key send one query.
 func TestColdHotKey(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("burst"))
@@ -90,34 +90,34 @@ func TestColdHotKey(t *testing.T) {
 			done.Go(func() {
 				ready.Done()
 				<-start
-				f.leads("burst", "https://example.com/page")
+				f.redirectsTo("burst", "https://example.com/page")
 			})
 		}
 		ready.Wait()
 		close(start)
 		done.Wait()
 		if n.Load() != 1 {
-			t.Errorf("%d queries", n.Load())
+			t.Errorf("got %d queries", n.Load())
 		}
 	})
 }
 
-// A change is visible from the moment it is made, whatever is cached.
+// A change is visible at once, for any state of the cache.
 func TestChangesShowAtOnce(t *testing.T) {
 	each(t, func(f fixture) {
-		f.leads("fresh", "unknown")
+		f.redirectsTo("fresh", "unknown")
 		f.add(key("fresh"))
-		f.leads("fresh", "https://example.com/page")
+		f.redirectsTo("fresh", "https://example.com/page")
 		f.must(f.edit("fresh", shortlinks.Edit{LongURL: new("https://new.test")}))
-		f.leads("fresh", "https://new.test")
+		f.redirectsTo("fresh", "https://new.test")
 		f.must(f.edit("fresh", shortlinks.Edit{Disabled: new(true)}))
-		f.leads("fresh", "gone")
+		f.redirectsTo("fresh", "gone")
 		f.must(f.edit("fresh", shortlinks.Edit{Disabled: new(false), ExpiresAt: new(f.Now().Add(time.Second))}))
-		f.leads("fresh", "https://new.test")
+		f.redirectsTo("fresh", "https://new.test")
 		f.clock.Advance(time.Second)
-		f.leads("fresh", "gone")
+		f.redirectsTo("fresh", "gone")
 		f.must(f.edit("fresh", shortlinks.Edit{ExpiresAt: &models.Time{}}))
-		f.leads("fresh", "https://new.test")
+		f.redirectsTo("fresh", "https://new.test")
 	})
 }
 
@@ -132,7 +132,7 @@ func TestReasonsOfGone(t *testing.T) {
 		f.visit("exhausted")
 		f.must(f.edit("disabled", shortlinks.Edit{Disabled: new(true)}))
 		f.must(f.Delete(f.Context(), "deleted"))
-		// Stored before the host was blocked, or not by the store.
+		// Stored before the host was blocked, or without the store.
 		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'https://spam.example/x' WHERE short_key = 'blocked'")
 		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'javascript:alert(1)' WHERE short_key = 'forbidden'")
 		f.clock.Advance(time.Second)
@@ -144,7 +144,7 @@ func TestReasonsOfGone(t *testing.T) {
 			for _, from := range []string{"database", "cache"} {
 				_, err := f.Visit(f.Context(), key, shortlinks.Visitor{})
 				if models.CodeOf(err) != models.CodeGone || !strings.Contains(err.Error(), why) {
-					t.Errorf("%s, from the %s: %v", key, from, err)
+					t.Errorf("%s, from the %s: got %v", key, from, err)
 				}
 			}
 		}
@@ -158,21 +158,21 @@ func TestPreview(t *testing.T) {
 		for range 3 {
 			for key, want := range map[string]string{"plain": "https://example.com/page", "secret": "https://example.com"} {
 				if e, err := f.Preview(f.Context(), key); err != nil || e.LongURL != want {
-					t.Errorf("%s: %s %v", key, e.LongURL, err)
+					t.Errorf("%s: got %s, %v", key, e.LongURL, err)
 				}
 			}
 		}
 		if l := f.get("secret"); l.Visits != 0 {
-			t.Error("a look was counted")
+			t.Error("a preview was counted as a visit")
 		}
 		other := f.another()
 		if _, err := other.Preview(f.Context(), "secret"); err != nil {
 			t.Error(err)
 		}
-		f.leads("secret", "https://example.com/page")
-		for _, instance := range []fixture{f, other} { // whose cache does not know that this was the last visit
+		f.redirectsTo("secret", "https://example.com/page")
+		for _, instance := range []fixture{f, other} { // its cache does not know that this was the last visit
 			_, err := instance.Preview(f.Context(), "secret")
-			f.is(err, models.CodeGone, "")
+			f.wantError(err, models.CodeGone, "")
 		}
 	})
 }
@@ -184,26 +184,26 @@ func TestClockSetBack(t *testing.T) {
 		f.add(key("other"), ttl(time.Minute), limit(5))
 		f.add(key("live"))
 		f.clock.Advance(2 * time.Minute)
-		f.leads("ends", "gone")
+		f.redirectsTo("ends", "gone")
 		f.clock.Advance(-time.Hour)
-		f.leads("ends", "gone")
-		f.leads("other", "gone") // though it was not visited then
-		f.leads("live", "https://example.com/page")
-		// A change made now is newer than what caches hold, although the clock says it is older.
+		f.redirectsTo("ends", "gone")
+		f.redirectsTo("other", "gone") // although it was not visited then
+		f.redirectsTo("live", "https://example.com/page")
+		// A change made now is newer than cached entries, even if its time is earlier.
 		f.must(f.edit("live", shortlinks.Edit{LongURL: new("https://new.test")}))
-		f.leads("live", "https://new.test")
+		f.redirectsTo("live", "https://new.test")
 	})
 }
 
-// The database is locked by another program: what the cache holds is served,
-// and a visit that has to be claimed is refused.
+// While another program locks the database, cached links redirect and visits that need a claim
+// fail.
 func TestDatabaseLocked(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	f.add(key("live"))
 	f.add(key("ends"), ttl(time.Minute))
 	f.add(key("some"), limit(3))
 	for _, k := range []string{"live", "ends", "some"} {
-		f.leads(k, "https://example.com/page")
+		f.redirectsTo(k, "https://example.com/page")
 	}
 	f.clock.Advance(time.Minute)
 	var file string
@@ -211,45 +211,45 @@ func TestDatabaseLocked(t *testing.T) {
 	program, err := models.Open(f.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
 	f.must(err)
 	defer func() { f.must(program.Close()) }()
-	f.must(program.Write(context.Background(), func(*gorm.DB) error { // holds the file
-		f.leads("live", "https://example.com/page")
-		f.leads("ends", "gone")
+	f.must(program.Write(context.Background(), func(*gorm.DB) error { // locks the file
+		f.redirectsTo("live", "https://example.com/page")
+		f.redirectsTo("ends", "gone")
 		ctx, cancel := context.WithTimeout(f.Context(), 50*time.Millisecond)
 		defer cancel()
 		_, err := f.Visit(ctx, "some", shortlinks.Visitor{})
-		f.is(err, models.CodeUnavailable, "")
-		f.another().leads("live", "https://example.com/page") // readers are not held up
+		f.wantError(err, models.CodeUnavailable, "")
+		f.another().redirectsTo("live", "https://example.com/page") // reads are not blocked
 		return nil
 	}))
-	f.leads("some", "https://example.com/page")
+	f.redirectsTo("some", "https://example.com/page")
 }
 
-// The database is gone: what the cache holds is served while it is current, nothing else.
-func TestDatabaseGone(t *testing.T) {
+// Without a database, only cached links redirect, while they are current.
+func TestWithoutDatabase(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	f.add(key("live"))
 	f.add(key("ends"), ttl(time.Minute))
 	f.add(key("some"), limit(3))
 	f.clock.Advance(59 * time.Second)
-	f.leads("live", "https://example.com/page")
-	f.leads("ends", "https://example.com/page")
+	f.redirectsTo("live", "https://example.com/page")
+	f.redirectsTo("ends", "https://example.com/page")
 	f.must(f.db.Close())
 	f.clock.Advance(time.Second)
-	f.leads("live", "https://example.com/page")
-	f.leads("ends", "gone")
+	f.redirectsTo("live", "https://example.com/page")
+	f.redirectsTo("ends", "gone")
 	f.clock.Advance(shortlinks.MaxStale)
 	for _, k := range []string{"live", "some", "unknown"} {
 		if to, err := f.Visit(f.Context(), k, shortlinks.Visitor{}); err == nil || models.CodeOf(err) == models.CodeNotFound {
-			t.Errorf("%s: %q %v", k, to, err)
+			t.Errorf("%s: got %q, %v", k, to, err)
 		}
 	}
 }
 
-// Redirects are served although the rest of the program has no connection left.
-func TestRedirectsHaveConnectionsOfTheirOwn(t *testing.T) {
+// Redirects work even if all other connections are in use.
+func TestRedirectsHaveTheirOwnConnections(t *testing.T) {
 	each(t, func(f fixture) {
 		plain, limited := f.add(), f.add(limit(5))
-		other := f.another() // with an empty cache
+		other := f.another() // its cache is empty
 		release := modelstest.UseUp(f, f.db)
 		other.visit(plain.Key)
 		other.visit(limited.Key)
@@ -259,15 +259,14 @@ func TestRedirectsHaveConnectionsOfTheirOwn(t *testing.T) {
 	})
 }
 
-// Visits of a link with a limit that wait for each other hold up neither other
-// redirects nor the lease.
-func TestClaimsThatWaitHoldUpNothingElse(t *testing.T) {
+// Waiting claims of a link with a visit limit block neither other redirects nor the lease.
+func TestWaitingClaimsBlockNothingElse(t *testing.T) {
 	each(t, func(f fixture) {
 		if f.db.Engine != models.Postgres {
-			return // where the one writer is apart from the readers
+			return // SQLite has separate connections for its writer and the readers
 		}
 		plain, limited := f.add(), f.add(limit(1000))
-		other := f.another() // with an empty cache
+		other := f.another() // its cache is empty
 		locked, release := make(chan struct{}), make(chan struct{})
 		var all sync.WaitGroup
 		defer all.Wait()
@@ -287,7 +286,7 @@ func TestClaimsThatWaitHoldUpNothingElse(t *testing.T) {
 		for range 20 {
 			all.Go(func() { _, _ = other.Visit(context.Background(), limited.Key, shortlinks.Visitor{}) })
 		}
-		time.Sleep(100 * time.Millisecond) // they wait
+		time.Sleep(100 * time.Millisecond) // wait for the lock
 		begun := time.Now()
 		other.visit(plain.Key)
 		if took := time.Since(begun); took > time.Second {

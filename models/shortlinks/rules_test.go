@@ -17,16 +17,16 @@ func FuzzLocation(f *testing.F) {
 		}
 		to := u.Location()
 		if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			t.Errorf("%q becomes %q", s, to)
+			t.Errorf("%q: got %q", s, to)
 		}
 		again, err := store.rules.destination(to)
 		if err != nil || again.Host != u.Host || again.Location() != to {
-			t.Errorf("%q leads to %q, %q to %q (%v)", s, u.Host, to, again.Host, err)
+			t.Errorf("%q: got host %q, and %q: got host %q, %v", s, u.Host, to, again.Host, err)
 		}
 	})
 }
 
-// BenchmarkDestination is the check that every short link passes on its way into a cache.
+// BenchmarkDestination measures the check of a destination before it is cached.
 func BenchmarkDestination(b *testing.B) {
 	for name, o := range map[string]Options{
 		"public": {BlockedHosts: []string{"spam.example", "casino.example"}, Own: []string{"links.example"}, ShortHost: "go.example"},

@@ -21,7 +21,7 @@ func TestStats(t *testing.T) {
 		f.count()
 		l := f.get("stat")
 		if l.Visits != 5 || l.Bots != 1 || l.LastVisitedAt != f.Now() {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 		s, err := f.Stats(f.Context(), "stat", 3)
 		f.must(err)
@@ -30,19 +30,19 @@ func TestStats(t *testing.T) {
 			{Start: today.Add(-2 * day)}, {Start: today.Add(-day), Mobile: 1}, {Start: today, Desktop: 3, Bots: 1},
 		}
 		if fmt.Sprint(s.Days) != fmt.Sprint(want) || s.Devices.People() != 4 || s.Devices.Bots != 1 || s.Devices.Mobile != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("got %+v", s)
 		}
 		if fmt.Sprint(s.Referrers) != "[{ 2} {news.example 2}]" {
-			t.Errorf("%+v", s.Referrers)
+			t.Errorf("got referrers %+v", s.Referrers)
 		}
 		if s, err = f.Stats(f.Context(), "stat", 1); err != nil || len(s.Days) != 1 || s.Devices.People() != 3 {
-			t.Errorf("%+v %v", s, err)
+			t.Errorf("got %+v, %v", s, err)
 		}
 		for _, days := range []int{0, -1, shortlinks.KeepDays + 1} {
 			_, err := f.Stats(f.Context(), "stat", days)
-			f.is(err, models.CodeInvalid, "query.days")
+			f.wantError(err, models.CodeInvalid, "query.days")
 		}
 		_, err = f.Stats(f.Context(), "none", 30)
-		f.is(err, models.CodeNotFound, "")
+		f.wantError(err, models.CodeNotFound, "")
 	})
 }

@@ -30,7 +30,7 @@ func TestList(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("live"), func(n *shortlinks.New) { n.Title = "Größe 100%" })
 		f.clock.Advance(time.Second)
-		f.add(key("used"), limit(1)) // two of the same moment are told apart by their keys
+		f.add(key("used"), limit(1)) // links with the same time are ordered by key
 		f.add(key("ends"), ttl(time.Minute))
 		f.add(key("off1"), ttl(time.Minute))
 		f.add(key("dead"))
@@ -57,20 +57,20 @@ func TestList(t *testing.T) {
 		} {
 			got := f.list(c.filter)
 			if !slices.Equal(got, c.want) && len(got)+len(c.want) > 0 {
-				t.Errorf("%s: %v, want %v", name, got, c.want)
+				t.Errorf("%s: got %v, want %v", name, got, c.want)
 			}
 			for _, k := range got {
 				if status := f.get(k).Status(f.Now()); c.filter.Status != "" && status != c.filter.Status {
-					t.Errorf("%s is %s", k, status)
+					t.Errorf("%s: got status %s", k, status)
 				}
 			}
 		}
 		_, err = f.List(f.Context(), shortlinks.Filter{}, models.Cursor{CreatedAt: f.Now(), ID: "x'\x00"}, 2)
-		f.is(err, models.CodeInvalid, "query.page_token")
+		f.wantError(err, models.CodeInvalid, "query.page_token")
 	})
 }
 
-// A page begins after the last item of the one before, whatever came or went meanwhile.
+// A page starts after the last item of the previous one, even if items were added or deleted meanwhile.
 func TestListWhileItChanges(t *testing.T) {
 	each(t, func(f fixture) {
 		for i := range 6 {
@@ -85,7 +85,7 @@ func TestListWhileItChanges(t *testing.T) {
 		page, err = f.List(f.Context(), shortlinks.Filter{}, page.Next, 10)
 		f.must(err)
 		if len(page.Items) != 4 || page.Items[0].Key != "key-3" || page.More() {
-			t.Errorf("%+v", page.Items)
+			t.Errorf("got %+v", page.Items)
 		}
 	})
 }
@@ -99,28 +99,28 @@ func TestByURL(t *testing.T) {
 		_, err := f.Edit(f.Context(), "off1", shortlinks.Edit{Disabled: new(true)})
 		f.must(err)
 		if l, ok, err := f.ByURL(f.Context(), "https://example.com/page"); err != nil || !ok || l.Key != "old1" {
-			t.Errorf("%v %v %v", l.Key, ok, err)
+			t.Errorf("got %v, %v, %v", l.Key, ok, err)
 		}
 		if _, ok, err := f.ByURL(f.Context(), "https://example.com"); err != nil || ok {
-			t.Errorf("%v %v", ok, err)
+			t.Errorf("got %v, %v", ok, err)
 		}
 	})
 }
 
-// With many that have ended the list is read in its order, with few they are
-// sorted: it is the same list.
+// If many links have expired, the list is read in index order; if few have, it is sorted. Both
+// return the same list.
 func TestListOfManyExpired(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	f.addMany(20_500, "expires_at = 1")
 	f.add(key("live"))
 	page, err := f.List(f.Context(), shortlinks.Filter{Status: shortlinks.Expired, Newest: true}, models.Cursor{}, 5)
 	if err != nil || len(page.Items) != 5 || page.Items[0].Key != "k-020499" || !page.More() {
-		t.Errorf("%+v %v", page, err)
+		t.Errorf("got %+v, %v", page, err)
 	}
 	f.clock.Advance(2 * time.Hour)
 	f.reap(10_000)
 	after, err := f.List(f.Context(), shortlinks.Filter{Status: shortlinks.Expired}, models.Cursor{}, 5)
 	if err != nil || len(after.Items) != 5 || after.Items[0].Key < "k-010000" {
-		t.Errorf("%+v %v", after, err)
+		t.Errorf("got %+v, %v", after, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// Only so many hosts of a link have a row of their own, since a visitor can name any host.
-func TestReferrersAreBounded(t *testing.T) {
+// The number of referrers of a link is limited, because visitors can send any host.
+func TestReferrersAreLimited(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("many"))
 		for round := range 3 {
@@ -21,56 +21,56 @@ func TestReferrersAreBounded(t *testing.T) {
 			}
 			f.count()
 		}
-		f.visitAs("many", "https://h7.example", laptop) // it has its row
+		f.visitAs("many", "https://h7.example", laptop) // it has a row already
 		f.count()
 		var rows, sum int64
 		s, err := f.Stats(f.Context(), "many", 1)
 		f.must(err)
 		if s.Referrers[0].Host != shortlinks.OtherHosts {
-			t.Errorf("%+v", s.Referrers[0])
+			t.Errorf("got %+v", s.Referrers[0])
 		}
 		modelstest.Exec(t, f.db, "DELETE FROM short_link_referrers WHERE host = ?", shortlinks.OtherHosts)
 		err = f.db.Read(f.Context()).Raw("SELECT count(*), sum(visits) FROM short_link_referrers").Row().Scan(&rows, &sum)
 		f.must(err)
 		if rows > shortlinks.MaxReferrers || rows < shortlinks.MaxReferrers-40 || sum+s.Referrers[0].Visits != 361 {
-			t.Errorf("%d rows of %d visits, %d of others", rows, sum, s.Referrers[0].Visits)
+			t.Errorf("got %d rows with %d visits, %d of them of other hosts", rows, sum, s.Referrers[0].Visits)
 		}
 	})
 }
 
-// Each visit is counted once, by its claim or later, also if MaxVisits is set
-// or lifted in between.
+// Each visit is counted once, by its claim or later, even if the visit limit is set or removed
+// in between.
 func TestVisitsAreCountedOnce(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("some"), limit(10))
 		f.visitAs("some", "", crawler)
 		f.visitAs("some", "", laptop)
 		if l := f.get("some"); l.Visits != 2 {
-			t.Errorf("%d visits before they are stored", l.Visits)
+			t.Errorf("got %d visits before they are stored", l.Visits)
 		}
 		f.count()
 		if l := f.get("some"); l.Visits != 2 || l.Bots != 1 {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 		f.visit("some")
 		f.must(f.edit("some", shortlinks.Edit{MaxVisits: new(int64(0))}))
 		f.visit("some")
 		f.count()
 		if l := f.get("some"); l.Visits != 4 {
-			t.Errorf("lifted: %+v", l)
+			t.Errorf("limit removed: got %+v", l)
 		}
 		f.visit("some")
 		f.visit("some")
 		f.must(f.edit("some", shortlinks.Edit{MaxVisits: new(int64(6))}))
 		f.count()
 		if l := f.get("some"); l.Visits != 6 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
-			t.Errorf("set: %+v", l)
+			t.Errorf("limit set: got %+v", l)
 		}
-		f.leads("some", "gone")
+		f.redirectsTo("some", "gone")
 	})
 }
 
-// What a visitor made a moment before the reaper came is passed over.
+// Visits of a link that the reaper has deleted since are skipped.
 func TestVisitsOfAReapedLink(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
@@ -83,13 +83,13 @@ func TestVisitsOfAReapedLink(t *testing.T) {
 		}
 		f.count()
 		if l := f.get("stay"); l.Visits != 1 {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v", l)
 		}
 	})
 }
 
-// Instances that write the visits of the same links at once lose none and do
-// not lock each other out.
+// Instances that concurrently write visits of the same links lose none and cause no
+// deadlocks.
 func TestVisitsOfManyInstances(t *testing.T) {
 	each(t, func(f fixture) {
 		for i := range 30 {
@@ -110,13 +110,13 @@ func TestVisitsOfManyInstances(t *testing.T) {
 		wg.Wait()
 		for i := range 30 {
 			if l := f.get(fmt.Sprintf("key-%d", i)); l.Visits != 20 {
-				t.Errorf("%s: %d visits", l.Key, l.Visits)
+				t.Errorf("%s: got %d visits", l.Key, l.Visits)
 			}
 		}
 	})
 }
 
-// However many visits, three statements write them down.
+// Three statements write any number of visits.
 func TestVisitsAreWrittenInBatches(t *testing.T) {
 	each(t, func(f fixture) {
 		for i := range 100 {
@@ -129,12 +129,12 @@ func TestVisitsAreWrittenInBatches(t *testing.T) {
 		f.count()
 		var kinds []string
 		for _, s := range stop() {
-			if words := strings.Fields(s.SQL); words[0] != "SELECT" { // PostgreSQL's lock
+			if words := strings.Fields(s.SQL); words[0] != "SELECT" { // lock of PostgreSQL
 				kinds = append(kinds, strings.Join(words[:3], " "))
 			}
 		}
 		if fmt.Sprint(kinds) != "[UPDATE short_links SET INSERT INTO short_link_days INSERT INTO short_link_referrers]" {
-			t.Errorf("%q", kinds)
+			t.Errorf("got %q", kinds)
 		}
 	})
 }

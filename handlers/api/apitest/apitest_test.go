@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCheck: responses that the document does not list are found.
+// TestCheck: Check finds responses that the document does not list.
 func TestCheck(t *testing.T) {
 	v, err := read("../openapi.json")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found := check(v, httptest.NewRequest(method, path, nil), nil, rec); (found == "") != c.want {
-			t.Errorf("%s: as the document says: %v, want %v %s", c.name, !c.want, c.want, found)
+			t.Errorf("%s: got valid %v, want %v: %s", c.name, !c.want, c.want, found)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestValid(t *testing.T) {
 		`{"openapi":"3.0.3","info":{"title":"T"},"paths":{}}`:                                                           false,
 	} {
 		if err := Valid([]byte(document)); (err == nil) != want {
-			t.Errorf("%s: %v", document, err)
+			t.Errorf("%s: got %v", document, err)
 		}
 	}
 }

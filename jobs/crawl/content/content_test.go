@@ -64,7 +64,7 @@ func TestCountWords(t *testing.T) {
 	}
 }
 
-// poor is a page whose text the first pass does not find: all of it is in elements that look like something else.
+// poor returns a page whose text is only in elements that the first pass ignores.
 func poor() string {
 	return "<div class=x><nav>" + strings.Repeat("<p>"+english+"</p>", 20) + "</nav><p>" + english + english + "</p></div>"
 }
@@ -73,10 +73,10 @@ func TestReadableFallback(t *testing.T) {
 	for _, page := range []string{poor(), "<div>" + strings.Repeat("<p>"+english+"</p>", 20) + "</div>"} {
 		d := Extract([]byte(page), base, nil, Options{Readability: true})
 		if !d.Readable || d.Words < poorWords {
-			t.Errorf("with the fallback: %d words, %v", d.Words, d.Readable)
+			t.Errorf("with the fallback: got %d words, %v", d.Words, d.Readable)
 		}
 		if plain := Extract([]byte(page), base, nil, Options{}); plain.Readable || plain.Words == 0 {
-			t.Errorf("without the fallback: %d words, %v", plain.Words, plain.Readable)
+			t.Errorf("without the fallback: got %d words, %v", plain.Words, plain.Readable)
 		}
 		if !utf8.ValidString(d.Text) || strings.Contains(d.Text, "  ") {
 			t.Errorf("got %q", d.Text)
@@ -87,7 +87,7 @@ func TestReadableFallback(t *testing.T) {
 	}
 }
 
-// Each of these would take minutes if its time grew with the square of its size.
+// Each of these pages would take minutes if the time were quadratic in its size.
 func TestHostilePages(t *testing.T) {
 	for _, size := range []int{readableBytes, 5 << 20} {
 		for _, part := range []string{
@@ -100,7 +100,7 @@ func TestHostilePages(t *testing.T) {
 				_ = readable(body[:size], base)
 			}
 			if len(d.Text) > 1<<20 || !utf8.ValidString(d.Text) {
-				t.Errorf("%.20q: %d bytes", part, len(d.Text))
+				t.Errorf("%.20q: got %d bytes", part, len(d.Text))
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func BenchmarkLanguage(b *testing.B) {
 		b.Run("declared="+declared, func(b *testing.B) {
 			for b.Loop() {
 				if languageOf(text, 500, declared) != "en" {
-					b.Fatal("not English")
+					b.Fatal("language is not English")
 				}
 			}
 		})
@@ -143,7 +143,7 @@ func BenchmarkExtract(b *testing.B) {
 	b.SetBytes(int64(len(page)))
 	for b.Loop() {
 		if Extract(page, base, nil, Options{}).Words == 0 {
-			b.Fatal("no words")
+			b.Fatal("got no words")
 		}
 	}
 }

@@ -48,9 +48,9 @@ func TestDocumentsAreStoredInTheIndexOfTheirSource(t *testing.T) {
 	if got := e.stored(news)["k_1"].source; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	for field := range want { // all of them can be searched
+	for field := range want { // all can be searched
 		if e.indexes[news].mapping.Properties[field] == nil {
-			t.Errorf("%s has no mapping", field)
+			t.Errorf("no mapping for %s", field)
 		}
 	}
 	if len(e.indexes[news].mapping.Properties) != len(want) {
@@ -58,11 +58,11 @@ func TestDocumentsAreStoredInTheIndexOfTheirSource(t *testing.T) {
 	}
 	if len(e.stored("other_news_raw_content")) != 1 || f.count(indexed) != 2 || f.Status().Error != "" || f.Status().LastSuccess.IsZero() ||
 		testutil.ToFloat64(f.metrics.lastSuccess) == 0 {
-		t.Errorf("%v %+v", e.indexes, f.Status())
+		t.Errorf("got indexes %v, status %+v", e.indexes, f.Status())
 	}
 }
 
-// publishers are two pages whose JSON-LD has members of different types.
+// publishers returns two pages whose JSON-LD has the same member with different types.
 func publishers() (text, object crawl.Document) {
 	text, object = page(1), page(2)
 	text.JSONLD, object.JSONLD = `[{"publisher":"News Inc."}]`, `[{"publisher":{"@type":"Organization","name":"News Inc."}}]`
@@ -77,11 +77,11 @@ func TestPublishersOfDifferentTypesDoNotConflict(t *testing.T) {
 	f.start(t)
 	f.empty(t)
 	if len(e.stored(news)) != 2 || f.store.refusal(1)+f.store.refusal(2) != "" {
-		t.Errorf("%v, refused: %s %s", e.stored(news), f.store.refusal(1), f.store.refusal(2))
+		t.Errorf("got %v, refused: %s, %s", e.stored(news), f.store.refusal(1), f.store.refusal(2))
 	}
 }
 
-func TestIndexWithADynamicMappingIsUsedAsItIs(t *testing.T) {
+func TestIndexWithADynamicMappingIsUsed(t *testing.T) {
 	e := newEngine(t)
 	e.indexes[news] = &index{property{Properties: map[string]*property{}}, map[string]document{}}
 	f := newFixture(t, e.URL, newQueue())
@@ -91,7 +91,7 @@ func TestIndexWithADynamicMappingIsUsedAsItIs(t *testing.T) {
 		t.Error(err)
 	}
 	if len(e.stored(news)) != 2 || f.store.refusal(1) != "" || !strings.Contains(f.store.refusal(2), "document_parsing_exception") {
-		t.Errorf("%v, refused: %q %q", e.stored(news), f.store.refusal(1), f.store.refusal(2))
+		t.Errorf("got %v, refused: %q, %q", e.stored(news), f.store.refusal(1), f.store.refusal(2))
 	}
 	clear(f.indexes.known)
 	f.store.add(page(4))
@@ -99,16 +99,16 @@ func TestIndexWithADynamicMappingIsUsedAsItIs(t *testing.T) {
 		t.Error(err)
 	}
 	if n := f.log.Count("index has a different mapping"); n != 1 {
-		t.Errorf("logged %d times", n)
+		t.Errorf("got %d log lines", n)
 	}
 	if f.count(refused) != 1 || f.log.Count("search engine refused documents") != 1 {
-		t.Errorf("%v refused", f.count(refused))
+		t.Errorf("got %v refused", f.count(refused))
 	}
 }
 
 // Each document of a request has its own result. Only stored, deleted and refused documents are
 // marked as sent.
-func TestEachDocumentIsJudgedForItself(t *testing.T) {
+func TestEachDocumentHasItsOwnResult(t *testing.T) {
 	e := newEngine(t)
 	docs := pages(12)
 	docs[10].Gone, docs[11].Gone = true, true
@@ -122,29 +122,29 @@ func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	}
 	more, some, err := f.batch(t.Context())
 	if more || !some || err == nil || !strings.HasPrefix(err.Error(), "7 of 12 documents: status 429: some_exception") {
-		t.Errorf("%v %v %v", more, some, err)
+		t.Errorf("got %v, %v, %v", more, some, err)
 	}
 	for i, d := range docs {
 		sent, done := f.store.sent[d.Seq]
 		want := map[int]bool{400: true, 409: true, 422: true, 0: true}[codes[d.ID]]
 		isRefused := map[int]bool{400: true, 422: true}[codes[d.ID]]
 		if done != want || (sent.Error != "") != isRefused {
-			t.Errorf("document %d with status %d: done %v %+v", i+1, codes[d.ID], done, sent)
+			t.Errorf("document %d with status %d: got done %v, %+v", i+1, codes[d.ID], done, sent)
 		}
 	}
 	if f.count(failed) != 7 || f.count(refused) != 2 || f.count(stale) != 1 || f.count(indexed) != 1 || f.count(deleted) != 1 {
 		t.Error("wrong counts")
 	}
 	if s := f.Status(); s.Detail != "The search engine returned status 429." || s.Since.IsZero() {
-		t.Errorf("%+v", s)
+		t.Errorf("got status %+v", s)
 	}
 	e.change(nil, nil)
 	if _, _, err := f.batch(t.Context()); err != nil || f.store.left() != 0 || f.Status().Error != "" {
-		t.Errorf("%v, %d left, %+v", err, f.store.left(), f.Status())
+		t.Errorf("got %v, %d unsent, %+v", err, f.store.left(), f.Status())
 	}
 }
 
-func TestPagesThatAreGoneAreDeleted(t *testing.T) {
+func TestGonePagesAreDeleted(t *testing.T) {
 	e := newEngine(t)
 	f := newFixture(t, e.URL, newQueue(pages(2)...))
 	f.start(t)
@@ -154,12 +154,12 @@ func TestPagesThatAreGoneAreDeleted(t *testing.T) {
 	f.store.add(gone, never)
 	f.empty(t)
 	if docs := e.stored(news); len(docs) != 1 || docs["k_2"].version != 1 || f.count(deleted) != 2 {
-		t.Errorf("%v", docs)
+		t.Errorf("got documents %v", docs)
 	}
 }
 
-// A repeat after a crash changes nothing, and an old version replaces no newer one.
-func TestRepeatsDoNoHarm(t *testing.T) {
+// A repeated request after a crash changes nothing, and an old version does not replace a newer one.
+func TestRepeatedRequestsChangeNothing(t *testing.T) {
 	e := newEngine(t)
 	first := page(1)
 	second := first
@@ -172,11 +172,11 @@ func TestRepeatsDoNoHarm(t *testing.T) {
 		}
 	}
 	if d := e.stored(news)["k_1"]; d.version != 2 || d.source["title"] != "new" || f.count(stale) != 1 || f.store.left() != 0 {
-		t.Errorf("%+v", d)
+		t.Errorf("got %+v", d)
 	}
 }
 
-func TestAPageThatChangesMeanwhileIsSentAgain(t *testing.T) {
+func TestPageThatChangesMeanwhileIsSentAgain(t *testing.T) {
 	e := newEngine(t)
 	f := newFixture(t, e.URL, newQueue(page(1)))
 	changed := page(1)
@@ -191,12 +191,12 @@ func TestAPageThatChangesMeanwhileIsSentAgain(t *testing.T) {
 	f.start(t)
 	f.empty(t)
 	if d := e.stored(news)["k_1"]; d.version != 2 {
-		t.Errorf("%+v", d)
+		t.Errorf("got %+v", d)
 	}
 }
 
-// An index that was deleted is created with its mapping, not by the next write.
-func TestADeletedIndexIsCreatedAgain(t *testing.T) {
+// A deleted index is created with its mapping, not implicitly by the next write.
+func TestDeletedIndexIsCreatedAgain(t *testing.T) {
 	e := newEngine(t)
 	now := time.Now()
 	f := newFixture(t, e.URL, newQueue(page(1)), func(o *Options) { o.Clock = func() time.Time { return now } })
@@ -209,18 +209,18 @@ func TestADeletedIndexIsCreatedAgain(t *testing.T) {
 	now = now.Add(checkTTL)
 	f.store.add(page(2))
 	if _, _, err := f.batch(t.Context()); err != nil || len(e.stored(news)) != 1 {
-		t.Errorf("%v %v", err, e.stored(news))
+		t.Errorf("got %v, %v", err, e.stored(news))
 	}
-	// An engine that does not create indexes says so.
+	// An engine that does not create indexes automatically returns an error.
 	f.store.add(page(3))
 	e.change(nil, func(string) (int, string) { return 404, "index_not_found_exception" })
 	if _, _, err := f.batch(t.Context()); err == nil || len(f.indexes.known) != 0 {
-		t.Errorf("%v %v", err, f.indexes.known)
+		t.Errorf("got %v, known %v", err, f.indexes.known)
 	}
 }
 
 // Another instance may create an index at the same time.
-func TestAnIndexThatAnotherInstanceCreated(t *testing.T) {
+func TestIndexOfAnotherInstance(t *testing.T) {
 	e := newEngine(t)
 	f := newFixture(t, e.URL, newQueue(page(1)))
 	first := newFixture(t, e.URL, newQueue(page(2)))
@@ -232,12 +232,12 @@ func TestAnIndexThatAnotherInstanceCreated(t *testing.T) {
 		return false
 	}
 	if _, _, err := f.batch(t.Context()); err != nil || len(e.stored(news)) != 2 {
-		t.Errorf("%v %v", err, e.stored(news))
+		t.Errorf("got %v, %v", err, e.stored(news))
 	}
 }
 
-// What cannot be written as JSON is refused, and does not spoil the request.
-func TestBadDocumentsAreRefused(t *testing.T) {
+// Documents that cannot be encoded as JSON are refused. The others of the request are sent.
+func TestInvalidDocumentsAreRefused(t *testing.T) {
 	e := newEngine(t)
 	docs := pages(4)
 	docs[0].JSONLD = "{\n"
@@ -249,6 +249,6 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if len(e.stored(news)) != 2 || f.store.refusal(1) == "" || f.store.refusal(2) == "" || f.store.left() != 0 {
-		t.Errorf("%v %q %q", e.stored(news), f.store.refusal(1), f.store.refusal(2))
+		t.Errorf("got %v, refused: %q, %q", e.stored(news), f.store.refusal(1), f.store.refusal(2))
 	}
 }

@@ -14,23 +14,22 @@ import (
 	"time"
 )
 
-// engine is a search engine of which a test decides how it fails. It checks each
-// request as Elasticsearch and OpenSearch do, and fails the test where they would
-// take what the service must not send.
+// engine is a fake search engine with configurable failures. It validates requests as
+// Elasticsearch and OpenSearch do. It fails the test for requests that they would accept
+// but the service must not send.
 type engine struct {
 	*testing.T
 	*httptest.Server
 
 	mu       sync.Mutex
 	indexes  map[string]*index
-	requests int // to _bulk
+	requests int // number of _bulk requests
 	auth     string
 
-	fail func(w http.ResponseWriter, r *http.Request) bool // answers a request in place of the engine
-	item func(id string) (status int, kind string)         // has a document fail; 0 = it does not
+	fail func(w http.ResponseWriter, r *http.Request) bool // handles a request instead of the engine
+	item func(id string) (status int, kind string)         // returns an error status for a document; 0 = none
 }
 
-// index is one of the engine.
 type index struct {
 	mapping property
 	docs    map[string]document
@@ -41,7 +40,7 @@ type document struct {
 	source  map[string]any
 }
 
-// property is a field, or the whole of a mapping.
+// property is a field or a whole mapping.
 type property struct {
 	Dynamic    any                  `json:"dynamic,omitempty"`
 	Type       string               `json:"type,omitempty"`
@@ -57,14 +56,14 @@ func newEngine(t *testing.T) *engine {
 	return e
 }
 
-// change sets how the engine fails; nil = it does not.
+// change sets the failures of the engine; nil = none.
 func (e *engine) change(fail func(http.ResponseWriter, *http.Request) bool, item func(string) (int, string)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.fail, e.item = fail, item
 }
 
-// stored returns the documents of an index by id; nil = there is no such index.
+// stored returns the documents of an index by id; nil = the index does not exist.
 func (e *engine) stored(name string) map[string]document {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,11 +119,11 @@ func (e *engine) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bulk reads pairs of lines. It is strict, also where an engine is not.
+// bulk reads pairs of lines. It is stricter than a real engine.
 func (e *engine) bulk(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client has given up
+		return // the client has disconnected
 	}
 	if r.Header.Get("Content-Type") != "application/x-ndjson" || !bytes.HasSuffix(body, []byte("\n")) || r.ContentLength != int64(len(body)) {
 		e.Errorf("a bulk of type %s, length %d and end %q", r.Header.Get("Content-Type"), r.ContentLength, body[max(0, len(body)-5):])
@@ -193,7 +192,7 @@ func (e *engine) write(name, id string, version int64, source map[string]any) (s
 	return 201, ""
 }
 
-// fits reports whether the mapping takes a value. A dynamic one learns of new members.
+// fits reports whether the mapping accepts a value. A dynamic mapping adds new members.
 func (p *property) fits(value any) bool {
 	object, isObject := value.(map[string]any)
 	text, isText := value.(string)
@@ -232,7 +231,7 @@ func (p *property) fits(value any) bool {
 	return true
 }
 
-// guess is the dynamic mapping of a value.
+// guess returns the dynamic mapping of a value.
 func guess(value any) *property {
 	switch v := value.(type) {
 	case []any:

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Whatever a search engine answers, the documents stay to be sent until it is well.
+// After any error of a search engine, documents stay queued until it works again.
 func TestDocumentsWaitForTheSearchEngine(t *testing.T) {
 	answer := func(status int, body string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
@@ -42,7 +42,7 @@ func TestDocumentsWaitForTheSearchEngine(t *testing.T) {
 	} {
 		for _, part := range []string{"_mapping", "_bulk"} {
 			if part == "_mapping" && (name == "no items" || strings.HasSuffix(name, "items") || name == "too many") {
-				continue // they are mappings of a sort
+				continue // valid JSON, but not mappings
 			}
 			t.Run(name+" for "+part, func(t *testing.T) {
 				t.Parallel()
@@ -57,36 +57,36 @@ func TestDocumentsWaitForTheSearchEngine(t *testing.T) {
 					return false
 				}
 				f.start(t)
-				modelstest.Eventually(t, "it has failed twice", func() bool { return f.count(failed) >= 6 })
+				modelstest.Eventually(t, "it failed twice", func() bool { return f.count(failed) >= 6 })
 				if s := f.Status(); f.store.left() != 3 || s.Error == "" || len(s.Error) > 600 || s.Detail == "" || s.Since.IsZero() {
-					t.Errorf("%d left, %+v", f.store.left(), s)
+					t.Errorf("got %d unsent, %+v", f.store.left(), s)
 				}
 				e.change(nil, nil)
 				f.empty(t)
-				modelstest.Eventually(t, "it is well", func() bool { return f.Status().Error == "" })
-				modelstest.Eventually(t, "that is logged", func() bool { return f.log.Count("search engine available again") == 1 })
+				modelstest.Eventually(t, "it works", func() bool { return f.Status().Error == "" })
+				modelstest.Eventually(t, "the recovery is logged", func() bool { return f.log.Count("search engine available again") == 1 })
 				if n := f.log.Count("send documents failed"); n != 1 || len(f.log.String()) > 5000 {
-					t.Errorf("logged %d times", n)
+					t.Errorf("got %d log lines", n)
 				}
 			})
 		}
 	}
 }
 
-func TestDocumentsWaitForASearchEngineThatIsAway(t *testing.T) {
+func TestDocumentsWaitForAnUnavailableSearchEngine(t *testing.T) {
 	e := newEngine(t)
 	e.Close()
 	f := newFixture(t, e.URL, newQueue(page(1)))
 	f.start(t)
-	modelstest.Eventually(t, "it has failed twice", func() bool { return f.count(failed) >= 2 })
+	modelstest.Eventually(t, "it failed twice", func() bool { return f.count(failed) >= 2 })
 	if s := f.Status(); f.store.left() != 1 || s.Detail != "The search engine is unavailable or its response is invalid." {
-		t.Errorf("%+v", s)
+		t.Errorf("got status %+v", s)
 	}
 }
 
-// A slow search engine is sent nothing more meanwhile, nothing more is read, and Stop
-// need not wait for it.
-func TestASlowSearchEngineHoldsNothingUp(t *testing.T) {
+// A slow search engine gets no other request, and no more documents are read. Stop does
+// not wait for it.
+func TestSlowSearchEngineBlocksNothing(t *testing.T) {
 	modelstest.NoLeaks(t)
 	e := newEngine(t)
 	f := newFixture(t, e.URL, newQueue(pages(3)...), func(o *Options) { o.Documents = 1 })
@@ -107,11 +107,11 @@ func TestASlowSearchEngineHoldsNothingUp(t *testing.T) {
 	f.Stop(over)
 	close(hang)
 	if f.store.reads != 1 || f.store.left() != 3 || len(asked) != 0 || f.Status().Error != "" {
-		t.Errorf("%d reads, %d left, %+v", f.store.reads, f.store.left(), f.Status())
+		t.Errorf("got %d reads, %d unsent, %+v", f.store.reads, f.store.left(), f.Status())
 	}
 }
 
-// Stop waits for the batch under way.
+// Stop waits for the current batch.
 func TestStopFinishesTheBatch(t *testing.T) {
 	modelstest.NoLeaks(t)
 	e := newEngine(t)
@@ -134,12 +134,12 @@ func TestStopFinishesTheBatch(t *testing.T) {
 	close(proceed)
 	<-stopped
 	if f.store.left() != 0 {
-		t.Errorf("%d left", f.store.left())
+		t.Errorf("got %d unsent", f.store.left())
 	}
 }
 
-// Documents that fail do not hold up those behind them.
-func TestDocumentsBehindOnesThatFailAreSent(t *testing.T) {
+// Failing documents do not block the next ones.
+func TestDocumentsAfterFailingOnesAreSent(t *testing.T) {
 	e := newEngine(t)
 	e.item = func(id string) (int, string) {
 		if id == "k_1" || id == "k_2" {
@@ -159,13 +159,13 @@ func TestPausesDoubleUpToALimit(t *testing.T) {
 	for failures, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 9: 256 * time.Second, 10: 5 * time.Minute, 1000: 5 * time.Minute} {
 		for range 100 {
 			if got := f.backoff(failures); got < want/2 || got > want {
-				t.Errorf("after %d failures: %s", failures, got)
+				t.Errorf("after %d failures: got %s", failures, got)
 			}
 		}
 	}
 }
 
-func TestFaultsOfTheStoreAreNotTheSearchEngines(t *testing.T) {
+func TestDatabaseErrorsAreNotErrorsOfTheSearchEngine(t *testing.T) {
 	e := newEngine(t)
 	f := newFixture(t, e.URL, newQueue(page(1)))
 	f.store.breakWith(errors.New("database away"))
@@ -174,7 +174,7 @@ func TestFaultsOfTheStoreAreNotTheSearchEngines(t *testing.T) {
 		return f.log.Count("read unsent documents failed") > 0
 	})
 	if f.Status().Error != "" {
-		t.Errorf("%+v", f.Status())
+		t.Errorf("got status %+v", f.Status())
 	}
 	f.store.breakWith(nil)
 	f.empty(t)
@@ -186,15 +186,15 @@ func TestCredentials(t *testing.T) {
 	for key, want := range map[string]string{"": "Basic YW5uOnBAc3M=", "secret": "ApiKey secret"} {
 		f := newFixture(t, withUser, newQueue(page(1)), func(o *Options) { o.APIKey = key })
 		if _, _, err := f.batch(t.Context()); err != nil || e.auth != want {
-			t.Errorf("%v, authorization %q", err, e.auth)
+			t.Errorf("got %v, authorization %q", err, e.auth)
 		}
 	}
 	e.change(func(w http.ResponseWriter, _ *http.Request) bool { panic(http.ErrAbortHandler) }, nil)
 	f := newFixture(t, withUser, newQueue(page(1)))
 	if _, _, err := f.batch(t.Context()); err == nil || strings.Contains(err.Error()+f.Status().Error+f.log.String(), "p%40ss") {
-		t.Errorf("the password is shown: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 	if _, err := New(newQueue(), Options{URL: "http://ann:p%40ss@h:port"}); err == nil || strings.Contains(err.Error(), "p%40ss") {
-		t.Errorf("the password is shown: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }

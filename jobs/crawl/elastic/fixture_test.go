@@ -24,7 +24,7 @@ import (
 type queue struct {
 	mu     sync.Mutex
 	unsent map[int64]crawl.Document
-	sent   map[int64]crawl.SentDocument // with the errors of refused documents
+	sent   map[int64]crawl.SentDocument // errors of refused documents
 	reads  int
 	fail   error
 }
@@ -72,28 +72,28 @@ func (q *queue) Sent(_ context.Context, done []crawl.SentDocument) error {
 	return nil
 }
 
-// left is how many documents are still to be sent.
+// left returns the number of unsent documents.
 func (q *queue) left() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.unsent)
 }
 
-// refusal is why a document was refused; "" = it was not.
+// refusal returns the error of a refused document; "" = not refused.
 func (q *queue) refusal(seq int64) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.sent[seq].Error
 }
 
-// breakWith has all calls fail; nil = none.
+// breakWith makes all calls fail; nil = none.
 func (q *queue) breakWith(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.fail = err
 }
 
-// page is a document of a source named News.
+// page returns a document of the source News.
 func page(seq int64) crawl.Document {
 	at := models.At(time.Date(2026, 3, 4, 5, 6, 7, 89000, time.UTC))
 	return crawl.Document{
@@ -109,7 +109,7 @@ func pages(n int64) (docs []crawl.Document) {
 	return docs
 }
 
-// fixture is a service that talks to an engine. It is not started.
+// fixture is a service with a fake engine. It is not started.
 type fixture struct {
 	*Service
 	store *queue

@@ -14,7 +14,7 @@ func TestIndexNames(t *testing.T) {
 		"a/../b": "a_b", strings.Repeat("long ", 100): strings.Repeat("long_", 37) + "lon", strings.Repeat("a", 187) + " b": strings.Repeat("a", 187),
 	} {
 		if got := Index(crawl.Document{SourceName: name, SourceID: "s_1Ab"}); got != want+"_raw_content" {
-			t.Errorf("%q: %s (%d bytes)", name, got, len(got))
+			t.Errorf("%q: got %s (%d bytes)", name, got, len(got))
 		}
 	}
 	if got := Index(crawl.Document{}); got != "source_raw_content" {
@@ -22,8 +22,7 @@ func TestIndexNames(t *testing.T) {
 	}
 }
 
-// FuzzIndex: every name is one that engines take, and stays the same when it is used
-// as the name of a source.
+// FuzzIndex checks that every name is valid for engines and is its own index name.
 func FuzzIndex(f *testing.F) {
 	for _, seed := range []string{"", "News", "_x", "日本", "İ", "a.b", strings.Repeat("x", 300)} {
 		f.Add(seed, seed)
@@ -32,11 +31,11 @@ func FuzzIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, id string) {
 		got := Index(crawl.Document{SourceName: name, SourceID: id})
 		if !valid.MatchString(got) || len(got) > maxIndex {
-			t.Errorf("%q: %q", name, got)
+			t.Errorf("%q: got %q", name, got)
 		}
 		again := Index(crawl.Document{SourceName: strings.TrimSuffix(got, suffix)})
 		if again != got {
-			t.Errorf("%q: %q, then %q", name, got, again)
+			t.Errorf("%q: got %q, then %q", name, got, again)
 		}
 	})
 }

@@ -93,11 +93,11 @@ func conforms(t *testing.T, a *archive.Archive) {
 	bodies := [][]byte{[]byte("first"), body, nil, make([]byte, archive.MaxBody)}
 	at := put(t, a, bodies...)
 	if at[1].Length > int64(len(body)/10) {
-		t.Errorf("stored in %d bytes", at[1].Length)
+		t.Errorf("got %d bytes", at[1].Length)
 	}
 	for i, b := range bodies {
 		if got, err := a.Get(t.Context(), at[i], archive.HashOf(b)); err != nil || !bytes.Equal(got, b) {
-			t.Errorf("got %d bytes of %d: %v", len(got), len(b), err)
+			t.Errorf("got %d bytes, want %d, error %v", len(got), len(b), err)
 		}
 	}
 	h := archive.HashOf(body)
@@ -113,14 +113,14 @@ func conforms(t *testing.T, a *archive.Archive) {
 	moves(t, a, at[1], h)
 	for range 2 {
 		if err := a.Delete(t.Context(), at[1].Key); err != nil {
-			t.Errorf("deleting: %v", err)
+			t.Errorf("delete: %v", err)
 		}
 	}
 	if _, err := a.Get(t.Context(), at[1], h); !errors.Is(err, archive.ErrMissing) {
-		t.Errorf("after it was deleted: %v", err)
+		t.Errorf("after the deletion: got %v", err)
 	}
 	if _, err := a.OpenPack(t.Context(), at[1].Key); !errors.Is(err, archive.ErrMissing) {
-		t.Errorf("after it was deleted: %v", err)
+		t.Errorf("after the deletion: got %v", err)
 	}
 }
 
@@ -140,7 +140,7 @@ func moves(t *testing.T, a *archive.Archive, at crawl.BodyPlace, h crawl.BodyHas
 		{Hash: h, Start: 1 << 40, Length: 5}, {Hash: h, Start: at.Start, Length: 1 << 40},
 	} {
 		if err := p.Move(opened, wrong); !errors.Is(err, archive.ErrDamaged) {
-			t.Errorf("%+v: %v", wrong, err)
+			t.Errorf("%+v: got %v", wrong, err)
 		}
 	}
 	key := archive.NewKey()
@@ -148,10 +148,10 @@ func moves(t *testing.T, a *archive.Archive, at crawl.BodyPlace, h crawl.BodyHas
 		t.Fatal(err)
 	}
 	if len(p.Bodies()) != 1 || p.Bodies()[0].Start != 0 || p.Len() != int(at.Length) {
-		t.Errorf("moved: %+v", p.Bodies())
+		t.Errorf("got moved bodies %+v", p.Bodies())
 	}
 	if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: key, Length: at.Length}, h); err != nil {
-		t.Errorf("moved: %v", err)
+		t.Errorf("read a moved body: %v", err)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestPack(t *testing.T) {
 	_, _ = rand.Read(large) // incompressible
 	for _, body := range [][]byte{large, make([]byte, archive.MaxBody+1)} {
 		if err := p.Add(archive.HashOf(body), body); !errors.Is(err, archive.ErrTooLarge) || p.Len() != 0 || len(p.Bodies()) != 0 {
-			t.Errorf("%d bytes: %v", p.Len(), err)
+			t.Errorf("got %d bytes, %v", p.Len(), err)
 		}
 	}
 	next := crawl.PackedBody{Length: archive.MaxPack}
@@ -171,11 +171,11 @@ func TestPack(t *testing.T) {
 	}
 	small := large[:1000]
 	if err := p.Add(archive.HashOf(small), small); err != nil || p.Fits(next) || !p.Fits(crawl.PackedBody{Length: 5}) {
-		t.Errorf("with another: %v", err)
+		t.Errorf("second body: got %v", err)
 	}
 	p.Reset()
 	if p.Len() != 0 || !p.Fits(next) {
-		t.Error("it is not empty")
+		t.Error("the pack is not empty")
 	}
 }
 
@@ -187,16 +187,16 @@ func TestFolder(t *testing.T) {
 	at := put(t, a, []byte("before"), body, []byte("after"))[1]
 	name := filepath.Join(dir, at.Key)
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v %v", info, err)
+		t.Errorf("got %v, %v", info, err)
 	}
 	// No temporary or metadata files are left.
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() && !strings.HasSuffix(path, ".pack.zst") {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("unexpected file %s, %v", path, err)
 		}
 		return nil
 	})
-	// A file with other content than its name says is never served.
+	// A file whose content does not match its name is never returned.
 	other := filepath.Join(dir, "other")
 	for what, content := range map[string][]byte{"cut short": make([]byte, at.Start+2), "empty": nil, "no zstd": []byte("<script>alert(1)</script> is in its place")} {
 		if err := os.WriteFile(other, content, 0o600); err != nil {
@@ -209,12 +209,12 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// A file that has grown is not read to its end.
+	// A file that is too large is not read completely.
 	if err := os.WriteFile(name, bytes.Repeat([]byte{0}, archive.MaxBody+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: at.Key}, h); !errors.Is(err, archive.ErrDamaged) {
-		t.Errorf("too large: %v", err)
+		t.Errorf("too large: got %v", err)
 	}
 }
 
@@ -225,13 +225,13 @@ func TestObjectOfOneBody(t *testing.T) {
 	at := put(t, a, body)[0]
 	at.Length = 0
 	if got, err := a.Get(t.Context(), at, archive.HashOf(body)); err != nil || string(got) != "hello" {
-		t.Errorf("%s %v", got, err)
+		t.Errorf("got %s, %v", got, err)
 	}
 	if err := os.Truncate(filepath.Join(dir, at.Key), 0); err != nil { // an empty body was an empty object
 		t.Fatal(err)
 	}
 	if got, err := a.Get(t.Context(), at, archive.HashOf(nil)); err != nil || len(got) != 0 {
-		t.Errorf("%s %v", got, err)
+		t.Errorf("got %s, %v", got, err)
 	}
 }
 
@@ -253,13 +253,13 @@ func TestDeleteTemporary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(dir + "/*/*"); err != nil || len(left) != 3 || slices.Contains(left, name+".17a.tmp") {
-		t.Errorf("left: %v %v", left, err)
+		t.Errorf("got files %v, %v", left, err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.DeleteTemporary(); err == nil || strings.Contains(err.Error(), dir) {
-		t.Errorf("without the folder: %v", err)
+		t.Errorf("missing folder: got %v", err)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestBomb(t *testing.T) {
 	}
 	at.Length = int64(len(packed))
 	if _, err := a.Get(t.Context(), at, archive.HashOf([]byte("x"))); !errors.Is(err, archive.ErrDamaged) {
-		t.Errorf("a bomb: %v", err)
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -286,15 +286,15 @@ func TestBucket(t *testing.T) {
 	at := put(t, a, body)[0]
 	o, err := backend.HeadObject("pages", "some/prefix/"+at.Key)
 	if err != nil || o.Size == 0 {
-		t.Errorf("its name: %v", err)
+		t.Errorf("bucket name: got %v", err)
 	}
 	// Without the bucket nothing can be read, but that does not mean that a copy is missing.
 	none := bucket(t, gofakes3.New(s3mem.New()).Server(), time.Minute)
 	if _, err := none.Get(t.Context(), at, h); err == nil || errors.Is(err, archive.ErrMissing) {
-		t.Errorf("no bucket: %v", err)
+		t.Errorf("missing bucket: got %v", err)
 	}
 	if err := none.Delete(t.Context(), at.Key); err == nil {
-		t.Error("no bucket: deleted")
+		t.Error("missing bucket: got a successful deletion")
 	}
 }
 
@@ -349,10 +349,10 @@ func TestFailures(t *testing.T) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 			if n.Load() != c.attempts {
-				t.Errorf("%d attempts", n.Load())
+				t.Errorf("got %d attempts", n.Load())
 			}
 			if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: archive.NewKey(), Length: 5}, archive.HashOf(nil)); err == nil || errors.Is(err, archive.ErrMissing) || errors.Is(err, archive.ErrDamaged) {
-				t.Errorf("reading: %v", err)
+				t.Errorf("read: got %v", err)
 			}
 		})
 	}
@@ -369,15 +369,15 @@ func TestBrokenFolder(t *testing.T) {
 	}
 	err := hello(t.Context(), a)
 	if err == nil || err.Error() != "archive: store copies: not a directory" {
-		t.Errorf("%v", err)
+		t.Errorf("got %v", err)
 	}
 	if _, err := archive.Open(t.Context(), archive.Location{Folder: dir}, nil); err == nil {
-		t.Error("a file is opened as an archive")
+		t.Error("a file was opened as an archive")
 	}
 }
 
-// TestFolderThatIsAway checks that copies do not count as missing while their folder is.
-func TestFolderThatIsAway(t *testing.T) {
+// TestMissingFolder checks that copies do not count as missing while the whole folder is missing.
+func TestMissingFolder(t *testing.T) {
 	a, dir := folder(t)
 	body := []byte("hello")
 	place := put(t, a, body)[0]
@@ -385,31 +385,31 @@ func TestFolderThatIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.Get(t.Context(), place, archive.HashOf(body)); err == nil || errors.Is(err, archive.ErrMissing) {
-		t.Errorf("reading: %v", err)
+		t.Errorf("read: got %v", err)
 	}
 	if _, err := a.OpenPack(t.Context(), place.Key); err == nil || errors.Is(err, archive.ErrMissing) {
-		t.Errorf("moving: %v", err)
+		t.Errorf("move: got %v", err)
 	}
 	if err := os.Rename(dir+" away", dir); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := a.Get(t.Context(), place, archive.HashOf(body)); err != nil || !bytes.Equal(got, body) {
-		t.Errorf("when it is back: %q, %v", got, err)
+		t.Errorf("after it is restored: got %q, %v", got, err)
 	}
 }
 
-// TestTry checks that the object of Try is as large as copies are, and is deleted.
+// TestTry checks that the object of Try has the size of a copy and is deleted.
 func TestTry(t *testing.T) {
 	a, dir := folder(t)
 	if err := a.Try(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("got files %v, %v", left, err)
 	}
 	server, _ := s3(t)
 	small := bucket(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut && r.ContentLength > 1<<10 { // like a disk that is almost full
+		if r.Method == http.MethodPut && r.ContentLength > 1<<10 { // simulates an almost full disk
 			w.WriteHeader(http.StatusInsufficientStorage)
 			return
 		}
@@ -417,7 +417,7 @@ func TestTry(t *testing.T) {
 	}), time.Minute)
 	small.SetPause(time.Millisecond)
 	if err := small.Try(t.Context()); err == nil {
-		t.Error("it works although nothing can be stored")
+		t.Error("got no error, but nothing can be stored")
 	}
 }
 
@@ -433,12 +433,12 @@ func TestContextAndRetry(t *testing.T) {
 		server.ServeHTTP(w, r)
 	}), time.Minute)
 	if err := hello(t.Context(), a); err != nil || n.Load() != archive.Attempts {
-		t.Errorf("%d attempts: %v", n.Load(), err)
+		t.Errorf("got %d attempts, %v", n.Load(), err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := hello(ended, a); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("cancelled: got %v", err)
 	}
 }
 
@@ -452,12 +452,12 @@ func TestLocate(t *testing.T) {
 		"s3://k:a%2Fb@b/x/y/": {Bucket: "b", Prefix: "x/y/", AccessKey: "k", SecretKey: "a/b"},
 	} {
 		if got, err := archive.Locate(raw); err != nil || got != want {
-			t.Errorf("%s: %+v %v", raw, got, err)
+			t.Errorf("%s: got %+v, %v", raw, got, err)
 		}
 	}
 	for _, raw := range []string{"http://h", "s3://k:" + secret + "@%zz", "s3://b?endpoint=" + secret} {
 		if _, err := archive.Locate(raw); err == nil || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %v", raw, err)
+			t.Errorf("%s: got %v", raw, err)
 		}
 	}
 }

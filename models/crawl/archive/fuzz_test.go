@@ -28,10 +28,10 @@ func FuzzLocate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		l, err := archive.Locate(raw)
 		if err != nil && len(raw) > 60 && strings.Contains(err.Error(), raw) {
-			t.Errorf("%q is repeated: %v", raw, err)
+			t.Errorf("the error contains %q: %v", raw, err)
 		}
 		if err == nil && l.Prefix != "" && !strings.HasSuffix(l.Prefix, "/") {
-			t.Errorf("%q has the prefix %q", raw, l.Prefix)
+			t.Errorf("%q: got prefix %q", raw, l.Prefix)
 		}
 	})
 }

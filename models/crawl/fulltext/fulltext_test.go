@@ -35,7 +35,7 @@ func TestWords(t *testing.T) {
 		{strings.Repeat("a", 100), strings.Repeat("a", maxWord)},
 	} {
 		if got := strings.Join(words(c.text), " "); got != c.want {
-			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, bad := range []string{"", "  ", "-", "-only", `"open`, "!?", strings.Repeat("a ", 300), strings.Repeat("w ", 17), "\xff"} {
 		if _, err := Parse("q", bad); models.CodeOf(err) != models.CodeInvalid {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("%q: got %v", bad, err)
 		}
 	}
 }
@@ -104,11 +104,11 @@ func TestDateMarks(t *testing.T) {
 	} {
 		got := strings.ReplaceAll(strings.Join(dateMarks(day(c.since), day(c.till)), " "), markFilter, "")
 		if got != c.want {
-			t.Errorf("%s to %s: %s, want %s", c.since, c.till, got, c.want)
+			t.Errorf("%s to %s: got %s, want %s", c.since, c.till, got, c.want)
 		}
 	}
 	if n := len(dateMarks(day("2000-02-02"), time.Time{})); n > 150 {
-		t.Errorf("%d marks for a search without an end", n)
+		t.Errorf("search without an end: got %d marks", n)
 	}
 }
 
@@ -175,12 +175,12 @@ func TestFind(t *testing.T) {
 		} {
 			got := find(c.q, c.f)
 			if !slices.Equal(got, c.want) {
-				t.Errorf("%s %+v: %v, want %v", c.q, c.f, got, c.want)
+				t.Errorf("%s %+v: got %v, want %v", c.q, c.f, got, c.want)
 			}
 		}
 		write(func(tx *gorm.DB) error { return ix.Remove(tx, []int64{1, 99}) })
 		if got := find("crawling", Filter{}); !slices.Equal(got, []int64{2, 3}) {
-			t.Errorf("after one was removed: %v", got)
+			t.Errorf("after a removal: got %v", got)
 		}
 	})
 }
@@ -209,7 +209,7 @@ func TestPlanOfPostgres(t *testing.T) {
 			return tx.Raw("EXPLAIN "+matches, expr{Query: q}.tsquery(), 10).Scan(&plan).Error // its settings end with tx
 		})
 		if err != nil || !strings.Contains(strings.Join(plan, "\n"), "page_index_words") {
-			t.Errorf("%v: %q", err, plan)
+			t.Errorf("got error %v, plan %q", err, plan)
 		}
 	})
 }
@@ -237,14 +237,14 @@ func TestPlanOfRestrictedSearch(t *testing.T) {
 			}
 			found, err := (postgres{}).match(tx, expr{Query: q}, 10)
 			if err != nil || len(found) > 0 { // these pages have no source
-				t.Errorf("found %v: %v", found, err)
+				t.Errorf("got %v, %v", found, err)
 			}
 			visible, args := models.Visible(tx, "s")
 			return tx.Raw("EXPLAIN "+visibleMatches(visible), append(append([]any{expr{Query: q}.tsquery()}, args...), 10)...).Scan(&plan).Error
 		})
 		text := strings.Join(plan, "\n")
 		if err != nil || !strings.Contains(text, "page_index_words") || !strings.Contains(text, "Subquery Scan on found") || !strings.Contains(text, "SubPlan") {
-			t.Errorf("%v: %s", err, text)
+			t.Errorf("got error %v, plan %s", err, text)
 		}
 	})
 }
@@ -264,13 +264,13 @@ func TestSnippet(t *testing.T) {
 	}
 	if matches.String() != "[quick brown][fox]" || !strings.HasPrefix(all.String(), "… ") || !strings.HasSuffix(all.String(), " …") ||
 		!strings.Contains(all.String(), "Here the quick brown fox jumps.") || len(all.String()) > snippetBytes+20 {
-		t.Errorf("%s %q", matches.String(), all.String())
+		t.Errorf("got matches %s in %q", matches.String(), all.String())
 	}
 	if p := q.Mark("A fox\nand a Fox"); len(p) != 4 || p[0].Text != "A " || !p[1].Match || p[2].Text != " and a " || p[3].Text != "Fox" || !p[3].Match {
-		t.Errorf("a title: %+v", p)
+		t.Errorf("title: got %+v", p)
 	}
 	if p := q.Snippet("short"); len(p) != 1 || p[0].Text != "short" {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v", p)
 	}
 }
 
@@ -284,6 +284,6 @@ func TestScore(t *testing.T) {
 	title := q.Score("All about solar panels, wind and water in one long title", "", "solar panels")
 	mention := q.Score("Home", "", "solar panels "+strings.Repeat("and other things ", 400))
 	if about <= title || title <= mention {
-		t.Errorf("scores %v, %v, %v", about, title, mention)
+		t.Errorf("got scores %v, %v, %v", about, title, mention)
 	}
 }

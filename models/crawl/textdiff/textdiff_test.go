@@ -45,13 +45,13 @@ func TestCompare(t *testing.T) {
 	} {
 		d := Compare(c.old, c.new)
 		if got := shown(d); strings.Join(got, "\n") != strings.Join(c.want, "\n") || d.Added != c.added || d.Removed != c.removed {
-			t.Errorf("%s: +%d -%d\n%s", c.name, d.Added, d.Removed, strings.Join(got, "\n"))
+			t.Errorf("%s: got +%d -%d\n%s", c.name, d.Added, d.Removed, strings.Join(got, "\n"))
 		}
 	}
 }
 
-// TestCompareIsBounded checks that long texts without common words are cut, and compared in limited time.
-func TestCompareIsBounded(t *testing.T) {
+// TestCompareIsLimited checks that long texts without common words are cut, and compared in limited time.
+func TestCompareIsLimited(t *testing.T) {
 	var a, b strings.Builder
 	for i := range 60_000 {
 		fmt.Fprintf(&a, "a%d b%d\n", i, i)
@@ -59,7 +59,7 @@ func TestCompareIsBounded(t *testing.T) {
 	}
 	d := Compare(a.String(), b.String())
 	if !d.Cut || d.Added == 0 || d.Removed == 0 {
-		t.Errorf("cut %v, +%d -%d", d.Cut, d.Added, d.Removed)
+		t.Errorf("got cut %v, +%d -%d", d.Cut, d.Added, d.Removed)
 	}
 }
 
@@ -84,10 +84,10 @@ func FuzzCompare(f *testing.F) {
 		}
 		d := Compare(before, after)
 		if got := side(d.Rows, func(r Row) []Span { return r.Old }); got != before {
-			t.Errorf("old side %q, want %q", got, before)
+			t.Errorf("old side: got %q, want %q", got, before)
 		}
 		if got := side(d.Rows, func(r Row) []Span { return r.New }); got != after {
-			t.Errorf("new side %q, want %q", got, after)
+			t.Errorf("new side: got %q, want %q", got, after)
 		}
 	})
 }

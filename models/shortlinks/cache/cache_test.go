@@ -18,7 +18,7 @@ import (
 
 func randomKey() string { return fmt.Sprintf("test-%x", rand.Uint64()) }
 
-// reads is a Load of an entry.
+// reads returns a Load that returns an entry.
 func reads(e shortlinks.Entry) shortlinks.Load {
 	return func(context.Context, string) (shortlinks.Entry, time.Duration, error) { return e, time.Hour, nil }
 }
@@ -44,8 +44,8 @@ func getAt(t *testing.T, c shortlinks.Cache, now time.Time, key string, load sho
 	return e
 }
 
-func TestUnknownKeysEvictNoLinks(t *testing.T) {
-	clock := modelstest.NewClock() // which stands still: no entry becomes too old to be used
+func TestUnknownKeysDoNotEvictLinks(t *testing.T) {
+	clock := modelstest.NewClock() // the clock does not move, so no entry becomes stale
 	m := cache.NewMemory(100, clock.Now)
 	defer m.Close()
 	for i := range 100 {
@@ -59,11 +59,11 @@ func TestUnknownKeysEvictNoLinks(t *testing.T) {
 		getAt(t, m, clock.Now(), fmt.Sprintf("link-%d", i), reads(whole(i)))
 	}
 	if n := m.Misses() - before; n > 0 {
-		t.Errorf("%d of 100 links were evicted", n)
+		t.Errorf("got %d of 100 links evicted", n)
 	}
 }
 
-// The figure of SHORT_CACHE_SIZE in config.
+// The memory that config documents for SHORT_CACHE_SIZE.
 func TestMemoryIsSmall(t *testing.T) {
 	const size, most = 100_000, 40 << 20
 	heap := func() int64 {
@@ -79,9 +79,9 @@ func TestMemoryIsSmall(t *testing.T) {
 		get(t, m, fmt.Sprintf("%07d", i), reads(whole(i)))
 	}
 	took := heap() - before
-	t.Logf("%d entries take %.1f MB", m.Len(), float64(took)/1e6)
+	t.Logf("%d entries use %.1f MB", m.Len(), float64(took)/1e6)
 	if took > most {
-		t.Errorf("that is more than %d MB", most>>20)
+		t.Errorf("want at most %d MB", most>>20)
 	}
 }
 
@@ -97,10 +97,10 @@ func TestHitsAllocateNothing(t *testing.T) {
 		_, _ = m.Get(ctx, "none", now, unknown)
 	})
 	if n != 0 {
-		t.Errorf("two hits allocate %v times", n)
+		t.Errorf("got %v allocations for two hits, want 0", n)
 	}
 	if h := m.Hits(); h != 2*1001 || m.Misses() != 2 {
-		t.Errorf("%d hits, %d misses", h, m.Misses())
+		t.Errorf("got %d hits, %d misses", h, m.Misses())
 	}
 }
 
@@ -112,29 +112,28 @@ func TestMemoryEndsItsGoroutines(t *testing.T) {
 	m.Close()
 }
 
-// overtaken is a cache whose reads of the database are overtaken: between a read
-// and its use, then happens.
-type overtaken struct {
+// racing is a cache that calls then between a read of the database and its use.
+type racing struct {
 	shortlinks.Cache
 	then func()
 }
 
-func (o overtaken) Get(ctx context.Context, key string, now time.Time, load shortlinks.Load) (shortlinks.Entry, error) {
-	return o.Cache.Get(ctx, key, now, func(ctx context.Context, key string) (shortlinks.Entry, time.Duration, error) {
+func (r racing) Get(ctx context.Context, key string, now time.Time, load shortlinks.Load) (shortlinks.Entry, error) {
+	return r.Cache.Get(ctx, key, now, func(ctx context.Context, key string) (shortlinks.Entry, time.Duration, error) {
 		e, ttl, err := load(ctx, key)
-		o.then()
+		r.then()
 		return e, ttl, err
 	})
 }
 
-// overtaken returns an instance with the cache of f, whose reads are overtaken.
-func (f fixture) overtaken(then func()) fixture {
-	f.Store = shortlinks.NewStore(f.db, f.clock.Now, overtaken{f.cache, then}, visits.New(), f.opts)
+// racing returns an instance with the cache of f that calls then after each read of the database.
+func (f fixture) racing(then func()) fixture {
+	f.Store = shortlinks.NewStore(f.db, f.clock.Now, racing{f.cache, then}, visits.New(), f.opts)
 	return f
 }
 
-// A read that a change of this instance overtakes does not undo the change.
-func TestReadThatAChangeOvertakes(t *testing.T) {
+// A read from before a change on this instance does not undo the change.
+func TestReadFromBeforeAChange(t *testing.T) {
 	eachCache(t, func(t *testing.T, f fixture) {
 		for name, c := range map[string]struct {
 			do   func(key string)
@@ -147,16 +146,16 @@ func TestReadThatAChangeOvertakes(t *testing.T) {
 				f.must(err)
 			}, "gone"},
 		} {
-			l := f.another().add() // which this cache does not hear of
-			f.overtaken(func() { c.do(l.Key) }).leads(l.Key, "https://example.com/page")
+			l := f.another().add() // this cache is not notified
+			f.racing(func() { c.do(l.Key) }).redirectsTo(l.Key, "https://example.com/page")
 			if got := f.visit(l.Key); got != c.want {
-				t.Errorf("%s: leads to %q, want %q", name, got, c.want)
+				t.Errorf("%s: got %q, want %q", name, got, c.want)
 			}
 		}
 	})
 }
 
-// A burst on a key that is not cached costs one look-up in Redis and one query.
+// Concurrent misses of a key cost one lookup in Redis and one query.
 func TestMissesAreShared(t *testing.T) {
 	eachCache(t, func(t *testing.T, f fixture) {
 		l := f.another().add()
@@ -165,10 +164,10 @@ func TestMissesAreShared(t *testing.T) {
 			redis = f.shared.Misses()
 		}
 		waiting, on := make(chan struct{}), make(chan struct{})
-		slow := f.overtaken(func() { waiting <- struct{}{}; <-on })
+		slow := f.racing(func() { waiting <- struct{}{}; <-on })
 		done := make(chan struct{})
 		for range 50 {
-			go func() { slow.leads(l.Key, "https://example.com/page"); done <- struct{}{} }()
+			go func() { slow.redirectsTo(l.Key, "https://example.com/page"); done <- struct{}{} }()
 		}
 		<-waiting
 		close(on)
@@ -176,10 +175,10 @@ func TestMissesAreShared(t *testing.T) {
 			<-done
 		}
 		if n := queries.Load(); n != 1 {
-			t.Errorf("%d queries", n)
+			t.Errorf("got %d queries", n)
 		}
 		if f.shared != nil && f.shared.Misses()-redis != 1 {
-			t.Errorf("%d look-ups in Redis", f.shared.Misses()-redis)
+			t.Errorf("got %d lookups in Redis", f.shared.Misses()-redis)
 		}
 	})
 }

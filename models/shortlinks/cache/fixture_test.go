@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/shortlinks/visits"
 )
 
-// fixture is a store over a fresh database and a cache of its own.
+// fixture is a store with an empty database and its own cache.
 type fixture struct {
 	*shortlinks.Store
 	testing.TB
@@ -35,8 +35,8 @@ func newFixture(t testing.TB, db *models.DB) fixture {
 	return f.another()
 }
 
-// another returns another instance of the program: the same database and clock, a
-// cache of its own, no Redis.
+// another returns another instance with the same database and clock, its own cache, and no
+// Redis.
 func (f fixture) another() fixture {
 	f.cache, f.shared = cache.NewMemory(1000, f.clock.Now), nil
 	f.Cleanup(f.cache.Close)
@@ -51,8 +51,8 @@ func (f fixture) must(err error) {
 	}
 }
 
-// look does what the service does each second.
-func (f fixture) look() fixture {
+// poll polls for changes, as the service does every second.
+func (f fixture) poll() fixture {
 	f.Helper()
 	f.must(f.cache.Poll(f.Context(), f.Store))
 	return f
@@ -77,7 +77,7 @@ func key(k string) func(*shortlinks.New) { return func(n *shortlinks.New) { n.Ke
 
 func ttl(d time.Duration) func(*shortlinks.New) { return func(n *shortlinks.New) { n.TTL = d } }
 
-// visit returns the destination of a key, or "gone" or "unknown".
+// visit returns the destination of a key, "gone" or "unknown".
 func (f fixture) visit(key string) string {
 	f.Helper()
 	to, err := f.Visit(f.Context(), key, shortlinks.Visitor{})
@@ -91,7 +91,7 @@ func (f fixture) visit(key string) string {
 	return to
 }
 
-func (f fixture) leads(key, want string) {
+func (f fixture) redirectsTo(key, want string) {
 	f.Helper()
 	if got := f.visit(key); got != want {
 		f.Errorf("%s leads to %q, want %q", key, got, want)
@@ -104,7 +104,7 @@ func (f fixture) move(key, longURL string) {
 	f.must(err)
 }
 
-// addMany adds short links in one transaction, past the store.
+// addMany adds short links in one transaction, without the store.
 func (f fixture) addMany(n int) {
 	f.Helper()
 	modelstest.Exec(f, f.db, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

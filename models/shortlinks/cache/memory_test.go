@@ -10,13 +10,13 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// manual is a clock that tests move.
+// manual is a clock that tests advance.
 type manual struct{ now atomic.Int64 }
 
 func (c *manual) NowNano() int64                      { return c.now.Load() }
 func (c *manual) Tick(time.Duration) <-chan time.Time { return nil }
 
-// get returns the destination, or the reason, that the cache has of a key; "" on a miss.
+// get returns the cached destination or reason of a key; "" on a miss.
 func (m *Memory) get(key string) string {
 	e, err := m.Get(context.Background(), key, time.Now(), func(context.Context, string) (shortlinks.Entry, time.Duration, error) {
 		return shortlinks.Entry{}, 0, errors.New("a miss")
@@ -27,8 +27,8 @@ func (m *Memory) get(key string) string {
 	return e.LongURL + string(e.Reason)
 }
 
-// entry is one read of the row of a link as a change left it, by a process that had
-// seen all changes up to a version.
+// entry returns a cached read of a link at a version, by a process that knew all changes up to
+// the version seen.
 func entry(to string, version, seen int64) cached {
 	h := cached{Entry: shortlinks.Entry{LongURL: to, Link: 1, Version: version}, ttl: time.Hour, upTo: max(version, seen)}
 	if to == "" {
@@ -37,7 +37,7 @@ func entry(to string, version, seen int64) cached {
 	return h
 }
 
-func TestMemoryForgetsInTime(t *testing.T) {
+func TestMemoryExpiresEntries(t *testing.T) {
 	clock := &manual{}
 	m := newMemory(100, nil, clock)
 	defer m.Close()
@@ -65,13 +65,13 @@ func TestMemoryForgetsInTime(t *testing.T) {
 		}
 		for _, key := range []string{"short", "long", "unknown"} {
 			if got := m.get(key); (got != "") != cached[key] {
-				t.Errorf("after %s %s is %q", c.at, key, got)
+				t.Errorf("after %s, %s: got %q", c.at, key, got)
 			}
 		}
 	}
 }
 
-// An entry is kept only if it has every change of its key that is known.
+// An entry is cached only if it has all known changes of its key.
 func TestMemoryKeepsTheNewest(t *testing.T) {
 	const old, newer = "https://example.com/old", "https://example.com/new"
 	put := func(h cached) func(*Memory) { return func(m *Memory) { m.put("key", h) } }
@@ -118,8 +118,8 @@ func TestMemoryKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// A change of this instance is remembered even if its entry is evicted at once.
-func TestChangeThatIsEvicted(t *testing.T) {
+// A change of this instance is known even if its entry is evicted at once.
+func TestEvictedChange(t *testing.T) {
 	m := NewMemory(100, nil)
 	defer m.Close()
 	e := entry("https://example.com/new", 6, 0).Entry
@@ -134,8 +134,8 @@ func TestChangeThatIsEvicted(t *testing.T) {
 	}
 }
 
-// Visits that all missed share one read, even if they come to it one after the other.
-func TestMissThatComesLate(t *testing.T) {
+// Visits that miss share one read, even if they start it one after the other.
+func TestLateMiss(t *testing.T) {
 	m := NewMemory(100, nil)
 	defer m.Close()
 	for key, e := range map[string]shortlinks.Entry{"key": {LongURL: "https://example.com", Link: 1, Version: 1}, "unknown": shortlinks.UnknownEntry()} {
@@ -150,7 +150,7 @@ func TestMissThatComesLate(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%s was read %d times", key, n)
+			t.Errorf("%s: got %d reads", key, n)
 		}
 	}
 }

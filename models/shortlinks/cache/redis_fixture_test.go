@@ -16,8 +16,8 @@ import (
 	"linkwatch/models/shortlinks/cache"
 )
 
-// eachRedis runs a test over a Redis in this process, and over a real one where
-// TEST_REDIS_URL names it, in parallel. Keys are to be random: the real one is shared.
+// eachRedis runs a test in parallel with an in-process Redis and with that of TEST_REDIS_URL.
+// Tests use random keys, because the real one is shared.
 func eachRedis(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	t.Parallel()
@@ -31,39 +31,38 @@ func eachRedis(t *testing.T, test func(t *testing.T, url string)) {
 	run("redis", func(t *testing.T) string {
 		url := os.Getenv("TEST_REDIS_URL")
 		if url == "" && os.Getenv("CI") == "true" {
-			t.Fatal("TEST_REDIS_URL is not set: with CI=true the tests run over a real Redis too")
+			t.Fatal("TEST_REDIS_URL is not set, but CI=true requires a real Redis")
 		}
 		if url == "" {
-			t.Skip("TEST_REDIS_URL is not set, so no real Redis is tested")
+			t.Skip("skipped without TEST_REDIS_URL")
 		}
 		return url
 	})
 }
 
-// eachCache runs a test over an instance with each cache: without Redis, and with
-// Redis in use.
+// eachCache runs a test with each cache: without Redis, and with Redis in use.
 func eachCache(t *testing.T, test func(t *testing.T, f fixture)) {
 	t.Helper()
 	eachRedis(t, func(t *testing.T, url string) { test(t, newFixture(t, modelstest.New(t)).sharing(url).inUse().fixture) })
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		test(t, newFixture(t, modelstest.New(t)).look())
+		test(t, newFixture(t, modelstest.New(t)).poll())
 	})
 }
 
-// instance is an instance of the program with Redis behind its cache.
+// instance is an instance with Redis behind its cache.
 type instance struct {
 	fixture
 	redis *redis.Client
-	stop  func() // ends its listening
+	stop  func() // stops listening
 }
 
-// sharing returns another instance, which listens until the test ends.
+// sharing returns another instance that listens until the test ends.
 func (f fixture) sharing(url string) instance {
 	f.Helper()
 	client, err := models.OpenRedis(url)
 	f.must(err)
-	i := instance{fixture: f.another(), redis: client.WithTimeout(10 * time.Second)} // a busy machine is no failure of Redis
+	i := instance{fixture: f.another(), redis: client.WithTimeout(10 * time.Second)} // a busy machine must not count as a failure of Redis
 	i.shared = cache.NewShared(i.cache, i.redis, f.opts, slog.New(slog.DiscardHandler))
 	i.listen()
 	f.Cleanup(func() {
@@ -73,7 +72,7 @@ func (f fixture) sharing(url string) instance {
 	return i
 }
 
-// listen begins to listen, again after stop.
+// listen starts listening, also after stop.
 func (i *instance) listen() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var listening sync.WaitGroup

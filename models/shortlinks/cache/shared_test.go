@@ -16,13 +16,13 @@ import (
 
 const redisKey = "linkwatch:short:"
 
-// A change shows on every instance at once.
+// A change reaches all instances at once.
 func TestChangesReachOtherInstances(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		f := newFixture(t, modelstest.New(t))
 		a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
 		l := a.add()
-		b.leads(l.Key, "https://example.com/page")
+		b.redirectsTo(l.Key, "https://example.com/page")
 
 		a.move(l.Key, "https://example.com/new")
 		b.soon(l.Key, "https://example.com/new")
@@ -34,28 +34,28 @@ func TestChangesReachOtherInstances(t *testing.T) {
 	})
 }
 
-// What one instance has read from the database, the others need not read.
-func TestInstancesShareWhatTheyRead(t *testing.T) {
+// Instances do not read what another instance has cached in Redis.
+func TestInstancesShareReads(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		f := newFixture(t, modelstest.New(t))
 		l := f.add(ttl(10 * time.Minute)) // without Redis
 		ended := f.add(ttl(time.Second))
 		f.clock.Advance(time.Second)
 		a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
-		a.leads(l.Key, "https://example.com/page")
-		a.leads(ended.Key, "gone")
+		a.redirectsTo(l.Key, "https://example.com/page")
+		a.redirectsTo(ended.Key, "gone")
 		queries := modelstest.Queries(t, f.db)
-		b.leads(l.Key, "https://example.com/page")
-		b.leads(ended.Key, "gone")
-		b.leads(l.Key, "https://example.com/page")
+		b.redirectsTo(l.Key, "https://example.com/page")
+		b.redirectsTo(ended.Key, "gone")
+		b.redirectsTo(l.Key, "https://example.com/page")
 		if n := queries.Load(); n != 0 {
-			t.Errorf("the second instance sent %d statements", n)
+			t.Errorf("got %d statements of the second instance", n)
 		}
 		if h := b.shared.Hits(); h != 2 {
-			t.Errorf("%d hits of Redis, want 2", h)
+			t.Errorf("got %d hits of Redis, want 2", h)
 		}
 		f.clock.Advance(10 * time.Minute)
-		b.leads(l.Key, "gone") // whatever the caches hold
+		b.redirectsTo(l.Key, "gone") // for any state of the caches
 
 		// Other programs may read these members.
 		content, err := a.redis.Get(t.Context(), redisKey+ended.Key).Bytes()
@@ -63,17 +63,17 @@ func TestInstancesShareWhatTheyRead(t *testing.T) {
 		var e map[string]any
 		f.must(json.Unmarshal(content, &e))
 		if e["is_tombstone"] != true || e["reason"] != "expired" || e["created_at"] == nil || e["long_url"] != "" {
-			t.Errorf("the tombstone is %s", content)
+			t.Errorf("got tombstone %s", content)
 		}
 		left, err := a.redis.PTTL(t.Context(), redisKey+ended.Key).Result()
 		f.must(err)
 		if left <= 0 || left > f.opts.TombstoneTTL {
-			t.Errorf("the tombstone stays for %s", left)
+			t.Errorf("got a tombstone for %s", left)
 		}
 	})
 }
 
-// An entry in Redis stays usable while other links are changed.
+// An entry in Redis stays valid while other links change.
 func TestRedisAndChangesOfOtherLinks(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
@@ -81,18 +81,17 @@ func TestRedisAndChangesOfOtherLinks(t *testing.T) {
 	l := a.add()
 	for range 10 {
 		f.add()
-		b.look()
+		b.poll()
 	}
 	queries := modelstest.Queries(t, f.db)
-	b.leads(l.Key, "https://example.com/page")
+	b.redirectsTo(l.Key, "https://example.com/page")
 	if n := queries.Load(); n != 0 {
-		t.Errorf("%d queries", n)
+		t.Errorf("got %d queries", n)
 	}
 }
 
-// Whatever Redis holds, an instance uses no entry that misses a change that it knows of,
-// or that it may have missed.
-func TestRedisHoldsOldEntries(t *testing.T) {
+// An instance does not use an entry of Redis that may lack a change.
+func TestOldEntriesInRedis(t *testing.T) {
 	r := miniredis.RunT(t)
 	url := "redis://" + r.Addr()
 	f := newFixture(t, modelstest.New(t))
@@ -100,7 +99,7 @@ func TestRedisHoldsOldEntries(t *testing.T) {
 	l := a.add()
 	old, err := r.Get(redisKey + l.Key)
 	f.must(err)
-	restore := func() { // by a slow reader, or from a backup
+	restore := func() { // from a slow reader or a backup
 		f.must(r.Set(redisKey+l.Key, old))
 		r.SetTTL(redisKey+l.Key, time.Hour)
 	}
@@ -108,24 +107,24 @@ func TestRedisHoldsOldEntries(t *testing.T) {
 	b.soon(l.Key, "https://example.com/1")
 	restore()
 	f.move(l.Key, "https://example.com/2") // without Redis
-	a.look().leads(l.Key, "https://example.com/2")
+	a.poll().redirectsTo(l.Key, "https://example.com/2")
 	restore()
-	b.look().leads(l.Key, "https://example.com/2")
+	b.poll().redirectsTo(l.Key, "https://example.com/2")
 	restore()
-	f.sharing(url).inUse().leads(l.Key, "https://example.com/2")
+	f.sharing(url).inUse().redirectsTo(l.Key, "https://example.com/2")
 }
 
-// Nor does an instance that has not looked for MaxStale use Redis.
-func TestRedisIsAsCurrentAsTheLastLook(t *testing.T) {
+// An instance that has not polled for MaxStale does not use Redis.
+func TestRedisIsAsCurrentAsTheLastPoll(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
 	a, b := f.sharing("redis://"+r.Addr()).inUse(), f.sharing("redis://"+r.Addr()).inUse()
 	l := a.add()
 	f.move(l.Key, "https://example.com/new") // without Redis
 	f.clock.Advance(shortlinks.MaxStale - time.Millisecond)
-	b.leads(l.Key, "https://example.com/page")
+	b.redirectsTo(l.Key, "https://example.com/page")
 	f.clock.Advance(time.Millisecond)
-	b.leads(l.Key, "https://example.com/new")
+	b.redirectsTo(l.Key, "https://example.com/new")
 }
 
 func TestEntriesLiveNoLongerThanTheirLinks(t *testing.T) {
@@ -134,77 +133,77 @@ func TestEntriesLiveNoLongerThanTheirLinks(t *testing.T) {
 	a := f.sharing("redis://" + r.Addr()).inUse()
 	l := a.add(ttl(10 * time.Minute))
 	if left := r.TTL(redisKey + l.Key); left < 10*time.Minute || left > 11*time.Minute {
-		t.Errorf("an entry of a link of 10 minutes stays for %s", left)
+		t.Errorf("got an entry for %s of a link that expires in 10 minutes", left)
 	}
 	r.FastForward(11 * time.Minute)
 	if r.Exists(redisKey + l.Key) {
-		t.Error("it stays longer than its link")
+		t.Error("the entry outlives its link")
 	}
 }
 
-// Guessed keys do not fill Redis.
+// Unknown keys are not stored in Redis.
 func TestUnknownKeysAreNotInRedis(t *testing.T) {
 	r := miniredis.RunT(t)
 	a := newFixture(t, modelstest.New(t)).sharing("redis://" + r.Addr()).inUse()
-	a.leads("unknown", "unknown")
+	a.redirectsTo("unknown", "unknown")
 	if keys := r.Keys(); len(keys) > 0 {
-		t.Errorf("it holds %q", keys)
+		t.Errorf("got keys %q", keys)
 	}
 }
 
-// Redis fails: the database is asked, no visit waits for Redis, and once Redis is in
-// use again, nothing that changed meanwhile is stale.
-func TestRedisGoesAndComesBack(t *testing.T) {
+// Without Redis, visits use the database and do not wait. When Redis is in use again, no
+// entry is stale.
+func TestRedisFailsAndRecovers(t *testing.T) {
 	r := miniredis.RunT(t)
 	url := "redis://" + r.Addr()
 	f := newFixture(t, modelstest.New(t))
 	a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
 	edited, deleted, kept := a.add(), a.add(), a.add()
-	b.leads(edited.Key, "https://example.com/page")
+	b.redirectsTo(edited.Key, "https://example.com/page")
 
 	r.Close()
-	a.leads(edited.Key, "https://example.com/page")
+	a.redirectsTo(edited.Key, "https://example.com/page")
 	a.move(edited.Key, "https://example.com/new")
 	f.must(a.Delete(t.Context(), deleted.Key))
 	made := a.add()
 	for _, i := range []instance{a, b} {
 		modelstest.Eventually(i, "Redis unavailable", func() bool { return !i.shared.Up() })
-		i.leads(made.Key, "https://example.com/page")
-		i.leads(kept.Key, "https://example.com/page")
+		i.redirectsTo(made.Key, "https://example.com/page")
+		i.redirectsTo(kept.Key, "https://example.com/page")
 		modelstest.Eventually(i, "an error is counted", func() bool { return i.shared.Errors() > 0 })
 	}
-	a.leads(edited.Key, "https://example.com/new")
-	a.leads(deleted.Key, "gone")
+	a.redirectsTo(edited.Key, "https://example.com/new")
+	a.redirectsTo(deleted.Key, "gone")
 
 	f.must(r.Restart())
 	if old, err := r.Get(redisKey + edited.Key); err != nil || !json.Valid([]byte(old)) {
-		t.Fatalf("Redis has lost the old entry, so the test tests nothing: %q, %v", old, err)
+		t.Fatalf("Redis lost the old entry, so this test proves nothing: %q, %v", old, err)
 	}
 	a.inUse()
 	b.inUse()
 	for _, i := range []instance{a, b, f.sharing(url).inUse()} {
-		i.leads(edited.Key, "https://example.com/new")
-		i.leads(deleted.Key, "gone")
-		i.leads(kept.Key, "https://example.com/page")
+		i.redirectsTo(edited.Key, "https://example.com/new")
+		i.redirectsTo(deleted.Key, "gone")
+		i.redirectsTo(kept.Key, "https://example.com/page")
 	}
 	a.move(kept.Key, "https://example.com/again")
 	b.soon(kept.Key, "https://example.com/again")
 }
 
-// While Redis is away no visit and no change waits for it.
-func TestRedisIsNotUsedWhileItIsAway(t *testing.T) {
+// While Redis is unavailable, visits and changes do not wait for it.
+func TestUnavailableRedisIsNotUsed(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
 	a := f.sharing("redis://" + r.Addr()).inUse()
-	a.stop() // listening would connect again
+	a.stop() // listening would reconnect
 	before := r.CommandCount()
 	l := a.add()
 	a.move(l.Key, "https://example.com/new")
-	a.leads(l.Key, "https://example.com/new")
-	a.leads(f.add().Key, "https://example.com/page")
-	a.leads("unknown", "unknown")
+	a.redirectsTo(l.Key, "https://example.com/new")
+	a.redirectsTo(f.add().Key, "https://example.com/page")
+	a.redirectsTo("unknown", "unknown")
 	if n := r.CommandCount() - before; n != 0 {
-		t.Errorf("%d commands were sent", n)
+		t.Errorf("got %d commands, want 0", n)
 	}
 }
 
@@ -214,7 +213,7 @@ func TestRedisThatRespondsWithErrors(t *testing.T) {
 	a := f.sharing("redis://" + r.Addr()).inUse()
 	l := f.add()
 	r.SetError("LOADING Redis is loading the dataset in memory")
-	a.leads(l.Key, "https://example.com/page")
+	a.redirectsTo(l.Key, "https://example.com/page")
 	if a.shared.Up() {
 		t.Error("Redis is still in use")
 	}
@@ -222,23 +221,22 @@ func TestRedisThatRespondsWithErrors(t *testing.T) {
 	a.inUse()
 	r.FlushAll()
 	a.move(l.Key, "https://example.com/new")
-	a.inUse().leads(l.Key, "https://example.com/new")
+	a.inUse().redirectsTo(l.Key, "https://example.com/new")
 }
 
-// Only the subscription is lost: what was announced meanwhile is found before Redis
-// is in use again.
-func TestSubscriptionIsLost(t *testing.T) {
+// After a lost subscription, missed changes are found before Redis is in use again.
+func TestLostSubscription(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
 	a, b := f.sharing("redis://"+r.Addr()).inUse(), f.sharing("redis://"+r.Addr()).inUse()
 	l := a.add()
-	b.leads(l.Key, "https://example.com/page")
+	b.redirectsTo(l.Key, "https://example.com/page")
 	b.stop()
 	a.move(l.Key, "https://example.com/new")
-	b.leads(l.Key, "https://example.com/page") // it does not know of the change
+	b.redirectsTo(l.Key, "https://example.com/page") // it missed the change
 	b.listen()
 	defer b.stop()
-	b.inUse().leads(l.Key, "https://example.com/new")
+	b.inUse().redirectsTo(l.Key, "https://example.com/new")
 }
 
 func TestStartWithoutRedis(t *testing.T) {
@@ -250,13 +248,13 @@ func TestStartWithoutRedis(t *testing.T) {
 	}
 	address := free.Addr().String()
 	_ = free.Close()
-	t.Run("it comes later", func(t *testing.T) {
+	t.Run("it starts later", func(t *testing.T) {
 		f := newFixture(t, db)
 		a := f.sharing("redis://" + address)
 		l := a.add()
-		a.leads(l.Key, "https://example.com/page")
+		a.redirectsTo(l.Key, "https://example.com/page")
 		if a.shared.Up() {
-			t.Error("a Redis is in use that does not run")
+			t.Error("Redis is in use, but does not run")
 		}
 		r := miniredis.NewMiniRedis()
 		f.must(r.StartAddr(address))
@@ -269,8 +267,8 @@ func TestStartWithoutRedis(t *testing.T) {
 	})
 }
 
-// That a visitor leaves is no failure of Redis.
-func TestVisitorLeaves(t *testing.T) {
+// A canceled request is not a failure of Redis.
+func TestCanceledVisit(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		a := newFixture(t, modelstest.New(t)).sharing(url).inUse()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -280,13 +278,13 @@ func TestVisitorLeaves(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 		if !a.shared.Up() || a.shared.Errors() != 0 {
-			t.Error("Redis is said to fail")
+			t.Error("Redis counts as failed")
 		}
 	})
 }
 
-// What Redis holds comes from outside.
-func TestNonsenseInRedis(t *testing.T) {
+// Invalid entries in Redis are ignored.
+func TestInvalidEntriesInRedis(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		f := newFixture(t, modelstest.New(t))
 		a := f.sharing(url).inUse()
@@ -325,26 +323,26 @@ func TestNonsenseInRedis(t *testing.T) {
 				default:
 					a.must(a.redis.Set(t.Context(), k, content, time.Minute).Err())
 				}
-				a.look().leads(l.Key, "https://example.com/page")
+				a.poll().redirectsTo(l.Key, "https://example.com/page")
 				if !a.shared.Up() {
-					t.Error("Redis is no longer used because of it")
+					t.Error("Redis is no longer in use")
 				}
 			})
 		}
 	})
 }
 
-// So does what is announced.
-func TestNonsenseAnnounced(t *testing.T) {
+// Invalid messages are ignored.
+func TestInvalidMessages(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		f := newFixture(t, modelstest.New(t))
 		a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
 		l := a.add()
-		b.leads(l.Key, "https://example.com/page")
+		b.redirectsTo(l.Key, "https://example.com/page")
 		for _, payload := range []string{"", " ", "x", "1", "1 ", " " + l.Key, "x " + l.Key, "-1 " + l.Key, "1 " + l.Key, "1 ../x", "99999999999999999999 " + l.Key} {
 			f.must(a.redis.Publish(t.Context(), "linkwatch:short", payload).Err())
 		}
-		a.move(l.Key, "https://example.com/new") // which is announced after them
+		a.move(l.Key, "https://example.com/new") // its message comes after them
 		b.soon(l.Key, "https://example.com/new")
 	})
 }

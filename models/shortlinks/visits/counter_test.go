@@ -24,22 +24,22 @@ var noon = models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 
 func TestFullQueueDropsVisits(t *testing.T) {
 	v := New()
-	for range maxQueued + 10 { // nothing is gathered
+	for range maxQueued + 10 { // nothing reads the queue
 		v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{}, At: noon})
 	}
 	if v.Dropped() != 10 || v.Waiting() != maxQueued {
-		t.Errorf("%d dropped, %d waiting", v.Dropped(), v.Waiting())
+		t.Errorf("got %d dropped, %d waiting", v.Dropped(), v.Waiting())
 	}
 	v.drain()
 	if b := v.take(maxAggregated); len(b) != 1 || b[0].Other != maxQueued {
-		t.Errorf("%d days of links", len(b))
+		t.Errorf("got %d days of links", len(b))
 	}
 	if v.Waiting() != 0 {
-		t.Errorf("%d waiting", v.Waiting())
+		t.Errorf("got %d waiting", v.Waiting())
 	}
 }
 
-func TestGathering(t *testing.T) {
+func TestAggregate(t *testing.T) {
 	v := New()
 	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://www.a.example/x", UserAgent: firefox}, At: noon.Add(time.Minute)})
 	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example/y", UserAgent: "curl/8"}, At: noon})
@@ -67,29 +67,29 @@ func TestGathering(t *testing.T) {
 	}
 }
 
-// While the database takes nothing, what is gathered stays within bounds.
-func TestGatheredIsBounded(t *testing.T) {
+// While the database is unavailable, the aggregated visits are limited.
+func TestAggregatedVisitsAreLimited(t *testing.T) {
 	v := New()
 	for i := range int64(maxAggregated + 100) {
 		v.add(shortlinks.Visit{Link: i, Visitor: shortlinks.Visitor{Referrer: "https://b.example"}, At: noon})
 	}
 	if len(v.aggregated) != maxAggregated || v.Dropped() != 100 {
-		t.Errorf("%d days of links, %d dropped", len(v.aggregated), v.Dropped())
+		t.Errorf("got %d days of links, %d dropped", len(v.aggregated), v.Dropped())
 	}
 	v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{UserAgent: firefox}, At: noon})
 	if v.Dropped() != 100 {
-		t.Error("a link that has its place is refused")
+		t.Error("a visit of an aggregated link was dropped")
 	}
-	// With no room for referrers of their own, they are counted together.
+	// Referrers beyond the limit are counted together.
 	v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example"}, At: noon})
 	if l := v.day(1, noon.StartOfDay()); !slices.Equal(l.Referrers, []shortlinks.Referrer{{Host: "b.example", Visits: 1}, {Host: shortlinks.OtherHosts, Visits: 1}}) {
-		t.Errorf("%v", l.Referrers)
+		t.Errorf("got referrers %v", l.Referrers)
 	}
 	batch := v.take(maxAggregated)
 	v.add(shortlinks.Visit{Link: -1, Visitor: shortlinks.Visitor{}, At: noon})
 	v.requeue(batch)
-	if n := v.Dropped(); len(v.aggregated) != maxAggregated || n != 101 && n != 103 { // one link is dropped, with its 1 visit or its 3
-		t.Errorf("%d days of links, %d dropped", len(v.aggregated), v.Dropped())
+	if n := v.Dropped(); len(v.aggregated) != maxAggregated || n != 101 && n != 103 { // one link is dropped, with its 1 or 3 visits
+		t.Errorf("got %d days of links, %d dropped", len(v.aggregated), v.Dropped())
 	}
 
 	v = New()
@@ -97,12 +97,12 @@ func TestGatheredIsBounded(t *testing.T) {
 		v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: fmt.Sprintf("https://host%d.example", i)}, At: noon})
 	}
 	if l := v.take(maxAggregated)[0]; len(l.Referrers) != shortlinks.MaxReferrers+1 || l.Referrers[shortlinks.MaxReferrers] != (shortlinks.Referrer{Host: shortlinks.OtherHosts, Visits: shortlinks.MaxReferrers}) {
-		t.Errorf("%d referrers, the last %v", len(l.Referrers), l.Referrers[len(l.Referrers)-1])
+		t.Errorf("got %d referrers, the last %v", len(l.Referrers), l.Referrers[len(l.Referrers)-1])
 	}
 }
 
-// Visits that could not be stored are stored later, once.
-func TestVisitsOutliveABadDatabase(t *testing.T) {
+// Visits that could not be stored are stored later, exactly once.
+func TestVisitsAreStoredAfterDatabaseErrors(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		clock := modelstest.NewClock()
 		memory := cache.NewMemory(1000, clock.Now)
@@ -129,18 +129,18 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 		away, cancel := context.WithCancel(t.Context())
 		cancel()
 		if v.Write(away, s) == nil {
-			t.Fatal("nothing was written, and it says so of no error")
+			t.Fatal("got no error, but nothing was written")
 		}
 		visitAll()
 		if n := v.Waiting(); n != int64(2*len(links)) {
-			t.Errorf("%d are waiting", n)
+			t.Errorf("got %d waiting", n)
 		}
 
-		// The second transaction fails: the first is not written twice.
+		// If the second transaction fails, the first is not written twice.
 		failing := errors.New("the database is full")
 		writes := 0
 		refuse := func(tx *gorm.DB) {
-			if !strings.HasPrefix(strings.TrimSpace(tx.Statement.SQL.String()), "UPDATE") { // with which each begins
+			if !strings.HasPrefix(strings.TrimSpace(tx.Statement.SQL.String()), "UPDATE") { // the first statement of each transaction
 				return
 			}
 			if writes++; writes > 1 {
@@ -155,7 +155,7 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		if v.Written() != 2*writeBatch || v.Waiting() != 20 {
-			t.Errorf("%d written, %d waiting", v.Written(), v.Waiting())
+			t.Errorf("got %d written, %d waiting", v.Written(), v.Waiting())
 		}
 		writes = -1000
 		if err := v.Write(t.Context(), s); err != nil {
@@ -164,17 +164,17 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 		for _, l := range links {
 			l, err := s.Get(t.Context(), l.Key)
 			if err != nil || l.Visits != 2 {
-				t.Fatalf("%s has %d visits, %v", l.Key, l.Visits, err)
+				t.Fatalf("%s: got %d visits, %v", l.Key, l.Visits, err)
 			}
 		}
 		st, err := s.Stats(t.Context(), links[len(links)-1].Key, 1)
 		if err != nil || st.Days[0].Desktop != 2 || len(st.Referrers) != 1 || st.Referrers[0] != (shortlinks.Referrer{Host: "a.example", Visits: 2}) {
-			t.Errorf("%+v %v", st, err)
+			t.Errorf("got %+v, %v", st, err)
 		}
 	})
 }
 
-func TestVisitsTogether(t *testing.T) {
+func TestConcurrentVisits(t *testing.T) {
 	v := New()
 	ctx, cancel := context.WithCancel(t.Context())
 	var visitors, gatherer sync.WaitGroup
@@ -200,11 +200,11 @@ func TestVisitsTogether(t *testing.T) {
 		sum += l.All()
 	}
 	if sum+v.Dropped() != 8*each {
-		t.Errorf("%d visits and %d dropped, want %d", sum, v.Dropped(), 8*each)
+		t.Errorf("got %d visits and %d dropped, want %d", sum, v.Dropped(), 8*each)
 	}
 }
 
-func BenchmarkGather(b *testing.B) {
+func BenchmarkAggregate(b *testing.B) {
 	v := New()
 	for b.Loop() {
 		v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example", UserAgent: firefox}, At: noon})

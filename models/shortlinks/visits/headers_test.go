@@ -15,11 +15,11 @@ func FuzzVisitor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, userAgent, referrer string) {
 		v := truncate(shortlinks.Visitor{Referrer: referrer, UserAgent: userAgent})
 		if len(v.Referrer) > maxHeader || len(v.UserAgent) > maxHeader {
-			t.Errorf("cut to %d and %d bytes", len(v.Referrer), len(v.UserAgent))
+			t.Errorf("got %d and %d bytes", len(v.Referrer), len(v.UserAgent))
 		}
 		useragent.Parse(v.UserAgent)
 		if h := hostOf(v.Referrer); len(h) > 253 || strings.Trim(h, "abcdefghijklmnopqrstuvwxyz0123456789-._:") != "" {
-			t.Errorf("%q comes from the host %q", referrer, h)
+			t.Errorf("%q: got host %q", referrer, h)
 		}
 	})
 }
@@ -33,7 +33,7 @@ func TestReferrers(t *testing.T) {
 		"https://WWW.News.Example":             "news.example",
 		"https://news.example?q=1":             "news.example",
 		"https://bücher.example/":              "xn--bcher-kva.example",
-		"https://www.example":                  "www.example", // www is its name
+		"https://www.example":                  "www.example", // www is part of the name
 		"https://localhost/":                   "localhost",
 		"https://127.0.0.1:99/x":               "127.0.0.1",
 		"https://[2001:DB8::1]/":               "2001:db8::1",
@@ -50,21 +50,21 @@ func TestReferrers(t *testing.T) {
 		"https://news.example/" + strings.Repeat("x", 10_000): "news.example",
 	} {
 		if got := hostOf(truncate(shortlinks.Visitor{Referrer: referrer}).Referrer); got != want {
-			t.Errorf("%.80q comes from %q, want %q", referrer, got, want)
+			t.Errorf("%.80q: got %q, want %q", referrer, got, want)
 		}
 	}
 }
 
-func TestKnownHeadersAreBounded(t *testing.T) {
+func TestHeaderCacheIsLimited(t *testing.T) {
 	v := newHeaders()
 	for i := range 3 * maxCached {
 		v.family(fmt.Sprintf("curl/%d", i))
 		v.referrer(fmt.Sprintf("https://host%d.example", i))
 	}
 	if len(v.families) > maxCached || len(v.hosts) > maxCached {
-		t.Errorf("%d and %d are known", len(v.families), len(v.hosts))
+		t.Errorf("got %d and %d cached", len(v.families), len(v.hosts))
 	}
 	if v.family("Twitterbot/1.0") != useragent.Bot || v.referrer("https://a.example") != "a.example" {
-		t.Error("what is known is not what it is")
+		t.Error("a cached value is wrong")
 	}
 }

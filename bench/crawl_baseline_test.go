@@ -100,7 +100,7 @@ func bareColly(t *testing.T, urls []string) int {
 		pages++
 		mu.Unlock()
 	})
-	c.OnHTML("a[href]", func(e *colly.HTMLElement) { _ = e.Request.Visit(e.Attr("href")) }) // most have been visited
+	c.OnHTML("a[href]", func(e *colly.HTMLElement) { _ = e.Request.Visit(e.Attr("href")) }) // the error is that it was visited
 	if err := c.Visit(urls[0] + "/p0"); err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,13 @@ import (
 type bare struct {
 	Requests int64
 	Seconds  float64
-	CPU      float64 // seconds, of user and system
+	CPU      float64 // user and system, in seconds
 }
 
 const bareSeconds = 10
 
-// getBare sends GETs of the URLs in a file, one per line, and prints the result. It sends figureWorkers requests at a
-// time, on kept-alive connections. It returns the exit code.
+// getBare sends GETs of the URLs in a file, one per line, and prints the result. It sends figureWorkers requests at
+// a time, on keep-alive connections. It returns the exit code.
 func getBare(file string) int {
 	list, err := os.ReadFile(file)
 	if err != nil {
@@ -35,11 +35,11 @@ func getBare(file string) int {
 	urls := strings.Fields(string(list))
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConns: 1024, MaxIdleConnsPerHost: 2}}
 	var next, failed atomic.Int64
-	begun := time.Now()
+	started := time.Now()
 	var group sync.WaitGroup
 	for range figureWorkers {
 		group.Go(func() {
-			for time.Since(begun) < bareSeconds*time.Second {
+			for time.Since(started) < bareSeconds*time.Second {
 				res, err := client.Get(urls[int(next.Add(1))%len(urls)])
 				if err != nil {
 					failed.Add(1)
@@ -48,7 +48,7 @@ func getBare(file string) int {
 				if _, err := io.Copy(io.Discard, res.Body); err != nil {
 					failed.Add(1)
 				}
-				_ = res.Body.Close() // it was read to its end
+				_ = res.Body.Close() // it was read completely
 			}
 		})
 	}
@@ -59,13 +59,13 @@ func getBare(file string) int {
 		return 1
 	}
 	cpu := time.Duration(used.Utime.Nano() + used.Stime.Nano())
-	if err := json.NewEncoder(os.Stdout).Encode(bare{next.Load(), time.Since(begun).Seconds(), cpu.Seconds()}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(bare{next.Load(), time.Since(started).Seconds(), cpu.Seconds()}); err != nil {
 		return 1
 	}
 	return 0
 }
 
-// runBare runs getBare in a process of its own.
+// runBare runs getBare in a separate process.
 func runBare(t *testing.T, urls []string) (b bare) {
 	t.Helper()
 	file := t.TempDir() + "/urls"
@@ -78,7 +78,7 @@ func runBare(t *testing.T, urls []string) (b bare) {
 	}
 	out, err := exec.Command(self, "-bare-gets", file).Output()
 	if err != nil {
-		t.Fatal("the bare GETs: ", err)
+		t.Fatal("bare GETs: ", err)
 	}
 	if err := json.Unmarshal(out, &b); err != nil {
 		t.Fatal(err)

@@ -18,10 +18,10 @@ type SiteCrawl struct {
 }
 
 // rowActions returns the actions of a row. URLs that are saved or watched already are not offered that again.
-func (k Saved) rowActions() []bulkAction {
+func (s Saved) rowActions() []bulkAction {
 	var all []bulkAction
 	for _, a := range resultActions {
-		if a.value == "save" && k.Link != "" || a.value == "watch" && k.Target != "" {
+		if a.value == "save" && s.Link != "" || a.value == "watch" && s.Target != "" {
 			continue
 		}
 		all = append(all, a)

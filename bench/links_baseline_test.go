@@ -24,16 +24,16 @@ func (c *corpus) plain(t *testing.T) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }() // it is thrown away
+	defer func() { _ = db.Close() }() // it is not needed after a crash
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec("CREATE TABLE links (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, url TEXT UNIQUE, title TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now()
+	started := time.Now()
 	for batch := range slices.Chunk(c.all, 2500) {
 		plainBatch(t, db, batch)
 	}
-	return figureLinks / time.Since(begun).Seconds()
+	return figureLinks / time.Since(started).Seconds()
 }
 
 func plainBatch(t *testing.T, db *sql.DB, batch []links.New) {
@@ -57,8 +57,8 @@ func plainBatch(t *testing.T, db *sql.DB, batch []links.New) {
 	}
 }
 
-// scans measures searches in plain SQL, as a program without an index would run them: LIKE over title, URL and tags,
-// a count and the first page. The times are in milliseconds.
+// scans measures searches in plain SQL, as a program without a search index would run them: LIKE over title, URL
+// and tags, a count and the first page. The times are in milliseconds.
 func (c *corpus) scans(t *testing.T, file string) func(query func() string) []float64 {
 	t.Helper()
 	db, err := sqlite.Open(file)
@@ -73,10 +73,10 @@ func (c *corpus) scans(t *testing.T, file string) func(query func() string) []fl
 		took := make([]float64, 0, samples/10)
 		for range samples / 10 {
 			like := "%" + strings.Trim(query(), `"`) + "%"
-			begun := time.Now()
+			started := time.Now()
 			scan(t, db, "SELECT count(*)"+where, like)
 			scan(t, db, "SELECT seq"+where+" ORDER BY title LIKE ?1 DESC, url LIKE ?1 DESC, seq DESC LIMIT 30", like)
-			took = append(took, time.Since(begun).Seconds()*1000)
+			took = append(took, time.Since(started).Seconds()*1000)
 		}
 		return took
 	}
@@ -89,7 +89,7 @@ func scan(t *testing.T, db *sql.DB, query, like string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	var n int
 	for rows.Next() {
 		if err := rows.Scan(&n); err != nil {
@@ -101,12 +101,12 @@ func scan(t *testing.T, db *sql.DB, query, like string) {
 	}
 }
 
-// floorServer serves responses of the size of a page of links, and does nothing else.
-func floorServer(t *testing.T) string {
+// baselineServer serves responses of the size of a page of links.
+func baselineServer(t *testing.T) string {
 	t.Helper()
 	body := []byte(strings.Repeat("x", 19_000))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(body) // a reader who left does not concern the floor
+		_, _ = w.Write(body) // the client may have disconnected
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
