@@ -55,15 +55,15 @@ type host[T any] struct {
 
 // hosts holds the waiting items by host. One goroutine owns it. A host is removed with its last item.
 type hosts[T any] struct {
-	queue     Queue[T]
-	room      int           // the largest number of waiting items; slow hosts may use half of it
+	queue    Queue[T]
+	room     int           // the largest number of waiting items; slow hosts may use half of it
 	maxDelay time.Duration // see Options
-	byName    map[string]*host[T]
-	ready     [classes]list.List // of *host: hosts with an item that is ready, in turn
-	waiting   int                // waiting items
-	slow      int                // waiting items of slow hosts
-	busy      int                // hosts with an item in progress
-	trouble   time.Time          // hosts not tried since are unsure; zero: no host is
+	byName   map[string]*host[T]
+	ready    [classes]list.List // of *host: hosts with an item that is ready, in turn
+	waiting  int                // waiting items
+	slow     int                // waiting items of slow hosts
+	busy     int                // hosts with an item in progress
+	trouble  time.Time          // hosts not tried since are unsure; zero: no host is
 }
 
 // add appends an item to the queue of its host. If the host, or slow hosts in total, have too many items, it
