@@ -71,18 +71,18 @@ func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[st
 	return a.Store.InMaintenance(ctx, all)
 }
 
-// facts implements alerts.Facts with the stores of links and targets.
+// facts implements alerts.Lookup with the stores of links and targets.
 type facts struct {
 	links   *links.Store
 	targets *targets.Store
 }
 
-// Tags implements alerts.Facts.
+// Tags implements alerts.Lookup.
 func (f facts) Tags(ctx context.Context, urls []string) (map[string][]string, error) {
 	return f.links.TagNames(ctx, urls)
 }
 
-// StatusPages implements alerts.Facts.
+// StatusPages implements alerts.Lookup.
 func (f facts) StatusPages(ctx context.Context, ids []string) (map[string][]string, error) {
 	return f.targets.StatusPagesOf(ctx, ids)
 }

@@ -31,7 +31,7 @@ func openArchive(c *core) (*archive.Archive, error) {
 		l = archive.Location{Bucket: cfg.CrawlerMinIOBucket, AccessKey: string(cfg.CrawlerMinIOAccessKey), SecretKey: string(cfg.CrawlerMinIOSecretKey)}
 		l.Endpoint, err = url.Parse(cfg.CrawlerMinIOEndpoint)
 	case cfg.CrawlerArchiveURL != "":
-		l, err = archive.Locate(string(cfg.CrawlerArchiveURL))
+		l, err = archive.ParseLocation(string(cfg.CrawlerArchiveURL))
 	default:
 		return nil, nil
 	}

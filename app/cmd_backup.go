@@ -55,7 +55,7 @@ func writeBackup(ctx context.Context, args []string, getenv func(string) string,
 		return fmt.Errorf("write %s: %w", file, writeError(file, err))
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %s, verified in %s.\n%s\n",
-		file, humanize.Bytes(uint64(size)), ui.Took(time.Since(started)), keyHint(cfg))
+		file, humanize.Bytes(uint64(size)), ui.ShortDuration(time.Since(started)), keyHint(cfg))
 	return err
 }
 

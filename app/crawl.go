@@ -32,8 +32,8 @@ type Crawl struct {
 func newCrawl(c *core) (*Crawl, error) {
 	cfg := c.Config
 	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{
-		StaleAfter: cfg.CrawlerStaleLockAfter, Engine: cfg.CrawlerElasticsearchURL != "", FeedInterval: cfg.CrawlerFeedPollInterval,
-		ArchiveRetention: cfg.CrawlerArchiveRetention, Archives: cfg.CrawlerArchiveURL != "" || cfg.CrawlerMinIOEnabled,
+		StaleAfter: cfg.CrawlerStaleLockAfter, Elasticsearch: cfg.CrawlerElasticsearchURL != "", FeedInterval: cfg.CrawlerFeedPollInterval,
+		ArchiveRetention: cfg.CrawlerArchiveRetention, Archive: cfg.CrawlerArchiveURL != "" || cfg.CrawlerMinIOEnabled,
 	})
 	client, robots, err := crawlClient(c)
 	if err != nil {
@@ -95,7 +95,7 @@ func newCrawl(c *core) (*Crawl, error) {
 				Kind: "job_executions", Label: "Crawl executions", Remove: store.ReapExecutions,
 				Description: "with their logs, older than 30 days or beyond the newest 100 of their job",
 			},
-			{Kind: "discovered_links", Label: "Discovered links", Description: "deleted more than a day ago", Remove: store.ReapDiscovered},
+			{Kind: "discovered_links", Label: "Discovered links", Description: "deleted more than a day ago", Remove: store.ReapDiscoveredLinks},
 			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "without requests for a week", Remove: store.ReapHosts},
 			{Kind: "crawled_pages", Label: "Crawled pages", Description: "deleted more than a day ago, with their history", Remove: store.ReapPages},
 			{

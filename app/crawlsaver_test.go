@@ -24,11 +24,11 @@ func crawlSite(s *apptest.App, site string, external ...string) crawl.Job {
 		}
 		r := apptest.Crawled(e, site+"/page")
 		for _, u := range external {
-			r.Discovered = append(r.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: u, FoundOn: e.URL})
+			r.Discovered = append(r.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: u, FoundOn: e.URL})
 		}
 		return r
 	})
-	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 	return j
 }
 

@@ -134,7 +134,7 @@ func (e otherSystems) Crawl(ctx context.Context, w sites.Website, urls []string)
 	if property.Domain() {
 		n.URL, n.Source.AllowedDomains = property.Root(), []string{property.Host()}
 	}
-	j, err := e.crawl.CrawlListed(ctx, n, urls)
+	j, err := e.crawl.CrawlSite(ctx, n, urls)
 	if err != nil {
 		return "", err
 	}

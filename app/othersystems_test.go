@@ -64,7 +64,7 @@ func TestFactsOfAPage(t *testing.T) {
 			}
 			return apptest.Crawled(e, pagesAt("https://site.test", 3)...)
 		})
-		s.EndCrawl(run, crawl.End{Event: crawl.Succeed})
+		s.EndCrawl(run, crawl.ExecutionEnd{Event: crawl.Succeed})
 		fetched := s.Clock.Now()
 		target := s.Watch("https://site.test/1", "", targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"})
 		s.Web.Set("https://site.test/1", links.Page{Status: http.StatusOK, URL: "https://site.test/new", Permanent: true, Title: "T"})
@@ -212,7 +212,7 @@ func TestDiagnosisOfCrawledSitemapPages(t *testing.T) {
 			}
 			return apptest.Crawled(e)
 		})
-		s.EndCrawl(run, crawl.End{Event: crawl.Succeed})
+		s.EndCrawl(run, crawl.ExecutionEnd{Event: crawl.Succeed})
 
 		a := s.Get("/sites/" + w.ID + "/not-indexed")
 		apptest.WantStatus(s.TB.(*testing.T), a, http.StatusOK)

@@ -49,15 +49,15 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 		return nil, err
 	}
 
-	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
-	s.Targets.deps.Others = []pages.Beside{s.Alerts.pages.Beside, s.Links.pages.Related, s.Crawl.pages.Beside, s.Sites.pages.Beside}
-	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Related}
-	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Sites.pages.Beside}
-	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Crawl.pages.Beside}
+	s.Links.deps.Others = []pages.Related{s.Targets.pages.Related, s.ShortLinks.pages.Related, s.Crawl.pages.Related, s.Sites.pages.Related}
+	s.Targets.deps.Others = []pages.Related{s.Alerts.pages.Related, s.Links.pages.Related, s.Crawl.pages.Related, s.Sites.pages.Related}
+	s.ShortLinks.deps.Others = []pages.Related{s.Links.pages.Related}
+	s.Crawl.deps.Others = []pages.Related{s.Links.pages.Related, s.Targets.pages.Related, s.Sites.pages.Related}
+	s.Sites.Deps.Others = []pages.Related{s.Links.pages.Related, s.Targets.pages.Related, s.Crawl.pages.Related}
 	s.Crawl.deps.Saver = crawlSaver{s.Links.Store, s.Targets.Store}
 	s.Sites.Deps.OtherSystems = otherSystems{crawlSaver{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
-	s.Alerts.Store.Use(facts{s.Links.Store, s.Targets.Store})
+	s.Alerts.Store.SetLookup(facts{s.Links.Store, s.Targets.Store})
 	s.Targets.Store.UseMaintenance(s.Alerts.inMaintenance)
 	return s, nil
 }

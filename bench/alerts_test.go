@@ -163,7 +163,7 @@ func stormFigures(t *testing.T, engine, database string) {
 		for i := range n / 10 {
 			name := fmt.Sprintf("t%d", batch*n/10+i)
 			events = append(events, event.Event{
-				Kind: "target.down", Phase: event.Began, Severity: event.Critical, SubjectKind: "target", SubjectID: name, Name: name, Host: fmt.Sprintf("h%d.example", i%1000),
+				Kind: "target.down", Phase: event.Started, Severity: event.Critical, SubjectKind: "target", SubjectID: name, Name: name, Host: fmt.Sprintf("h%d.example", i%1000),
 				URL: "https://h.example/" + name, At: models.At(time.Now()), Failures: 1, Detail: "timed out",
 			})
 		}

@@ -120,7 +120,7 @@ func fillPages(t *testing.T, store string, n int) {
 			sum, title, hash := sha256.Sum256([]byte(text)), write.words(6), sha256.Sum256([]byte(address))
 			found := models.At(day.Add(time.Duration(at) * time.Minute))
 			pages.Add(1+at%20, address, hash[:16], title, hex.EncodeToString(sum[:]), searchWords, found)
-			versions.Add(at+1, title, hex.EncodeToString(sum[:]), searchWords, []byte(crawl.Pack(text)), found)
+			versions.Add(at+1, title, hex.EncodeToString(sum[:]), searchWords, []byte(crawl.CompressText(text)), found)
 		}
 		err := db.Write(ctx, func(tx *gorm.DB) error {
 			err := pages.Exec(tx, `INSERT INTO crawled_pages (source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language,

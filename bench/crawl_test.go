@@ -240,14 +240,14 @@ func fillFrontier(t *testing.T, file string, urls []string, n int) {
 		t.Fatal(err)
 	}
 	modelstest.Exec(t, db, "INSERT INTO instances (id, started_at, heartbeat_at) VALUES ('i_gone', 1, 1)")
-	e, started, err := store.Begin(ctx, lease.ID("i_gone"), 1)
+	e, started, err := store.StartExecution(ctx, lease.ID("i_gone"), 1)
 	if err != nil || !started {
 		t.Fatal(started, err)
 	}
 	for at := 0; at < n; {
-		var found []crawl.Found
+		var found []crawl.FoundURL
 		for ; at < n && len(found) < 50_000; at++ {
-			found = append(found, crawl.Found{Crawl: e.CrawlSeq, Source: src.Seq, URL: urls[at%len(urls)] + "/p" + strconv.Itoa(at/len(urls)), Depth: 1})
+			found = append(found, crawl.FoundURL{Crawl: e.CrawlSeq, Source: src.Seq, URL: urls[at%len(urls)] + "/p" + strconv.Itoa(at/len(urls)), Depth: 1})
 		}
 		if err := store.Enqueue(ctx, e, found); err != nil {
 			t.Fatal(err)
@@ -274,7 +274,7 @@ func schedulerFigures(t *testing.T) {
 	row("add a job, with its source", "", "%.2f ms", time.Since(started).Seconds()*1000/n)
 	modelstest.Exec(t, db, "UPDATE jobs SET next_run_at = next_run_at + 86400000000") // none is due during the measurement
 	measureCalls(t, "poll with nothing due", "≤ 5 ms", func() error {
-		seqs, _, err := store.Due(ctx, 100)
+		seqs, _, err := store.DueJobs(ctx, 100)
 		if len(seqs) > 0 {
 			t.Fatal("jobs are due")
 		}
@@ -282,8 +282,8 @@ func schedulerFigures(t *testing.T) {
 	})
 	measureCalls(t, "clear stale locks", "", func() error { _, err := store.ClearStaleLocks(ctx); return err })
 	modelstest.Exec(t, db, "UPDATE jobs SET next_run_at = next_run_at - 86400000000 + 3600000000")
-	measureCalls(t, "preview of a rebalance", "", func() error { _, err := store.Preview(ctx); return err })
-	measureCalls(t, "collect the metrics of the scheduler", "", func() error { _, err := store.Collect(ctx); return err })
+	measureCalls(t, "preview of a rebalance", "", func() error { _, err := store.PreviewRebalance(ctx); return err })
+	measureCalls(t, "collect the metrics of the scheduler", "", func() error { _, err := store.CollectMetrics(ctx); return err })
 	closeDB()
 	s := e2e.Start(t, "DATABASE_URL="+file, "CRAWLER_POLL_INTERVAL=1h")
 	measurePath(t, s, "page /crawl", "≤ 50 ms", "/crawl")

@@ -176,11 +176,11 @@ func (q *simQueue) begin(t *simTurn) (page, hangs bool, takes time.Duration, ok 
 	defer q.mu.Unlock()
 	now, h := q.now(), &q.hosts[t.host]
 	if !t.loaded {
-		t.loaded, t.ends, t.nextAt = true, now+crawl.TurnTime, now
+		t.loaded, t.ends, t.nextAt = true, now+crawl.MaxClaimTime, now
 		q.longestHeld = max(q.longestHeld, now-t.claimed)
-		n := crawl.TurnEntries
+		n := crawl.MaxBatchEntries
 		if h.tried > 0 { // robots.txt is cached
-			n = 1 + int(crawl.TurnTime/simDelay)
+			n = 1 + int(crawl.MaxClaimTime/simDelay)
 		}
 		t.left = min(n, int(h.pages))
 	}

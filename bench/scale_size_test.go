@@ -61,9 +61,9 @@ func sizeOfCrawl(t *testing.T, url string) {
 
 	empty, started := sizesOf(t, db), time.Now()
 	for some := range slices.Chunk(urls, 20_000) {
-		found := make([]crawl.Found, len(some))
+		found := make([]crawl.FoundURL, len(some))
 		for i, u := range some {
-			found[i] = crawl.Found{Crawl: e.CrawlSeq, Source: 1, URL: u, Depth: 1}
+			found[i] = crawl.FoundURL{Crawl: e.CrawlSeq, Source: 1, URL: u, Depth: 1}
 		}
 		if err := store.Enqueue(ctx, e, found); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func beginCrawl(t *testing.T, store *crawl.Store, me lease.ID) crawl.Execution {
 	if _, err := store.AddJob(ctx, crawl.NewJob{SourceID: src.ID, URL: src.URL}); err != nil {
 		t.Fatal(err)
 	}
-	e, started, err := store.Begin(ctx, me, 1)
+	e, started, err := store.StartExecution(ctx, me, 1)
 	if err != nil || !started {
 		t.Fatal(started, err)
 	}
@@ -130,17 +130,17 @@ func fetchPages(t *testing.T, store *crawl.Store, me lease.ID, c *corpus, urls [
 		if err != nil || len(hosts) == 0 {
 			t.Fatal(len(hosts), err)
 		}
-		var turns []*crawl.Turn
+		var turns []*crawl.HostBatch
 		for _, h := range hosts {
-			turn := &crawl.Turn{Host: h}
+			turn := &crawl.HostBatch{Host: h}
 			turn.NextAt = store.Now()
-			if turn.Left, err = store.Load(ctx, h, sizeTurn); err != nil {
+			if turn.Unfetched, err = store.LoadEntries(ctx, h, sizeTurn); err != nil {
 				t.Fatal(err)
 			}
 			started := time.Now()
-			for len(turn.Left) > 0 {
-				turn.Add(inventPage(c, turn.Left[0], urls, store.Now()))
-				turn.Left = turn.Left[1:]
+			for len(turn.Unfetched) > 0 {
+				turn.Add(inventPage(c, turn.Unfetched[0], urls, store.Now()))
+				turn.Unfetched = turn.Unfetched[1:]
 				n++
 			}
 			r.invented += time.Since(started)
@@ -162,11 +162,11 @@ func inventPage(c *corpus, e crawl.Entry, urls []string, now models.Time) crawl.
 	for ; text.Len() < sizeText; words++ {
 		text.WriteString(c.word() + " ")
 	}
-	r := crawl.Result{Entry: e, Status: crawl.EntryDone, Line: crawl.LogLine(now, "info", "fetched", "status", 200, "depth", e.Depth, "links", pageLinks, "ms", 120, "url", e.URL)}
+	r := crawl.Result{Entry: e, Status: crawl.EntryDone, LogLine: crawl.FormatLogLine(now, "info", "fetched", "status", 200, "depth", e.Depth, "links", pageLinks, "ms", 120, "url", e.URL)}
 	for range pageLinks {
 		to := urls[c.rnd.IntN(len(urls))]
 		links.WriteString(to + "\t" + c.word() + " " + c.word() + " " + c.word() + "\n")
-		r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.SourceSeq, URL: to, Depth: e.Depth + 1})
+		r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.SourceSeq, URL: to, Depth: e.Depth + 1})
 	}
 	sum := sha256.Sum256([]byte(text.String()))
 	title := strings.Join([]string{c.word(), c.word(), c.word(), c.word(), c.word(), c.word()}, " ")
@@ -175,7 +175,7 @@ func inventPage(c *corpus, e crawl.Entry, urls []string, now models.Time) crawl.
 		SourceSeq: e.SourceSeq, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, ContentType: "text/html", Title: title, Description: description, Language: "en",
 		OpenGraph:   crawl.OpenGraph{Title: title, Description: description, Image: e.URL + "/image.jpg", SiteName: c.word(), Type: "article"},
 		ContentHash: hex.EncodeToString(sum[:]), LinksFound: pageLinks, FetchedAt: now, Author: c.word(), PublishedAt: now, Headings: title, WordCount: words,
-		Links: crawl.Pack(links.String()), Text: crawl.Pack(text.String()), ETag: `"` + hex.EncodeToString(sum[:8]) + `"`,
+		Links: crawl.CompressText(links.String()), Text: crawl.CompressText(text.String()), ETag: `"` + hex.EncodeToString(sum[:8]) + `"`,
 	}
 	return r
 }

@@ -11,7 +11,7 @@ var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func validBucket(name string) bool { return bucketName.MatchString(name) }
 
-// validArchiveURL accepts what archive.Locate reads.
+// validArchiveURL accepts what archive.ParseLocation reads.
 func validArchiveURL(s string) bool {
 	scheme, _, isURL := strings.Cut(s, "://")
 	if !isURL {

@@ -114,7 +114,7 @@ func (m *alertMaker) channels(ctx context.Context) (chat, mail alerts.Channel, e
 // rules adds two rules and a maintenance window.
 func (m *alertMaker) rules(ctx context.Context, chat, mail alerts.Channel) error {
 	_, err := m.store.AddRule(ctx, alerts.Rule{
-		Name: "Important alerts", Events: m.store.Defaults(), Channels: alerts.List{chat.ID}, AfterFailures: 1, RepeatMinutes: 120, Enabled: true,
+		Name: "Important alerts", Events: m.store.DefaultEvents(), Channels: alerts.List{chat.ID}, AfterFailures: 1, RepeatMinutes: 120, Enabled: true,
 		EscalateAfterMinutes: 15, EscalateChannels: alerts.List{mail.ID},
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func (m *alertMaker) rules(ctx context.Context, chat, mail alerts.Channel) error
 // happen creates an alert, its messages and its end.
 func (m *alertMaker) happen(ctx context.Context, n int, a madeAlert) error {
 	began := m.now.Add(-a.ago)
-	phase := event.Began
+	phase := event.Started
 	if m.store.Type(a.kind).Once {
 		phase = event.Once
 	}
@@ -146,7 +146,7 @@ func (m *alertMaker) happen(ctx context.Context, n int, a madeAlert) error {
 		return err
 	}
 	if a.attended {
-		page, err := m.store.Alerts(ctx, alerts.Unattended, models.Cursor{}, 1)
+		page, err := m.store.Alerts(ctx, alerts.Unacknowledged, models.Cursor{}, 1)
 		if err != nil {
 			return err
 		}
@@ -191,11 +191,11 @@ func (m *alertMaker) tell(ctx context.Context, n int, a madeAlert, phase event.P
 		return err
 	}
 	m.at = at
-	if _, err := m.store.Take(ctx, len(a.names)); err != nil {
+	if _, err := m.store.ProcessEvents(ctx, len(a.names)); err != nil {
 		return err
 	}
 	m.at = at.Add(5 * time.Second) // alerts are held for further subjects
-	_, err = m.store.Send(ctx, 100)
+	_, err = m.store.QueueMessages(ctx, 100)
 	return err
 }
 

@@ -29,7 +29,7 @@ func TestAlerts(t *testing.T) {
 		}
 		s := alerts.NewStore(db, func() time.Time { return now }, opts)
 		counts, err := s.Counts(t.Context())
-		if err != nil || counts[alerts.Unattended] != 1 || counts[alerts.Firing] != 2 || counts[alerts.Resolved] < 5 {
+		if err != nil || counts[alerts.Unacknowledged] != 1 || counts[alerts.Firing] != 2 || counts[alerts.Resolved] < 5 {
 			t.Errorf("got alerts %v, %v", counts, err)
 		}
 		channels, err := s.Channels(t.Context(), models.Cursor{}, 10)
@@ -41,14 +41,14 @@ func TestAlerts(t *testing.T) {
 				t.Errorf("alerts are sent to %s", c.Name)
 			}
 		}
-		open, err := s.Alerts(t.Context(), alerts.Unattended, models.Cursor{}, 10)
+		open, err := s.Alerts(t.Context(), alerts.Unacknowledged, models.Cursor{}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if sent, err := s.DeliveriesOf(t.Context(), open.Items, 10); err != nil || len(sent) > 0 {
 			t.Errorf("messages were sent after the channels were disabled: %v, %v", sent, err)
 		}
-		if waiting, err := s.Waiting(t.Context()); err != nil || len(waiting) > 0 {
+		if waiting, err := s.PendingMessages(t.Context()); err != nil || len(waiting) > 0 {
 			t.Errorf("queued messages: %v, %v", waiting, err)
 		}
 	})

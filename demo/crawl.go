@@ -127,18 +127,18 @@ func (m *crawlMaker) add(ctx context.Context, now time.Time, c madeCrawl) error 
 
 // crawl creates one execution of the due job.
 func (m *crawlMaker) crawl(ctx context.Context, c madeCrawl, problem string) error {
-	seqs, _, err := m.store.Due(ctx, 1)
+	seqs, _, err := m.store.DueJobs(ctx, 1)
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	e, _, err := m.store.Begin(ctx, demoLease, seqs[0])
+	e, _, err := m.store.StartExecution(ctx, demoLease, seqs[0])
 	if err != nil {
 		return err
 	}
 	if err := m.fetch(ctx, c, problem); err != nil {
 		return err
 	}
-	end := crawl.End{Event: crawl.Succeed, MemoryPeakMB: int64(40 + m.rand.IntN(20))}
+	end := crawl.ExecutionEnd{Event: crawl.Succeed, MemoryPeakMB: int64(40 + m.rand.IntN(20))}
 	if problem != "" {
 		end.Event, end.Error = crawl.Fail, "start page: "+problem
 	}
@@ -207,15 +207,15 @@ func (m *crawlMaker) fetch(ctx context.Context, c madeCrawl, problem string) err
 		if len(hosts) == 0 {
 			return nil
 		}
-		t := &crawl.Turn{Host: hosts[0]}
-		if t.Left, err = m.store.Load(ctx, t.Host, crawl.TurnEntries); err != nil {
+		t := &crawl.HostBatch{Host: hosts[0]}
+		if t.Unfetched, err = m.store.LoadEntries(ctx, t.Host, crawl.MaxBatchEntries); err != nil {
 			return err
 		}
-		for _, entry := range t.Left {
+		for _, entry := range t.Unfetched {
 			m.at = m.at.Add(time.Duration(400+m.rand.IntN(1400)) * time.Millisecond)
 			t.Add(m.fetched(c, entry, problem))
 		}
-		t.Left, t.NextAt, t.DelayMS, t.TriedAt = nil, m.store.Now(), crawl.DefaultRateLimit, m.store.Now()
+		t.Unfetched, t.NextAt, t.DelayMS, t.TriedAt = nil, m.store.Now(), crawl.DefaultRateLimit, m.store.Now()
 		if err := m.store.Record(ctx, t); err != nil {
 			return err
 		}
@@ -240,19 +240,19 @@ func (m *crawlMaker) fetched(c madeCrawl, e crawl.Entry, problem string) crawl.R
 		}
 		text := textOf(p.Title, path, now.Time)
 		sum := sha256.Sum256([]byte(text))
-		p.ContentHash, p.Text, p.WordCount = hex.EncodeToString(sum[:]), crawl.Pack(text), len(strings.Fields(text))
+		p.ContentHash, p.Text, p.WordCount = hex.EncodeToString(sum[:]), crawl.CompressText(text), len(strings.Fields(text))
 		p.Description, p.Headings, p.Author = sentences[len(path)%len(sentences)], p.Title, "Northwind"
-		r.Hash = p.ContentHash
+		r.TextHash = p.ContentHash
 		var kept strings.Builder
 		for _, to := range m.links(c, path) {
-			r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: c.url + to, Depth: e.Depth + 1})
+			r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: c.url + to, Depth: e.Depth + 1})
 			fmt.Fprintf(&kept, "%s%s\t%s\n", c.url, to, cases.Title(language.English).String(strings.ReplaceAll(to, "/", " ")))
 		}
-		p.Links = crawl.Pack(kept.String() + "\n")
+		p.Links = crawl.CompressText(kept.String() + "\n")
 		if path == "" {
 			r.Discovered = append(r.Discovered,
-				crawl.Discovered{SourceSeq: e.Crawl.Source, URL: "https://social.openbench.example/@northwind", Text: "Follow us", FoundOn: e.URL},
-				crawl.Discovered{SourceSeq: e.Crawl.Source, URL: "https://maps.northwind-partners.example/", Text: "Where to find us", FoundOn: e.URL})
+				crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: "https://social.openbench.example/@northwind", Text: "Follow us", FoundOn: e.URL},
+				crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: "https://maps.northwind-partners.example/", Text: "Where to find us", FoundOn: e.URL})
 		}
 	}
 	p.LinksFound = len(r.Links)
@@ -262,7 +262,7 @@ func (m *crawlMaker) fetched(c madeCrawl, e crawl.Entry, problem string) crawl.R
 	if r.Reason != "" {
 		level, facts = "warn", append(facts, "error", r.Reason)
 	}
-	r.Line = crawl.LogLine(now, level, "fetched", append(facts, "url", e.URL)...)
+	r.LogLine = crawl.FormatLogLine(now, level, "fetched", append(facts, "url", e.URL)...)
 	return r
 }
 

@@ -106,7 +106,7 @@ func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
 		for i := from; i < from+n; i++ {
 			name := fmt.Sprintf("t%d", i)
 			down = append(down, happened.Event{
-				Kind: "target.down", Phase: happened.Began, Severity: happened.Critical, SubjectKind: "target", SubjectID: "e" + name, Name: name,
+				Kind: "target.down", Phase: happened.Started, Severity: happened.Critical, SubjectKind: "target", SubjectID: "e" + name, Name: name,
 				Host: fmt.Sprintf("h%d.example", i%10), At: now, Failures: 1,
 			})
 			all = append(all, alerts.Alert{

@@ -195,7 +195,7 @@ func (c *chaos) judge(l *shortLink, r reply, n *node) {
 	case http.StatusFound:
 	case http.StatusGone, http.StatusNotFound:
 		if l.sort == lasting && !l.deleting {
-			c.wrong("redirect", "%s of %s was answered %d, but was not deleted", l.key, l.title, r.status)
+			c.wrong("redirect", "%s of %s was returned %d, but was not deleted", l.key, l.title, r.status)
 		}
 		return
 	default:
@@ -263,6 +263,6 @@ func (c *chaos) saves(ctx context.Context, web string, random *rand.Rand) {
 // responses.
 func (c *chaos) unexpected(r reply, what string) {
 	if r.status != 0 && r.status != http.StatusTooManyRequests && r.status < 500 {
-		c.wrong("status", "%s was answered %d: %s", what, r.status, r.body)
+		c.wrong("status", "%s was returned %d: %s", what, r.status, r.body)
 	}
 }

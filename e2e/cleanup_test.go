@@ -26,7 +26,7 @@ type cleanupStats struct {
 func (s *Server) cleanup() (got cleanupStats) {
 	s.t.Helper()
 	if status := s.Call("GET", stats, nil, &got); status != 200 {
-		s.t.Errorf("%s is answered %d", stats, status)
+		s.t.Errorf("%s is returned %d", stats, status)
 	}
 	return got
 }
@@ -35,7 +35,7 @@ func (s *Server) cleanup() (got cleanupStats) {
 func (s *Server) reap(want int) {
 	s.t.Helper()
 	if status := s.Call("POST", "/v1/admin/cleanup/run", nil, nil); status != want {
-		s.t.Errorf("a run of the reaper is answered %d, want %d", status, want)
+		s.t.Errorf("a run of the reaper is returned %d, want %d", status, want)
 	}
 }
 

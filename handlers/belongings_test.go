@@ -108,8 +108,8 @@ func (b *belongings) shortLink() {
 	l, _, err := b.ShortLinks.Add(b.ctx, shortlinks.New{LongURL: b.url("short"), Key: b.text("key"), Title: b.text("shorttitle"), MaxVisits: 1, Private: b.private})
 	b.Must(err)
 	b.ids["short link"] = l.Key
-	b.Ask("GET", "/s/"+l.Key)
-	b.Ask("GET", "/s/"+l.Key)
+	b.Request("GET", "/s/"+l.Key)
+	b.Request("GET", "/s/"+l.Key)
 }
 
 // crawl crawls a site twice: one page changes, one is broken, and one links to another site.
@@ -128,26 +128,26 @@ func (b *belongings) crawl() {
 		b.Fetch(func(e crawl.Entry) crawl.Result {
 			r := apptest.Crawled(e)
 			r.Page.Title, r.Page.Description, r.Page.Author = b.text("pagetitle"), b.text("pagedescription"), b.text("author")
-			r.Page.Text, r.Page.WordCount, r.Page.ContentHash = crawl.Pack(b.text("pagetext")+" "+version), 2, version
-			r.Line = crawl.LogLine(s.Now(), "info", b.text("logline"), "url", e.URL)
+			r.Page.Text, r.Page.WordCount, r.Page.ContentHash = crawl.CompressText(b.text("pagetext")+" "+version), 2, version
+			r.LogLine = crawl.FormatLogLine(s.Now(), "info", b.text("logline"), "url", e.URL)
 			switch {
 			case strings.HasSuffix(e.URL, "broken"):
-				return crawl.Result{Status: crawl.EntryFailed, Broken: true, Reason: b.text("broken"), Line: r.Line}
+				return crawl.Result{Status: crawl.EntryFailed, Broken: true, Reason: b.text("broken"), LogLine: r.LogLine}
 			case e.Depth == 0:
 				for _, l := range []string{"/fine", "/broken"} {
-					r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: u + l, Depth: 1})
+					r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: u + l, Depth: 1})
 				}
-				r.Page.Links = crawl.Pack(u + "/fine\tfine\n" + u + "/broken\t" + b.text("brokenlink"))
-				r.Discovered = []crawl.Discovered{{SourceSeq: e.Crawl.Source, URL: b.url("discovered"), Text: b.text("linktext"), FoundOn: e.URL}}
+				r.Page.Links = crawl.CompressText(u + "/fine\tfine\n" + u + "/broken\t" + b.text("brokenlink"))
+				r.Discovered = []crawl.DiscoveredLink{{SourceSeq: e.Crawl.Source, URL: b.url("discovered"), Text: b.text("linktext"), FoundOn: e.URL}}
 				r.Feeds = []crawl.FoundFeed{{Source: e.Crawl.Source, URL: b.url("feed"), Title: b.text("feedtitle")}}
 			}
 			return r
 		})
 		b.Clock.Advance(time.Minute)
 		if version == "first" {
-			b.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+			b.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 		} else {
-			b.EndCrawl(e, crawl.End{Event: crawl.Fail, Error: b.text("crawlerror")})
+			b.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Fail, Error: b.text("crawlerror")})
 		}
 		b.ids["execution"] = e.ID
 	}
@@ -215,7 +215,7 @@ func (b *belongings) alert() {
 	for _, t := range s.Types() {
 		r.Events = append(r.Events, string(t.Kind))
 	}
-	r.Share(b.private)
+	r.SetPrivate(b.private)
 	r, err = s.AddRule(b.ctx, r)
 	b.Must(err)
 	// The rule also applies to later events.
@@ -239,7 +239,7 @@ func (b *belongings) alert() {
 	if of == "" {
 		b.Fatal("got no alert")
 	}
-	b.Must(s.Tested(b.TB.Context(), c, b.text("channelerror")))
+	b.Must(s.RecordTest(b.TB.Context(), c, b.text("channelerror")))
 	maps.Copy(b.ids, map[string]string{"channel": c.ID, "rule": r.ID, "alert": of, "alerted": t.ID})
 }
 
@@ -247,10 +247,10 @@ func (b *belongings) send() {
 	b.Helper()
 	s := b.Systems.Alerts.Store
 	for range 3 {
-		_, err := s.Take(b.TB.Context(), 1000)
+		_, err := s.ProcessEvents(b.TB.Context(), 1000)
 		b.Must(err)
 		b.Clock.Advance(time.Minute)
-		_, err = s.Send(b.TB.Context(), 1000)
+		_, err = s.QueueMessages(b.TB.Context(), 1000)
 		b.Must(err)
 	}
 }
@@ -275,10 +275,10 @@ func (b *belongings) cross(of *belongings) {
 		e := b.BeginCrawl(j)
 		b.Fetch(func(e crawl.Entry) crawl.Result {
 			r := apptest.Crawled(e)
-			r.Page.Title, r.Page.Links = b.text("crosspage"), crawl.Pack(at+"\t"+b.text("crosslink"))
+			r.Page.Title, r.Page.Links = b.text("crosspage"), crawl.CompressText(at+"\t"+b.text("crosslink"))
 			return r
 		})
-		b.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+		b.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 		u, err := models.ParseURL("url", at)
 		b.Must(err)
 		w, err := b.Systems.Sites.Store.Add(b.ctx, sites.NewWebsite{SiteURL: "https://" + u.Host + "/", Name: b.text("crosssite"), Private: true})

@@ -108,7 +108,7 @@ func TestEveryRouteWithEveryRole(t *testing.T) {
 				"session": {"Cookie", s.session(u)}, "token": {"Authorization", s.token(u, scopeOf[role])},
 			} {
 				w := s.ask(rt.Method, rt.Path, header...)
-				refused := role < rt.Needs || face == "token" && rt.Own && role < middleware.Admin
+				refused := role < rt.Needs || face == "token" && rt.OwnCredentials && role < middleware.Admin
 				if (w.Code == http.StatusForbidden) != refused || w.Code == http.StatusUnauthorized || strings.HasPrefix(w.Header().Get("Location"), "/login?next") {
 					t.Errorf("%s %s as %s by %s: got %d, %s", rt.Method, rt.Path, role, face, w.Code, w.Header().Get("Location"))
 				}
@@ -149,7 +149,7 @@ func TestScopesOnEveryRoute(t *testing.T) {
 				system, verb = rt.System, scope
 			}
 			most := map[string]middleware.Role{"read": middleware.Viewer, "write": middleware.Editor}[verb]
-			allowed := system == rt.System && rt.Needs <= most && !rt.Own
+			allowed := system == rt.System && rt.Needs <= most && !rt.OwnCredentials
 			if w := s.ask(rt.Method, rt.Path, "Authorization", header); (w.Code != http.StatusForbidden) != allowed {
 				t.Errorf("%s %s (%q) with %s: got %d", rt.Method, rt.Path, rt.System, scope, w.Code)
 			}
@@ -269,7 +269,7 @@ func TestSessionCostsOneQuery(t *testing.T) {
 			t.Fatalf("%s: got %d", path, w.Code)
 		}
 		before = open.Queries.Load()
-		open.Ask("GET", path)
+		open.Request("GET", path)
 		if want := open.Queries.Load() - before + 1; took > want {
 			t.Errorf("%s: got %d queries for an account, want at most %d", path, took, want)
 		}

@@ -68,7 +68,7 @@ func New(d Deps) *Router {
 		access.Check,
 		errs.Limit(table, access, d.PublicURL),
 		errs.Body,
-		middleware.InTime(table),
+		middleware.Timeout(table),
 	)
 
 	operations := register(engine, errs, d.Health, d.Systems)

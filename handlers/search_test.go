@@ -32,10 +32,10 @@ func oneOfEach(s *apptest.App, text, host string) {
 	e := s.BeginCrawl(j)
 	s.Fetch(func(e crawl.Entry) crawl.Result {
 		r := apptest.Crawled(e)
-		r.Page.Title, r.Page.Text, r.Page.WordCount, r.Page.ContentHash = text, crawl.Pack("zebra on "+host), 3, "h-"+host
+		r.Page.Title, r.Page.Text, r.Page.WordCount, r.Page.ContentHash = text, crawl.CompressText("zebra on "+host), 3, "h-"+host
 		return r
 	})
-	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 	for more := 1; more > 0; {
 		var err error
 		more, err = s.Systems.Crawl.Store.IndexNext(s.Context(), 100)

@@ -51,7 +51,7 @@ func TestURLStandard(t *testing.T) {
 					if strings.Contains(v.Hostname, "`") { // the client of this test cannot read such a Location
 						continue
 					}
-					if to := s.Ask("GET", "/s/"+key); to.Status != http.StatusFound || to.Header.Get("Location") == "" {
+					if to := s.Request("GET", "/s/"+key); to.Status != http.StatusFound || to.Header.Get("Location") == "" {
 						t.Errorf("%s: got %d to %q", body, to.Status, to.Header.Get("Location"))
 					}
 				case path == "/v1/targets":
@@ -62,7 +62,7 @@ func TestURLStandard(t *testing.T) {
 			}
 		}
 		for _, page := range append(pages, "/", "/links", "/watch", "/short", "/v1/links?per_page=100", "/v1/targets?limit=500", "/v1/shortlinks?limit=500") {
-			if a := s.Ask("GET", page); a.Status != 200 {
+			if a := s.Request("GET", page); a.Status != 200 {
 				t.Errorf("%s: got %d", page, a.Status)
 			}
 		}
@@ -71,7 +71,7 @@ func TestURLStandard(t *testing.T) {
 
 func TestURLInput(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		post := func(path, member, value string) apptest.Answer {
+		post := func(path, member, value string) apptest.Response {
 			body, err := json.Marshal(map[string]string{member: value})
 			s.Must(err)
 			return s.Do("POST", path, string(body))
@@ -131,14 +131,14 @@ func TestOldURLs(t *testing.T) {
 			"/", "/links", "/watch", "/short", "/links/" + link, "/watch/" + target, "/short/" + key, "/v1/links", "/v1/targets", "/v1/shortlinks", "/v1/link/" + link,
 			"/v1/targets/" + target, "/v1/shortlinks/" + key, "/v1/search?q=256.1", "/v1/targets?host=256.1.1.1",
 		} {
-			if a := s.Ask("GET", page); a.Status != 200 {
+			if a := s.Request("GET", page); a.Status != 200 {
 				t.Errorf("%s: got %d, %s", page, a.Status, a.Body)
 			}
 		}
-		if a := s.Ask("GET", "/s/"+key); a.Status != 410 {
+		if a := s.Request("GET", "/s/"+key); a.Status != 410 {
 			t.Errorf("redirect: got %d", a.Status)
 		}
-		if a := s.Ask("GET", "/s/"+key+"?preview=1"); a.Status != 410 {
+		if a := s.Request("GET", "/s/"+key+"?preview=1"); a.Status != 410 {
 			t.Errorf("preview: got %d", a.Status)
 		}
 		s.Do("PATCH", "/v1/shortlinks/"+key, `{"title":"new"}`).Want(200)

@@ -11,14 +11,14 @@ const SystemOwner = "system"
 
 // Actor is the author of a request: an account, or a program with a credential.
 type Actor struct {
-	ID      string // of the account; "" = none
-	Name    string // of the account or credential; the owner of items that it adds
-	Role    string // viewer, editor or admin; "" = sign-in is off
-	SeesAll bool   // an admin: also sees private items of others
-	Via     string // how it was authenticated: "session", "token", "jwt", "password", "proxy", "cli"; "" = sign-in is off
-	Of      string // id of the session or token; "" = none
-	Address string // of the client; "" = unknown
-	Request string // id of the request
+	ID           string // of the account; "" = none
+	Name         string // of the account or credential; the owner of items that it adds
+	Role         string // viewer, editor or admin; "" = sign-in is off
+	SeesAll      bool   // an admin: also sees private items of others
+	Via          string // how it was authenticated: "session", "token", "jwt", "password", "proxy", "cli"; "" = sign-in is off
+	CredentialID string // id of the session or token; "" = none
+	Address      string // of the client; "" = unknown
+	Request      string // id of the request
 }
 
 type actorKey struct{}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Answer is a response with its whole body.
-type Answer struct {
+// Response is a response with its whole body.
+type Response struct {
 	testing.TB
 	Call   string // "GET /v1/links"
 	Status int
@@ -23,13 +23,13 @@ type Answer struct {
 }
 
 // Do sends a request with a JSON body ("" = none).
-func (a *App) Do(method, path, body string) Answer {
+func (a *App) Do(method, path, body string) Response {
 	a.Helper()
 	return a.Send(method, path, "application/json", body)
 }
 
 // Send sends a request with a body ("" = none). headers alternate names and values.
-func (a *App) Send(method, path, contentType, body string, headers ...string) Answer {
+func (a *App) Send(method, path, contentType, body string, headers ...string) Response {
 	a.Helper()
 	if body != "" {
 		headers = append([]string{"Content-Type", contentType}, headers...)
@@ -47,26 +47,26 @@ func (a *App) Send(method, path, contentType, body string, headers ...string) An
 	return answer
 }
 
-// Ask sends a request without a body and does not follow redirects. headers alternate names
+// Request sends a request without a body and does not follow redirects. headers alternate names
 // and values; Host sets the requested host.
-func (a *App) Ask(method, path string, headers ...string) Answer {
+func (a *App) Request(method, path string, headers ...string) Response {
 	a.Helper()
-	answer, err := a.TryAsk(method, path, headers...)
+	answer, err := a.TryRequest(method, path, headers...)
 	if err != nil {
 		a.Fatal(err)
 	}
 	return answer
 }
 
-// TryAsk is like Ask, but may be called from any goroutine.
-func (a *App) TryAsk(method, path string, headers ...string) (Answer, error) {
+// TryRequest is like Request, but may be called from any goroutine.
+func (a *App) TryRequest(method, path string, headers ...string) (Response, error) {
 	return a.exchange(context.Background(), noFollow, method, path, "", headers)
 }
 
-func (a *App) exchange(ctx context.Context, client *http.Client, method, path, body string, headers []string) (Answer, error) {
+func (a *App) exchange(ctx context.Context, client *http.Client, method, path, body string, headers []string) (Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, strings.NewReader(body))
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	if a.as != "" {
 		req.Header.Set(actorHeader, a.as)
@@ -80,11 +80,11 @@ func (a *App) exchange(ctx context.Context, client *http.Client, method, path, b
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer res.Body.Close()
 	got, err := io.ReadAll(res.Body)
-	return Answer{a.TB, method + " " + path, res.StatusCode, res.Header, string(got)}, err
+	return Response{a.TB, method + " " + path, res.StatusCode, res.Header, string(got)}, err
 }
 
 var noFollow = &http.Client{
@@ -93,7 +93,7 @@ var noFollow = &http.Client{
 }
 
 // Want fails the test unless the response has the status. It returns the decoded JSON.
-func (a Answer) Want(status int) map[string]any {
+func (a Response) Want(status int) map[string]any {
 	a.Helper()
 	if a.Status != status {
 		a.Fatalf("%s: status %d, want %d: %s", a.Call, a.Status, status, a.Body)
@@ -110,7 +110,7 @@ func (a Answer) Want(status int) map[string]any {
 
 // Problem fails the test unless the response is a complete problem with the status and slug.
 // Unless location is "", the problem must have an error for it.
-func (a Answer) Problem(status int, slug, location string) map[string]any {
+func (a Response) Problem(status int, slug, location string) map[string]any {
 	a.Helper()
 	p := a.Want(status)
 	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {

@@ -22,7 +22,7 @@ func (a *App) AddJob(url string, change ...func(*crawl.NewJob)) crawl.Job {
 // BeginCrawl starts an execution of a job that is due.
 func (a *App) BeginCrawl(j crawl.Job) crawl.Execution {
 	a.Helper()
-	e, began, err := a.Systems.Crawl.Store.Begin(a.Context(), a.Holder(), j.Seq)
+	e, began, err := a.Systems.Crawl.Store.StartExecution(a.Context(), a.Holder(), j.Seq)
 	a.Must(err)
 	if !began {
 		a.Fatalf("%s is not due", j.ID)
@@ -42,8 +42,8 @@ func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
 			return
 		}
 		for _, h := range hosts {
-			t := &crawl.Turn{Host: h}
-			entries, err := s.Load(a.Context(), h, crawl.TurnEntries)
+			t := &crawl.HostBatch{Host: h}
+			entries, err := s.LoadEntries(a.Context(), h, crawl.MaxBatchEntries)
 			a.Must(err)
 			for _, e := range entries {
 				a.Clock.Advance(time.Second)
@@ -61,7 +61,7 @@ func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
 }
 
 // EndCrawl ends an execution.
-func (a *App) EndCrawl(e crawl.Execution, end crawl.End) {
+func (a *App) EndCrawl(e crawl.Execution, end crawl.ExecutionEnd) {
 	a.Helper()
 	err := a.Systems.Crawl.Store.EndExecution(a.Context(), e, end)
 	a.Must(err)
@@ -70,11 +70,11 @@ func (a *App) EndCrawl(e crawl.Execution, end crawl.End) {
 // Crawled returns a result for Fetch: a page with links to some URLs.
 func Crawled(e crawl.Entry, links ...string) crawl.Result {
 	r := crawl.Result{
-		Status: crawl.EntryDone, Hash: "h",
+		Status: crawl.EntryDone, TextHash: "h",
 		Page: &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, Title: "T", ContentHash: "h"},
 	}
 	for _, l := range slices.Sorted(slices.Values(links)) {
-		r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: l, Depth: e.Depth + 1})
+		r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: l, Depth: e.Depth + 1})
 	}
 	return r
 }

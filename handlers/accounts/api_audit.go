@@ -95,7 +95,7 @@ func (a API) listAudit(ctx context.Context, in *AuditParams) (*api.Output[api.Sl
 		return nil, err
 	}
 	l, err := a.Accounts.Audit(ctx, accounts.AuditFilter{
-		Actor: in.Actor, Action: in.Action, Subject: in.SubjectID, Address: in.Address, Since: models.At(in.Since), Until: models.At(in.Until),
+		Actor: in.Actor, Action: in.Action, SubjectID: in.SubjectID, Address: in.Address, Since: models.At(in.Since), Until: models.At(in.Until),
 	}, after, limit)
 	return api.AnswerSlice(l, toEntry, err)
 }

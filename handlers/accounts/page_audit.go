@@ -50,7 +50,7 @@ func auditPlace(c *gin.Context) views.AuditPlace {
 
 // auditFilter parses the filters.
 func auditFilter(at views.AuditPlace) (f accounts.AuditFilter, err error) {
-	f = accounts.AuditFilter{Actor: at.Actor, Action: at.Action, Subject: at.Subject, Address: at.Address}
+	f = accounts.AuditFilter{Actor: at.Actor, Action: at.Action, SubjectID: at.Subject, Address: at.Address}
 	var sinceErr, untilErr error
 	f.Since, sinceErr = parseTime("query.since", at.Since)
 	f.Until, untilErr = parseTime("query.until", at.Until)
@@ -76,7 +76,7 @@ func filterErrors(err error) (map[string]string, bool) {
 	for name, label := range views.AuditLabels {
 		labels["query."+name] = label
 	}
-	found, ok := pages.LabelledErrors(err, "", labels)
+	found, ok := pages.LabeledErrors(err, "", labels)
 	errs := map[string]string{}
 	for name := range views.AuditLabels {
 		if text := found["query."+name]; text != "" {

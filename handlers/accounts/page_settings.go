@@ -51,7 +51,7 @@ func (p Pages) showNoAccount(c *gin.Context, actor models.Actor) {
 // sessionOf returns the session id of a request; "" = another credential.
 func sessionOf(c *gin.Context) string {
 	if actor, _ := models.ActorOf(c.Request.Context()); actor.Via == "session" {
-		return actor.Of
+		return actor.CredentialID
 	}
 	return ""
 }
@@ -132,7 +132,7 @@ func formErrors(err error, fallback string) (errs ui.Errors, ok bool) {
 		m, _ := errors.AsType[*models.Error](err)
 		return ui.Errors{fallback: m.Detail}, true
 	}
-	return pages.LabelledErrors(err, fallback, views.Labels)
+	return pages.LabeledErrors(err, fallback, views.Labels)
 }
 
 // EndSession ends one session of the user.

@@ -37,8 +37,8 @@ func TestTokens(t *testing.T) {
 	}
 	apptest.WantText(t, p, ".made-token", "Copy the token now. It is shown only once.")
 	apptest.WantText(t, p, ".tokens tbody", "<b>Backup</b> crawl:write links:read just now in 4 weeks never")
-	s.Ask("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(200)
-	s.Ask("GET", "/v1/targets", "Authorization", "Bearer "+secret).Want(403)
+	s.Request("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(200)
+	s.Request("GET", "/v1/targets", "Authorization", "Bearer "+secret).Want(403)
 
 	for _, path := range []string{"/settings/tokens", "/settings", "/"} {
 		if strings.Contains(as.Get(path).HTML, secret[5:]) {
@@ -53,7 +53,7 @@ func TestTokens(t *testing.T) {
 	a = as.Submit(a, ".revoke form")
 	apptest.WantText(t, a, ".flash", "Token revoked.")
 	apptest.WantCount(t, a, ".tokens", 0)
-	s.Ask("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(401)
+	s.Request("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(401)
 	wantAudited(s, "alice session token.add <b>Backup</b>")
 	wantAudited(s, "alice session token.revoke <b>Backup</b>")
 	wantNoSecrets(s, secret, secret[3:])

@@ -124,7 +124,7 @@ func TestUserPage_TokensAndTwoFactor(t *testing.T) {
 	apptest.WantStatus(t, as.Post(at+"/tokens/"+mine.ID+"/revoke", nil), http.StatusNotFound)
 	a = as.Submit(a, ".revoke form")
 	apptest.WantText(t, a, ".flash", "Token revoked.")
-	s.Ask("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(401)
+	s.Request("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(401)
 	a = as.Submit(a, ".confirm form")
 	apptest.WantText(t, a, ".flash", "Two-factor authentication turned off for this user.")
 	apptest.WantText(t, a, ".facts", "Two-factor off")

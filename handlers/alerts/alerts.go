@@ -18,7 +18,7 @@ type Deps struct {
 	Alerts   *alerts.Store
 	Sender   Sender
 	Subjects Subjects
-	Others   []pages.Beside // sections of other systems on the page of an alert
+	Others   []pages.Related // sections of other systems on the page of an alert
 }
 
 // Subjects finds the targets and status pages that rules and maintenance windows can select.
@@ -69,7 +69,7 @@ func (d *Deps) test(ctx context.Context, c alerts.Channel) (t views.Tested, err 
 		t.Answer = cmp.Or(t.Answer, "The service gave no reason.")
 		problem = t.Answer
 	}
-	if noted := d.Alerts.Tested(ctx, c, problem); noted != nil {
+	if noted := d.Alerts.RecordTest(ctx, c, problem); noted != nil {
 		return t, noted
 	}
 	return t, err

@@ -34,7 +34,7 @@ type AlertPath struct {
 
 // notifications converts alerts to their API form with a constant number of queries.
 func (a API) notifications(ctx context.Context, as ...alerts.Alert) ([]alerts.Notification, error) {
-	members, err := a.Alerts.MembersOf(ctx, as, alerts.MaxSubjects)
+	members, err := a.Alerts.SubjectsOf(ctx, as, alerts.MaxSubjects)
 	if err != nil {
 		return nil, err
 	}

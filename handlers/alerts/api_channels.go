@@ -45,7 +45,7 @@ type Channel struct {
 	Private         bool       `json:"private" example:"false" doc:"Whether only the owner and admins see the channel. Only private rules of the owner can use a private channel"`
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the channel was added"`
 	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null if never"`
-	LastError       *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Error of the last message. null if it was delivered or none was sent"`
+	LastError       *string    `json:"last_error" example:"Slack returned 404: no_service" doc:"Error of the last message. null if it was delivered or none was sent"`
 }
 
 func toChannel(c alerts.Channel) Channel {

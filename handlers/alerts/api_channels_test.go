@@ -100,12 +100,12 @@ func TestTestMessages_API(t *testing.T) {
 			w.Helper()
 			apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"last_error": want, "enabled": true})
 		}
-		*w.Sender = sender{answer: "Slack answered 404: no_service"}
+		*w.Sender = sender{answer: "Slack returned 404: no_service"}
 		refused := w.Do("POST", at+"/test", "")
-		if detail := refused.Problem(422, "delivery-failed", "")["detail"].(string); !strings.Contains(detail, "Slack answered 404: no_service") {
+		if detail := refused.Problem(422, "delivery-failed", "")["detail"].(string); !strings.Contains(detail, "Slack returned 404: no_service") {
 			w.Errorf("the detail is %q", detail)
 		}
-		noted("Slack answered 404: no_service")
+		noted("Slack returned 404: no_service")
 		*w.Sender = sender{}
 		w.Do("POST", at+"/test", "").Problem(422, "delivery-failed", "")
 		noted("The service gave no reason.")

@@ -85,7 +85,7 @@ func (w *world) rule(channel string) (at, id string) {
 // down creates and sends the alert of a target that is down, and returns its path.
 func (w *world) down(host string) (at string) {
 	w.Helper()
-	w.happen(event.Began, host)
+	w.happen(event.Started, host)
 	page, err := w.Alerts.Alerts(w.Context(), alerts.Firing, models.Cursor{}, 1)
 	w.Must(err)
 	if len(page.Items) == 0 {
@@ -108,10 +108,10 @@ func (w *world) happen(p event.Phase, host string) {
 		URL: "https://" + host + "/", Host: host, At: now, SinceAt: now, Detail: "unexpected status 500",
 	}
 	w.Must(w.DB.Write(w.Context(), func(tx *gorm.DB) error { return event.Add(tx, e) }))
-	_, err := w.Alerts.Take(w.Context(), 100)
+	_, err := w.Alerts.ProcessEvents(w.Context(), 100)
 	w.Must(err)
 	w.Clock.Advance(time.Second)
-	_, err = w.Alerts.Send(w.Context(), 100)
+	_, err = w.Alerts.QueueMessages(w.Context(), 100)
 	w.Must(err)
 }
 
@@ -119,7 +119,7 @@ func (w *world) happen(p event.Phase, host string) {
 func (w *world) now() string { return w.Alerts.Now().Format(time.RFC3339Nano) }
 
 // secretless fails the test if a response contains the address of a channel.
-func (w *world) secretless(answers ...apptest.Answer) {
+func (w *world) secretless(answers ...apptest.Response) {
 	w.Helper()
 	for _, a := range answers {
 		if strings.Contains(a.Body, "canary") || strings.Contains(a.Body, "hooks.test") {

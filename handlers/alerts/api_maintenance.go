@@ -49,7 +49,7 @@ type Maintenance struct {
 }
 
 func (a API) toMaintenance(m alerts.Maintenance) Maintenance {
-	_, _, active := m.Around(a.Alerts.Now())
+	_, _, active := m.OccurrenceAt(a.Alerts.Now())
 	return Maintenance{
 		ID: m.ID, Name: m.Name, Targets: wireList(m.Scope.Targets), Tags: wireList(m.Scope.Tags), StatusPages: wireList(m.Scope.StatusPages), StartsAt: m.StartsAt.Time,
 		EndsAt: m.EndsAt.Time, Repeat: string(m.Repeat), TimeZone: m.TimeZone, Active: active, CreatedAt: m.CreatedAt.Time, UpdatedAt: m.UpdatedAt.Time,
@@ -120,7 +120,7 @@ func (a API) addMaintenance(ctx context.Context, in *addMaintenanceInput) (*addM
 }
 
 func (a API) getMaintenance(ctx context.Context, in *MaintenancePath) (*api.Output[Maintenance], error) {
-	m, err := a.Alerts.MaintenanceOf(ctx, in.ID)
+	m, err := a.Alerts.MaintenanceByID(ctx, in.ID)
 	return api.Answer(a.toMaintenance(m), err)
 }
 

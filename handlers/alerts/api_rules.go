@@ -164,7 +164,7 @@ func (s AlertRuleSettings) apply(r *alerts.Rule) {
 	setList(s.Escalate.Value.Channels, &r.EscalateChannels)
 	s.Enabled.Set(&r.Enabled)
 	if s.Private.Given {
-		r.Share(s.Private.Value)
+		r.SetPrivate(s.Private.Value)
 	}
 }
 

@@ -40,7 +40,7 @@ var alertMes = []struct {
 }
 
 // alertMeParam returns the query parameter of the notice of AlertMe.
-func alertMeParam(ask alerts.AlertMe, did alerts.AlertMeResult) string {
+func alertMeParam(ask alerts.AlertMeRequest, did alerts.AlertMeResult) string {
 	for _, a := range alertMes {
 		if a.did == did && a.one == (ask.Channel != "") {
 			return a.param
@@ -102,8 +102,8 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 	return f, found, nil
 }
 
-// did redirects to a page with a notice that offers to undo the action, or shows the error.
-func (p Pages) did(c *gin.Context, err error, path, param string) {
+// doneWithUndo redirects to a page with a notice that offers to undo the action, or shows the error.
+func (p Pages) doneWithUndo(c *gin.Context, err error, path, param string) {
 	if err != nil {
 		p.Fail(c, err)
 		return

@@ -20,12 +20,12 @@ func (p Pages) AlertPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.Alert
 	var a alerts.Alert
-	var members map[int64][]alerts.Member
+	var members map[int64][]alerts.AlertSubject
 	var told map[int64][]alerts.Delivery
 	var flash ui.Flash
 	if !p.Read(c,
 		func() (err error) { a, err = p.Alerts.Alert(ctx, c.Param("id")); return },
-		func() (err error) { members, err = p.Alerts.MembersOf(ctx, []alerts.Alert{a}, views.Shown); return },
+		func() (err error) { members, err = p.Alerts.SubjectsOf(ctx, []alerts.Alert{a}, views.Shown); return },
 		func() (err error) { told, err = p.Alerts.DeliveriesOf(ctx, []alerts.Alert{a}, views.Shown); return },
 		func() (err error) { v.Names, err = p.channelNames(ctx); return },
 		func() (err error) { flash, err = p.Flash(c, alerts.AlertPath(c.Param("id"))); return },
@@ -41,7 +41,7 @@ func (p Pages) AlertPage(c *gin.Context) {
 // Acknowledge marks an alert as acknowledged.
 func (p Pages) Acknowledge(c *gin.Context) {
 	_, err := p.Alerts.Acknowledge(c.Request.Context(), c.Param("id"))
-	p.did(c, err, p.Back(c, alerts.AlertPath(c.Param("id"))), "alert_acknowledged")
+	p.doneWithUndo(c, err, p.Back(c, alerts.AlertPath(c.Param("id"))), "alert_acknowledged")
 }
 
 // Unacknowledge undoes Acknowledge.
@@ -61,7 +61,7 @@ func (p Pages) Silence(c *gin.Context) {
 		p.Done(c, nil, back, "alert_loud")
 		return
 	}
-	p.did(c, err, back, "alert_silenced")
+	p.doneWithUndo(c, err, back, "alert_silenced")
 }
 
 // minutes reads the duration of a silence from the field "minutes" of a form. It is at most alerts.MaxSilence.
@@ -133,7 +133,7 @@ func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
 	hide(c)
 	id := c.Param("id")
 	err := error(models.NotFound("alert"))
-	if p.Alerts.AttendKey(id, key) {
+	if p.Alerts.ValidAttendKey(id, key) {
 		c.Request = c.Request.WithContext(models.WithActor(c.Request.Context(), middleware.Visitor(c.Request))) // also for signed-in users: the key grants access
 		a, err = p.Alerts.Alert(c.Request.Context(), id)
 	}
@@ -145,5 +145,5 @@ func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
 }
 
 func (p Pages) showAttend(c *gin.Context, a alerts.Alert, key, done string) {
-	p.ShowKept(c, http.StatusOK, "no-store", views.AttendPage(views.Attend{Alert: a, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now()}))
+	p.ShowCached(c, http.StatusOK, "no-store", views.AttendPage(views.Attend{Alert: a, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now()}))
 }

@@ -30,7 +30,7 @@ func (p Pages) channelList(c *gin.Context, t views.Tested) (v views.Channels, ok
 	var flash ui.Flash
 	ok = p.Read(c,
 		func() (err error) { v.Channels, err = p.channels(ctx); return },
-		func() (err error) { v.Waiting, err = p.Alerts.Waiting(ctx); return },
+		func() (err error) { v.Waiting, err = p.Alerts.PendingMessages(ctx); return },
 		func() (err error) { rules, err = p.rules(ctx); return },
 		func() (err error) { flash, err = p.Flash(c, views.ChannelsPath); return },
 	)
@@ -179,7 +179,7 @@ func fieldErrors(err error, fallback string, labels map[string]string) ui.Errors
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
 		return ui.Errors{fallback: m.Detail}
 	}
-	errs, ok := pages.LabelledErrors(err, fallback, labels)
+	errs, ok := pages.LabeledErrors(err, fallback, labels)
 	if m, is := errors.AsType[*models.Error](err); ok && is {
 		sayGone(errs, m.Fields)
 	}
@@ -233,7 +233,7 @@ func switched(what string, enabled bool) string {
 
 // DeleteChannel deletes a channel. The list then offers to undo it.
 func (p Pages) DeleteChannel(c *gin.Context) {
-	p.did(c, p.Alerts.DeleteChannel(c.Request.Context(), c.Param("id")), views.ChannelsPath, "channel_deleted")
+	p.doneWithUndo(c, p.Alerts.DeleteChannel(c.Request.Context(), c.Param("id")), views.ChannelsPath, "channel_deleted")
 }
 
 // RestoreChannel restores a deleted channel.

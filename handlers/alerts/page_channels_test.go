@@ -162,17 +162,17 @@ func TestTestAChannel(t *testing.T) {
 	apptest.WantText(t, p, "#test-"+c.ID+" .state.ok q", hostile)
 	apptest.WantText(t, p, "tbody tr", "working")
 	noSecret(t, p)
-	a.Sender.delivered, a.Sender.answer = false, "Slack answered 404: no_service"
+	a.Sender.delivered, a.Sender.answer = false, "Slack returned 404: no_service"
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
 	r.Header.Set("HX-Request", "true")
 	part := a.Browse(r) // the row of the channel; the parser drops its cells
-	apptest.WantText(t, part, "#test-"+c.ID+" .state.dead", "Test message not delivered. Slack answered 404: no_service")
+	apptest.WantText(t, part, "#test-"+c.ID+" .state.dead", "Test message not delivered. Slack returned 404: no_service")
 	apptest.WantText(t, part, ".health.failing", "failing")
 	apptest.WantCount(t, part, "table, header, .failure", 0)
 	if !strings.HasPrefix(strings.TrimSpace(part.HTML), `<tr id="`+c.ID+`"`) {
 		t.Errorf("the part is %s", part.HTML)
 	}
-	apptest.WantText(t, a.Get("/alerts/channels"), "tbody tr", "Slack answered 404: no_service failing")
+	apptest.WantText(t, a.Get("/alerts/channels"), "tbody tr", "Slack returned 404: no_service failing")
 	a.Sender.err = models.Conflict("The stored URL cannot be decrypted.")
 	p = a.Post(path, nil)
 	apptest.WantText(t, p, ".state.dead", "The stored URL cannot be decrypted.")

@@ -76,7 +76,7 @@ func (a *pagesApp) channel(name string) alerts.Channel {
 // rule adds a rule that sends the default events to a channel.
 func (a *pagesApp) rule(name string, to alerts.Channel) alerts.Rule {
 	a.Helper()
-	r, err := a.Alerts.AddRule(a.Context(), alerts.Rule{Name: name, Events: a.Alerts.Defaults(), Channels: alerts.List{to.ID}, AfterFailures: 1, Enabled: true})
+	r, err := a.Alerts.AddRule(a.Context(), alerts.Rule{Name: name, Events: a.Alerts.DefaultEvents(), Channels: alerts.List{to.ID}, AfterFailures: 1, Enabled: true})
 	a.Must(err)
 	return r
 }
@@ -91,17 +91,17 @@ func (a *pagesApp) tell(phase event.Phase, target, name, detail string) {
 			At: now, Failures: 1, Detail: detail,
 		})
 	}))
-	_, err := a.Alerts.Take(a.Context(), 100)
+	_, err := a.Alerts.ProcessEvents(a.Context(), 100)
 	a.Must(err)
 	a.Clock.Advance(2 * time.Second)
-	_, err = a.Alerts.Send(a.Context(), 100)
+	_, err = a.Alerts.QueueMessages(a.Context(), 100)
 	a.Must(err)
 }
 
 // down creates an alert of a target that is down.
 func (a *pagesApp) down(name, detail string) alerts.Alert {
 	a.Helper()
-	a.tell(event.Began, models.NewID(models.KindTarget), name, detail)
+	a.tell(event.Started, models.NewID(models.KindTarget), name, detail)
 	page, err := a.Alerts.Alerts(a.Context(), alerts.Firing, models.Cursor{}, 1)
 	a.Must(err)
 	if len(page.Items) != 1 {

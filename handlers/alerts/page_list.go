@@ -114,7 +114,7 @@ func (p Pages) rules(ctx context.Context) ([]alerts.Rule, error) {
 // AlertMe makes sure that channels get the important events: of one target or of everything, on one channel or on all enabled ones.
 func (p Pages) AlertMe(c *gin.Context) {
 	ctx, back := c.Request.Context(), p.Back(c, views.RulesPath)
-	ask := alerts.AlertMe{Target: c.PostForm("target"), Channel: c.PostForm("channel")}
+	ask := alerts.AlertMeRequest{Target: c.PostForm("target"), Channel: c.PostForm("channel")}
 	if ask.Target != "" {
 		found, err := p.Subjects.Targets(ctx, []string{ask.Target})
 		t, ok := found[ask.Target]

@@ -49,7 +49,7 @@ func (p Pages) NewMaintenance(c *gin.Context) {
 
 // WindowPage shows the form of a stored maintenance window.
 func (p Pages) WindowPage(c *gin.Context) {
-	m, err := p.Alerts.MaintenanceOf(c.Request.Context(), c.Param("id"))
+	m, err := p.Alerts.MaintenanceByID(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		p.Fail(c, err)
 		return
@@ -73,7 +73,7 @@ func (p Pages) AddMaintenance(c *gin.Context) {
 
 // EditMaintenance saves the form of a window, or searches for targets.
 func (p Pages) EditMaintenance(c *gin.Context) {
-	saved, err := p.Alerts.MaintenanceOf(c.Request.Context(), c.Param("id"))
+	saved, err := p.Alerts.MaintenanceByID(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		p.Fail(c, err)
 		return
@@ -139,7 +139,7 @@ func (p Pages) showWindowForm(c *gin.Context, status int, scope alerts.Scope, v 
 
 // DeleteMaintenance deletes a window. The list then offers to undo it.
 func (p Pages) DeleteMaintenance(c *gin.Context) {
-	p.did(c, p.Alerts.DeleteMaintenance(c.Request.Context(), c.Param("id")), views.MaintenancePath, "maintenance_deleted")
+	p.doneWithUndo(c, p.Alerts.DeleteMaintenance(c.Request.Context(), c.Param("id")), views.MaintenancePath, "maintenance_deleted")
 }
 
 // RestoreMaintenance restores a deleted window.

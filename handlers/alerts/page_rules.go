@@ -43,7 +43,7 @@ func (p Pages) RulesPage(c *gin.Context) {
 
 // NewRule shows the form of a new rule.
 func (p Pages) NewRule(c *gin.Context) {
-	r := alerts.Rule{Events: p.Alerts.Defaults(), AfterFailures: 1, Enabled: true}
+	r := alerts.Rule{Events: p.Alerts.DefaultEvents(), AfterFailures: 1, Enabled: true}
 	p.showRuleForm(c, http.StatusOK, r, formOf(r))
 }
 
@@ -87,7 +87,7 @@ func (p Pages) EditRule(c *gin.Context) {
 			stored.AfterFailures, stored.AfterMinutes, stored.RepeatMinutes, stored.Quiet = r.AfterFailures, r.AfterMinutes, r.RepeatMinutes, r.Quiet
 			stored.EscalateAfterMinutes, stored.EscalateChannels = r.EscalateAfterMinutes, r.EscalateChannels
 			if private := pages.Private(c); private != nil {
-				stored.Share(*private)
+				stored.SetPrivate(*private)
 			}
 		})
 	})
@@ -107,7 +107,7 @@ func (p Pages) saveRule(c *gin.Context, saved alerts.Rule, notice string, save f
 	r.Owner = cmp.Or(saved.Owner, models.Owner(c.Request.Context()))
 	r.PrivateTo, v.Private = saved.PrivateTo, saved.PrivateTo != ""
 	if private := pages.Private(c); private != nil {
-		r.Share(*private)
+		r.SetPrivate(*private)
 		v.Private = *private
 	}
 	typed := r
@@ -164,7 +164,7 @@ func (p Pages) EnableRule(c *gin.Context) {
 
 // DeleteRule deletes a rule. The list then offers to undo it.
 func (p Pages) DeleteRule(c *gin.Context) {
-	p.did(c, p.Alerts.DeleteRule(c.Request.Context(), c.Param("id")), views.RulesPath, "rule_deleted")
+	p.doneWithUndo(c, p.Alerts.DeleteRule(c.Request.Context(), c.Param("id")), views.RulesPath, "rule_deleted")
 }
 
 // RestoreRule restores a deleted rule.

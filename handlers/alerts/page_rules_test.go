@@ -19,7 +19,7 @@ func TestRuleInWords(t *testing.T) {
 	w, other := a.Watch("https://shop.test/", hostile), a.Watch("https://b.test/", "Other")
 	p := a.Get("/alerts/rules/new")
 	apptest.WantCount(t, p, `input[name=events]`, len(a.Alerts.Types()))
-	apptest.WantCount(t, p, `input[name=events][checked]`, len(a.Alerts.Defaults()))
+	apptest.WantCount(t, p, `input[name=events][checked]`, len(a.Alerts.DefaultEvents()))
 	form := url.Values{
 		"save": {"yes"}, "name": {"Shop"}, "enabled": {"true"}, "events": {"target.down", "target.up"}, "channels": {to.ID}, "targets": {w.ID, other.ID}, "tags": {"billing, shop"},
 		"after_failures": {"3"}, "after_minutes": {"5"}, "repeat_minutes": {"120"}, "quiet.from": {"22:00"}, "quiet.to": {"07:00"}, "quiet.time_zone": {"Europe/Berlin"},

@@ -22,14 +22,14 @@ func (w *world) private(host string) (id string) {
 	w.Helper()
 	now := w.Alerts.Now()
 	e := event.Event{
-		Kind: "target.down", Phase: event.Began, Severity: event.Critical, SubjectKind: "target", SubjectID: "t_" + (host + strings.Repeat("x", 22))[:22], Name: "Secret of bob",
+		Kind: "target.down", Phase: event.Started, Severity: event.Critical, SubjectKind: "target", SubjectID: "t_" + (host + strings.Repeat("x", 22))[:22], Name: "Secret of bob",
 		URL: "https://" + host + "/", Host: host, At: now, Detail: "unexpected status 500", PrivateTo: "bob",
 	}
 	w.Must(w.DB.Write(w.Context(), func(tx *gorm.DB) error { return event.Add(tx, e) }))
-	_, err := w.Alerts.Take(w.Context(), 100)
+	_, err := w.Alerts.ProcessEvents(w.Context(), 100)
 	w.Must(err)
 	w.Clock.Advance(time.Second)
-	_, err = w.Alerts.Send(w.Context(), 100)
+	_, err = w.Alerts.QueueMessages(w.Context(), 100)
 	w.Must(err)
 	page, err := w.Alerts.Alerts(w.As("bob").Context(), alerts.Firing, models.Cursor{}, 1)
 	w.Must(err)

@@ -84,7 +84,7 @@ func Limited(op huma.Operation, l *middleware.Limiter) huma.Operation {
 	return op
 }
 
-// Own marks an operation that changes the caller's own credentials (middleware.Route.Own).
+// Own marks an operation that changes the caller's own credentials (middleware.Route.OwnCredentials).
 func Own(op huma.Operation) huma.Operation {
 	op.Metadata[ownKey] = true
 	return op
@@ -100,7 +100,7 @@ func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 	needs, _ := op.Metadata[needsKey].(middleware.Role)
 	limit, _ := op.Metadata[limitKey].(*middleware.Limiter)
 	own, _ := op.Metadata[ownKey].(bool)
-	a.routes = append(a.routes, middleware.Route{Method: op.Method, Path: routePath(op.Path), Needs: needs, System: a.system, Own: own, Limit: limit})
+	a.routes = append(a.routes, middleware.Route{Method: op.Method, Path: routePath(op.Path), Needs: needs, System: a.system, OwnCredentials: own, Limit: limit})
 	a.describeProblems(&op, reflect.TypeFor[I]())
 	defer describeHeaders(op.Responses) // after huma has added its own
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {

@@ -139,7 +139,7 @@ type LogLine struct {
 	Message string    `json:"message" example:"fetched status=200 url=https://example.com/" doc:"Message, followed by attributes as name=value"`
 }
 
-func toLine(l crawl.Line) LogLine { return LogLine{l.Number, l.At, l.Level, l.Message} }
+func toLine(l crawl.LogLine) LogLine { return LogLine{l.Number, l.At, l.Level, l.Message} }
 
 type listLogInput struct {
 	JobPath
@@ -163,7 +163,7 @@ func (a API) listLog(ctx context.Context, in *listLogInput) (*api.Output[api.Sli
 		return api.Answer(api.Slice[LogLine]{Items: []LogLine{}}, err)
 	}
 	lines, err := a.Crawl.Log(ctx, e, line, limit+1)
-	page := models.NewSlice(lines, limit, func(l crawl.Line) models.Cursor {
+	page := models.NewSlice(lines, limit, func(l crawl.LogLine) models.Cursor {
 		return models.Cursor{CreatedAt: models.At(l.At), ID: strconv.Itoa(l.Number)}
 	})
 	return api.AnswerSlice(page, toLine, err)

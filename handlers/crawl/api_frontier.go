@@ -39,7 +39,7 @@ type FrontierEntry struct {
 	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T12:00:01Z" doc:"Time of the last status change"`
 }
 
-func toEntry(e crawl.EntryRow) FrontierEntry {
+func toEntry(e crawl.FrontierEntry) FrontierEntry {
 	return FrontierEntry{
 		ID: e.ID(), SourceID: e.SourceID, ExecutionID: api.OrNull(e.ExecutionID), URL: e.URL, Depth: e.Depth, Status: string(e.Status),
 		Attempts: e.Attempts, LastError: api.OrNull(e.LastError), CreatedAt: e.CreatedAt.Time, UpdatedAt: e.UpdatedAt.Time,
@@ -105,7 +105,7 @@ type DiscoveredLink struct {
 	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"Creation time"`
 }
 
-func toDiscovered(d crawl.Discovered) DiscoveredLink {
+func toDiscovered(d crawl.DiscoveredLink) DiscoveredLink {
 	return DiscoveredLink{ID: d.ID(), SourceID: d.SourceID, URL: d.URL, Text: d.Text, FoundOn: d.FoundOn, CreatedAt: d.CreatedAt.Time}
 }
 
@@ -130,7 +130,7 @@ type discoveredPath struct {
 }
 
 func (a API) deleteDiscovered(ctx context.Context, in *discoveredPath) (*struct{}, error) {
-	d, err := a.Crawl.DeleteDiscovered(ctx, in.ID)
+	d, err := a.Crawl.DeleteDiscoveredLinks(ctx, in.ID)
 	if err == nil && d.N == 0 {
 		err = models.NotFound("discovered link")
 	}

@@ -131,7 +131,7 @@ func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api
 	for i, p := range l.Items {
 		found[i] = p.Page
 	}
-	archived, err := a.Crawl.Archived(ctx, found...)
+	archived, err := a.Crawl.HaveCopies(ctx, found...)
 	return api.AnswerSlice(l.Slice, func(p crawl.FoundPage) CrawledPage {
 		out := toPage(p)
 		out.Archived = archived[p.Seq]
@@ -181,7 +181,7 @@ func (a API) getPage(ctx context.Context, in *PagePath) (*api.Output[CrawledPage
 	if err != nil {
 		return nil, err
 	}
-	versions, err := a.Crawl.Versions(ctx, p)
+	versions, err := a.Crawl.PageVersions(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (a API) getPage(ctx context.Context, in *PagePath) (*api.Output[CrawledPage
 			return nil, err
 		}
 	}
-	out.Text, err = p.Text.Unpack()
+	out.Text, err = p.Text.Decompress()
 	return api.Answer(out, err)
 }
 

@@ -56,12 +56,12 @@ func toMetrics(m crawl.Metrics) SchedulerMetrics {
 // metrics returns the metrics that were collected last, or collects them if the program has just started.
 func (d *Deps) metrics(ctx context.Context) (m crawl.Metrics, err error) {
 	if m = d.Metrics(); m.At.IsZero() {
-		m, err = d.Crawl.Collect(ctx)
+		m, err = d.Crawl.CollectMetrics(ctx)
 	}
 	if err != nil {
 		return m, err
 	}
-	return d.Crawl.FiguresOf(ctx, m)
+	return d.Crawl.VisibleMetrics(ctx, m)
 }
 
 func (a API) schedulerMetrics(ctx context.Context, _ *struct{}) (*api.Output[SchedulerMetrics], error) {
@@ -100,12 +100,12 @@ type Move struct {
 	To    time.Time `json:"to" example:"2025-03-24T16:18:00Z" doc:"Next run after the move"`
 }
 
-func toRebalance(p crawl.Plan) Rebalance {
+func toRebalance(p crawl.RebalancePlan) Rebalance {
 	return Rebalance{api.All(p.Moves, func(m crawl.Move) Move { return Move{m.ID, m.From.UTC(), m.To.UTC()} }), p.Before, p.After}
 }
 
 func (a API) previewRebalance(ctx context.Context, _ *struct{}) (*api.Output[Rebalance], error) {
-	p, err := a.Crawl.Preview(ctx)
+	p, err := a.Crawl.PreviewRebalance(ctx)
 	return api.Answer(toRebalance(p), err)
 }
 

@@ -215,11 +215,11 @@ func TestExecutionsAndLogs_API(t *testing.T) {
 		e := s.BeginCrawl(j)
 		s.Fetch(func(e crawl.Entry) crawl.Result {
 			r := apptest.Crawled(e)
-			r.Line = crawl.LogLine(models.At(s.Clock.Now()), "info", "fetched", "url", e.URL)
+			r.LogLine = crawl.FormatLogLine(models.At(s.Clock.Now()), "info", "fetched", "url", e.URL)
 			return r
 		})
 		s.Clock.Advance(3 * time.Second)
-		s.EndCrawl(e, crawl.End{Event: crawl.Succeed, MemoryPeakMB: 7})
+		s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed, MemoryPeakMB: 7})
 		list := apptest.Items(s.Do("GET", at+"/executions", "").Want(200))
 		if len(list) != 1 {
 			s.Fatalf("executions %v", list)
@@ -242,7 +242,7 @@ func TestExecutionsAndLogs_API(t *testing.T) {
 		if !strings.HasPrefix(log.Header.Get("Content-Type"), "text/plain") || !strings.HasPrefix(log.Header.Get("Content-Disposition"), "attachment") || strings.Count(log.Body, "\n") != 3 {
 			s.Errorf("download %v %q", log.Header, log.Body)
 		}
-		stream := s.Ask("GET", at+"/logs/stream/v2", "Last-Event-ID", "1-1")
+		stream := s.Request("GET", at+"/logs/stream/v2", "Last-Event-ID", "1-1")
 		if strings.Count(stream.Body, "event: log:line") != 2 || !strings.Contains(stream.Body, "id: 1-3") || !strings.HasSuffix(strings.TrimSpace(stream.Body), "data: {}") {
 			s.Errorf("stream %q", stream.Body)
 		}

@@ -39,11 +39,11 @@ func (a API) getVersion(ctx context.Context, in *versionPath) (*api.Output[PageV
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Crawl.VersionOf(ctx, p, in.Version)
+	v, err := a.Crawl.PageVersion(ctx, p, in.Version)
 	if err != nil {
 		return nil, err
 	}
-	text, err := v.Text.Unpack()
+	text, err := v.Text.Decompress()
 	return api.Answer(PageVersionText{toVersion(v), text}, err)
 }
 

@@ -26,7 +26,7 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 	if to == 0 {
 		to = p.TextVersion
 	}
-	if c.To, err = d.Crawl.VersionOf(ctx, p, to); err != nil {
+	if c.To, err = d.Crawl.PageVersion(ctx, p, to); err != nil {
 		return c, err
 	}
 	if from == 0 {
@@ -35,7 +35,7 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 		}
 	}
 	if from != 0 {
-		if c.From, err = d.Crawl.VersionOf(ctx, p, from); err != nil {
+		if c.From, err = d.Crawl.PageVersion(ctx, p, from); err != nil {
 			return c, err
 		}
 	}
@@ -45,11 +45,11 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 	case <-ctx.Done():
 		return c, ctx.Err()
 	}
-	before, err := c.From.Text.Unpack()
+	before, err := c.From.Text.Decompress()
 	if err != nil {
 		return c, err
 	}
-	after, err := c.To.Text.Unpack()
+	after, err := c.To.Text.Decompress()
 	c.Diff = textdiff.Compare(before, after)
 	return c, err
 }
@@ -57,7 +57,7 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 // versionBefore returns the number of the newest version with text before a version; 0 if there is
 // none.
 func (d *Deps) versionBefore(ctx context.Context, p crawl.Page, number int) (int, error) {
-	all, err := d.Crawl.Versions(ctx, p)
+	all, err := d.Crawl.PageVersions(ctx, p)
 	for _, v := range all {
 		if v.Version < number && v.Change != crawl.PageGone {
 			return v.Version, err

@@ -24,7 +24,7 @@ type Deps struct {
 	FeedDiscovery bool    // crawls add the feeds that start pages link to
 	FeedPolling   bool    // feeds are polled
 
-	Others []pages.Beside // sections and buttons of other systems on the page of a job
+	Others []pages.Related // sections and buttons of other systems on the page of a job
 }
 
 // API holds the operations under /v1.

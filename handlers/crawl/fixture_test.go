@@ -48,15 +48,15 @@ func (s *site) run(j crawl.Job) crawl.Execution {
 		switch {
 		case e.Depth == 0:
 			r := apptest.Crawled(e, j.URL+"/fine", j.URL+"/broken")
-			r.Line = crawl.LogLine(s.Crawl.Now(), "info", "fetched", "url", e.URL)
-			r.Discovered = []crawl.Discovered{{SourceSeq: e.Crawl.Source, URL: "https://other.test/a", Text: hostile, FoundOn: e.URL}}
+			r.LogLine = crawl.FormatLogLine(s.Crawl.Now(), "info", "fetched", "url", e.URL)
+			r.Discovered = []crawl.DiscoveredLink{{SourceSeq: e.Crawl.Source, URL: "https://other.test/a", Text: hostile, FoundOn: e.URL}}
 			return r
 		case e.URL == j.URL+"/fine":
 			return apptest.Crawled(e)
 		}
-		return crawl.Result{Status: crawl.EntryFailed, Reason: "status 404", Line: crawl.LogLine(s.Crawl.Now(), "warn", hostile)}
+		return crawl.Result{Status: crawl.EntryFailed, Reason: "status 404", LogLine: crawl.FormatLogLine(s.Crawl.Now(), "warn", hostile)}
 	})
-	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 	return e
 }
 
@@ -64,7 +64,7 @@ func (s *site) run(j crawl.Job) crawl.Execution {
 func (s *site) fail(j crawl.Job, reason string) crawl.Execution {
 	s.Helper()
 	e := s.BeginCrawl(j)
-	s.EndCrawl(e, crawl.End{Event: crawl.Fail, Error: reason})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Fail, Error: reason})
 	return e
 }
 

@@ -102,7 +102,7 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 // linksDeletedFlash offers to restore the discovered links that were deleted at a time. It is
 // empty if they are restored already.
 func (p Pages) linksDeletedFlash(c *gin.Context, us int64, here string) (ui.Flash, error) {
-	d, err := p.Crawl.DeletedAt(c.Request.Context(), models.At(time.UnixMicro(us)))
+	d, err := p.Crawl.DeletionAt(c.Request.Context(), models.At(time.UnixMicro(us)))
 	if err != nil || d.N == 0 {
 		return ui.Flash{}, err
 	}
@@ -137,7 +137,7 @@ func firstRun(j crawl.Job, now models.Time) string {
 	case j.Held:
 		return "It does not run because its source is disabled."
 	case j.NextRunAt.After(now.Time):
-		return "The first run starts in " + ui.Lasted(j.NextRunAt.Sub(now.Time)) + "."
+		return "The first run starts in " + ui.LongDuration(j.NextRunAt.Sub(now.Time)) + "."
 	}
 	return "The first run starts in a few seconds."
 }

@@ -14,7 +14,7 @@ import (
 
 // Archive reads the bodies of archived pages.
 type Archive interface {
-	Get(ctx context.Context, at crawl.BodyPlace, h crawl.BodyHash) ([]byte, error)
+	Get(ctx context.Context, at crawl.BodyLocation, h crawl.BodyHash) ([]byte, error)
 }
 
 // archivedCSP disables everything that an archived page could do: no scripts, no forms, no
@@ -33,11 +33,11 @@ func (p Pages) ArchivedCopy(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	body, err := p.Archive.Get(ctx, found.Place, found.Hash)
+	body, err := p.Archive.Get(ctx, found.Location, found.Hash)
 	switch {
 	case errors.Is(err, archive.ErrMissing), errors.Is(err, archive.ErrDamaged):
 		p.Errors.Log.WarnContext(ctx, "archived copy cannot be read", "hash", found.Hash.String(), "error", err)
-		if err := p.Crawl.BodiesLost(ctx, found.Place.Key, found.Hash); err != nil {
+		if err := p.Crawl.MarkBodiesLost(ctx, found.Location.Key, found.Hash); err != nil {
 			p.Fail(c, err)
 			return
 		}

@@ -47,7 +47,7 @@ func archivedSite(t *testing.T) (s *site, dir, path string) {
 // A copy is shown unchanged, and its scripts do not run.
 func TestArchivedCopy(t *testing.T) {
 	s, dir, path := archivedSite(t)
-	a := s.Ask("GET", path)
+	a := s.Request("GET", path)
 	if a.Status != http.StatusOK || a.Body != archivedBody {
 		t.Errorf("got status %d: %s", a.Status, a.Body)
 	}
@@ -66,7 +66,7 @@ func TestArchivedCopy(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{path[:len(path)-1] + "x", path + "0", strings.ReplaceAll(path, "k_", "k_0"), path[:len(path)-64] + "..%2f..%2fetc%2fpasswd"} {
-		if a := s.Ask("GET", wrong); a.Status != http.StatusNotFound || strings.Contains(a.Body, "alert(1)") {
+		if a := s.Request("GET", wrong); a.Status != http.StatusNotFound || strings.Contains(a.Body, "alert(1)") {
 			t.Errorf("%s: status %d", wrong, a.Status)
 		}
 	}
@@ -74,17 +74,17 @@ func TestArchivedCopy(t *testing.T) {
 	away := dir + "-away"
 	s.Must(os.Rename(dir, away))
 	s.Must(os.WriteFile(dir, nil, 0o600))
-	if a := s.Ask("GET", path); a.Status != http.StatusServiceUnavailable || strings.Contains(a.Body, dir) {
+	if a := s.Request("GET", path); a.Status != http.StatusServiceUnavailable || strings.Contains(a.Body, dir) {
 		t.Errorf("broken folder: got status %d, %s", a.Status, a.Body)
 	}
 	s.Must(os.Remove(dir))
 	s.Must(os.Rename(away, dir))
-	if a := s.Ask("GET", path); a.Status != http.StatusOK {
+	if a := s.Request("GET", path); a.Status != http.StatusOK {
 		t.Errorf("restored folder: got status %d", a.Status)
 	}
 	s.Must(os.RemoveAll(filepath.Join(dir, "ab")))
 	for range 2 {
-		if a := s.Ask("GET", path); a.Status != http.StatusNotFound {
+		if a := s.Request("GET", path); a.Status != http.StatusNotFound {
 			t.Errorf("missing copy: got status %d", a.Status)
 		}
 	}
@@ -94,7 +94,7 @@ func TestArchivedCopy(t *testing.T) {
 func TestArchivedCopyWithoutAnArchive(t *testing.T) {
 	s, _, path := archivedSite(t)
 	off := apptest.New(t, apptest.On(s.DB))
-	if a := off.Ask("GET", path); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "CRAWLER_ARCHIVE_URL") {
+	if a := off.Request("GET", path); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "CRAWLER_ARCHIVE_URL") {
 		t.Errorf("got status %d: %s", a.Status, a.Body)
 	}
 }

@@ -21,11 +21,11 @@ func (s *site) discover(urls ...string) crawl.Job {
 	s.Fetch(func(e crawl.Entry) crawl.Result {
 		r := apptest.Crawled(e)
 		for _, u := range urls {
-			r.Discovered = append(r.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: u, Text: "To " + u, FoundOn: e.URL})
+			r.Discovered = append(r.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: u, Text: "To " + u, FoundOn: e.URL})
 		}
 		return r
 	})
-	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 	return j
 }
 

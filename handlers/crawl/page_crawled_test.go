@@ -18,14 +18,14 @@ import (
 func page(e crawl.Entry, title, text string, links ...string) crawl.Result {
 	r := apptest.Crawled(e)
 	p := r.Page
-	p.Title, p.ContentHash, p.Text, p.WordCount, p.Language = title, fmt.Sprintf("%x", text), crawl.Pack(text), len(strings.Fields(text)), "en"
+	p.Title, p.ContentHash, p.Text, p.WordCount, p.Language = title, fmt.Sprintf("%x", text), crawl.CompressText(text), len(strings.Fields(text)), "en"
 	var kept strings.Builder
 	for _, l := range links {
 		to := "https://site.test" + l
-		r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: to, Depth: e.Depth + 1})
+		r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: to, Depth: e.Depth + 1})
 		fmt.Fprintf(&kept, "%s\tTo %s\n", to, l)
 	}
-	p.Links = crawl.Pack(kept.String() + "\n")
+	p.Links = crawl.CompressText(kept.String() + "\n")
 	return r
 }
 
@@ -51,7 +51,7 @@ func (s *site) crawlPages(j crawl.Job, pages map[string]func(crawl.Entry) crawl.
 		}
 		return broken(e)
 	})
-	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 	s.report()
 	e, err := s.Crawl.Execution(s.Context(), e.ID)
 	s.Must(err)

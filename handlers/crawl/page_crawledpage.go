@@ -26,10 +26,10 @@ func (p Pages) CrawledPage(c *gin.Context) {
 		func() (err error) { v.Crawled, err = p.Crawl.CrawledPage(ctx, c.Param("id")); return },
 		func() (err error) { flash, err = p.Flash(c, views.PagePath(v.Crawled.ID())); return },
 		func() (err error) { v.Source, err = p.Crawl.Source(ctx, v.Crawled.SourceID); return },
-		func() (err error) { v.Versions, err = p.Crawl.Versions(ctx, v.Crawled); return },
+		func() (err error) { v.Versions, err = p.Crawl.PageVersions(ctx, v.Crawled); return },
 		func() (err error) { v.Copies, err = p.Crawl.Copies(ctx, v.Crawled, maxCopies); return },
 		func() error {
-			text, err := v.Crawled.Text.Unpack()
+			text, err := v.Crawled.Text.Decompress()
 			if text != "" {
 				v.Text = strings.Split(text, "\n")
 			}
@@ -65,7 +65,7 @@ func (p Pages) PageChanges(c *gin.Context) {
 		func() (err error) { from, err = versionNumber(c, "from"); return },
 		func() (err error) { to, err = versionNumber(c, "to"); return },
 		func() (err error) { v.Crawled, err = p.Crawl.CrawledPage(ctx, c.Param("id")); return },
-		func() (err error) { v.Versions, err = p.Crawl.Versions(ctx, v.Crawled); return },
+		func() (err error) { v.Versions, err = p.Crawl.PageVersions(ctx, v.Crawled); return },
 		func() error {
 			compared, err := p.compare(ctx, v.Crawled, from, to)
 			v.From, v.To, v.Diff = compared.From, compared.To, compared.Diff

@@ -41,7 +41,7 @@ func (p Pages) DiscoveredPage(c *gin.Context) {
 			return err
 		},
 		func() (err error) {
-			v.Saved, err = savedRows(ctx, p.Saver, v.Links.Items, func(d crawl.Discovered) string { return d.URL })
+			v.Saved, err = savedRows(ctx, p.Saver, v.Links.Items, func(d crawl.DiscoveredLink) string { return d.URL })
 			return
 		},
 	) {
@@ -70,7 +70,7 @@ func (p Pages) BulkDiscovered(c *gin.Context) {
 	case len(ids) == 0:
 		p.Done(c, nil, here, "none_selected")
 	case action == actionSave, action == actionWatch:
-		links, err := p.Crawl.DiscoveredByID(ctx, ids...)
+		links, err := p.Crawl.DiscoveredLinksByID(ctx, ids...)
 		if err != nil {
 			p.Fail(c, err)
 			return
@@ -81,7 +81,7 @@ func (p Pages) BulkDiscovered(c *gin.Context) {
 		}
 		p.saveURLs(c, action, urls, here)
 	case action == actionDelete:
-		d, err := p.Crawl.DeleteDiscovered(ctx, ids...)
+		d, err := p.Crawl.DeleteDiscoveredLinks(ctx, ids...)
 		if err != nil {
 			p.Fail(c, err)
 			return
@@ -94,5 +94,5 @@ func (p Pages) BulkDiscovered(c *gin.Context) {
 
 // RestoreDiscovered undoes a deletion of discovered links.
 func (p Pages) RestoreDiscovered(c *gin.Context) {
-	p.restore(c, p.Crawl.RestoreDiscovered, views.DiscoveredPlace{}.Path(), "discovered_restored", "discovered_gone")
+	p.restore(c, p.Crawl.RestoreDiscoveredLinks, views.DiscoveredPlace{}.Path(), "discovered_restored", "discovered_gone")
 }

@@ -98,8 +98,8 @@ func TestFrontierAndDiscoveredByCursor(t *testing.T) {
 		r := apptest.Crawled(e)
 		if e.Depth == 0 {
 			for i := range 204 {
-				r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: fmt.Sprintf("https://a.test/p%d/x", i), Depth: 1})
-				r.Discovered = append(r.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: fmt.Sprintf("https://b.test/%d", i), FoundOn: e.URL})
+				r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: fmt.Sprintf("https://a.test/p%d/x", i), Depth: 1})
+				r.Discovered = append(r.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: fmt.Sprintf("https://b.test/%d", i), FoundOn: e.URL})
 			}
 		}
 		return r

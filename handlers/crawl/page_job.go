@@ -55,7 +55,7 @@ func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 		func() error {
 			subject, err := subject(v.Job)
 			if err == nil {
-				v.Actions, v.Aside, err = pages.ShowBeside(c, subject, p.Others)
+				v.Actions, v.Aside, err = pages.ShowRelated(c, subject, p.Others)
 			}
 			return err
 		},

@@ -38,7 +38,7 @@ func TestJobPage(t *testing.T) {
 	if a.Find("noscript").Length() != 1 || !strings.Contains(a.HTML, `http-equiv="refresh" content="5"`) {
 		t.Error("the page does not reload without JavaScript")
 	}
-	s.EndCrawl(e, crawl.End{Event: crawl.Release, Error: crawl.Interrupted})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted})
 	s.Clock.Advance(time.Hour)
 	s.run(j)
 
@@ -209,7 +209,7 @@ func TestLogOfAnExecution(t *testing.T) {
 	a := s.Get("/crawl/jobs/" + j.ID)
 	from := a.Find("#log-head").AttrOr("data-stream", "") + "&last_event_id="
 	for after, want := range map[string][]string{"": {"1-1", "1-2", "1-3", "1-4"}, "1-3": {"1-4"}, "1-4": nil, "7-3": {"1-1", "1-2", "1-3", "1-4"}} {
-		answer := s.Ask(http.MethodGet, from+after)
+		answer := s.Request(http.MethodGet, from+after)
 		if answer.Status != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
 			t.Fatalf("%d %v", answer.Status, answer.Header)
 		}
@@ -223,7 +223,7 @@ func TestLogOfAnExecution(t *testing.T) {
 			t.Errorf("after %q: got %s", after, answer.Body)
 		}
 	}
-	file := s.Ask(http.MethodGet, a.Find("#log-head a").AttrOr("href", ""))
+	file := s.Request(http.MethodGet, a.Find("#log-head a").AttrOr("href", ""))
 	if file.Header.Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(file.Header.Get("Content-Disposition"), "attachment;") ||
 		file.Header.Get("X-Content-Type-Options") != "nosniff" || strings.Count(file.Body, "\n") != 4 || !strings.Contains(file.Body, " warn "+hostile+"\n") {
 		t.Errorf("%v %s", file.Header, file.Body)

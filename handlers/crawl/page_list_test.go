@@ -92,7 +92,7 @@ func TestListOfJobs(t *testing.T) {
 	s.Clock.Advance(24 * time.Hour)
 	e := s.BeginCrawl(daily)
 	apptest.WantText(t, s.Get("/crawl?status=running&q=beta"), "#"+daily.ID, "running Beta b.test/start every day 0 of 1 URL –")
-	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
 	for _, bad := range []string{"/crawl?status=well", "/crawl?page_token=x", "/crawl?q=" + strings.Repeat("x", 600)} {
 		apptest.WantStatus(t, s.Get(bad), http.StatusBadRequest)
 	}

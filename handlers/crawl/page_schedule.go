@@ -19,10 +19,10 @@ func (p Pages) SchedulePage(c *gin.Context) {
 		v.Slots, v.Score, err = p.Crawl.Distribution(ctx)
 	}
 	if err == nil {
-		v.Plan, err = p.Crawl.Preview(ctx)
+		v.Plan, err = p.Crawl.PreviewRebalance(ctx)
 	}
 	if err == nil {
-		v.Jobs, err = p.Crawl.JobsOf(ctx, v.ShownMoves())
+		v.Jobs, err = p.Crawl.MovedJobs(ctx, v.ShownMoves())
 	}
 	if err != nil {
 		p.Fail(c, err)

@@ -55,7 +55,7 @@ type completedEvent struct {
 
 // CrawlerEvents streams new events of jobs: job:status, job:progress and job:completed.
 func (d *Deps) CrawlerEvents(c *gin.Context) {
-	changes := d.Crawl.NewChanges()
+	changes := d.Crawl.NewJobWatcher()
 	d.Streams.Serve(c, changesInterval, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
 		jobs, executions, err := changes.Next(ctx)
 		for _, j := range jobs {

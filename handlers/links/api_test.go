@@ -70,7 +70,7 @@ func TestSaveErrors(t *testing.T) {
 	s.Web.Set("https://busy.test", &links.FetchError{Reason: "rate limited by the host", RetryAfter: 90 * time.Second})
 	s.Web.Set("https://full.test", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
 	s.Web.Set("https://broken.test", errors.New("the disk is on fire in /var/secret"))
-	post := func(url string) apptest.Answer { return s.Do("POST", "/v1/links", `{"url":"`+url+`"}`) }
+	post := func(url string) apptest.Response { return s.Do("POST", "/v1/links", `{"url":"`+url+`"}`) }
 	if p := post("https://gone.test").Problem(422, "link-unresolvable", ""); !strings.Contains(p["detail"].(string), "404") {
 		t.Errorf("the detail does not name the cause: %v", p["detail"])
 	}

@@ -15,7 +15,7 @@ type Deps struct {
 	Links   *links.Store
 	Metrics *Metrics
 
-	Others []pages.Beside // sections of other systems on the page of a link
+	Others []pages.Related // sections of other systems on the page of a link
 }
 
 // API is the operations of links and tags.

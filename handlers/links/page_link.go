@@ -38,7 +38,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 		v.Tags, err = p.Links.TagsOf(ctx, l.ID)
 	}
 	if err == nil {
-		v.Actions, v.Main, err = pages.ShowBeside(c, subject(l), p.Others)
+		v.Actions, v.Main, err = pages.ShowRelated(c, subject(l), p.Others)
 	}
 	if err != nil {
 		p.Fail(c, err)

@@ -90,7 +90,7 @@ func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 			"/v1/popular-tags", "/v1/recent-tags", "/v1/random", "/", "/links", "/links?sort=popular", "/links?q=zebra", "/v1/links?tag=hushed", "/links?change=" + change, "/links?saved=" + id,
 			"/links/tags?tags=hus", "/links/random", "/tags", "/search?q=secret", "/search?q=zebra",
 		} {
-			body := alice.Ask("GET", path, "Accept", "text/html").Body
+			body := alice.Request("GET", path, "Accept", "text/html").Body
 			for _, word := range []string{"Zebra", id, "a.test/secret", tag, ">hushed<", `"hushed"`, "1 link tagged"} {
 				if strings.Contains(body, word) {
 					wantProblem(a, path, 0, "shows "+word)

@@ -11,9 +11,9 @@ import (
 )
 
 // Related returns the section about the saved link of a URL, for pages of other systems.
-func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.RelatedView, error) {
 	l, _, err := p.Links.ByURL(c.Request.Context(), s.CanonicalURL)
-	return pages.Shown{Section: views.Saved(s.URL, l)}, err
+	return pages.RelatedView{Section: views.Saved(s.URL, l)}, err
 }
 
 // SubjectOf returns a link as pages.Subject; CodeNotFound if there is none.

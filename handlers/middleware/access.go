@@ -127,7 +127,7 @@ func (a *Access) watch(c *gin.Context, route Route, started models.Actor, guarde
 		if err != nil {
 			return err
 		}
-		if now := caller.actor(c); now.ID != started.ID || now.Name != started.Name || now.Of != started.Of || now.Role != started.Role || caller.lacks(route) != "" {
+		if now := caller.actor(c); now.ID != started.ID || now.Name != started.Name || now.CredentialID != started.CredentialID || now.Role != started.Role || caller.lacks(route) != "" {
 			return errEnded
 		}
 		return nil
@@ -188,7 +188,7 @@ type caller struct {
 // the scope admin.
 func (u caller) actor(c *gin.Context) models.Actor {
 	return models.Actor{
-		ID: u.ID, Name: u.Name, Via: u.via, Of: u.Credential, Role: u.Role.String(), SeesAll: u.Role == Admin && (u.Allow == nil || u.Allow("") == Admin),
+		ID: u.ID, Name: u.Name, Via: u.via, CredentialID: u.Credential, Role: u.Role.String(), SeesAll: u.Role == Admin && (u.Allow == nil || u.Allow("") == Admin),
 		Address: ClientAddress(c.Request), Request: RequestID(c.Request.Context()),
 	}
 }
@@ -198,7 +198,7 @@ func (u caller) lacks(r Route) string {
 	if u.Role < r.Needs {
 		return fmt.Sprintf("Your role is %s. This action requires the role %s.", u.Role, r.Needs)
 	}
-	if u.Allow != nil && r.Own && u.Allow("") < Admin {
+	if u.Allow != nil && r.OwnCredentials && u.Allow("") < Admin {
 		return "This action requires a token with the scope admin. Use such a token or sign in."
 	}
 	if u.Allow != nil && u.Allow(r.System) < r.Needs {

@@ -118,9 +118,9 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 // so that a client gets an error when the database does not respond.
 const requestTime = 40 * time.Second
 
-// InTime cancels the context of a request after requestTime, and limits its waits for the
+// Timeout cancels the context of a request after requestTime, and limits its waits for the
 // database (models.ForRequest). Quick routes and streams have their own limits.
-func InTime(routes *Table) gin.HandlerFunc {
+func Timeout(routes *Table) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if r := routes.Of(c); r.Quick || r.Stream {
 			return

@@ -159,7 +159,7 @@ func TestInTime(t *testing.T) {
 		routes.Add(Route{Method: http.MethodGet, Path: "/", Needs: Public, Quick: quick})
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			var has bool
-			e := engine(InTime(routes), func(c *gin.Context) { _, has = c.Request.Context().Deadline() })
+			e := engine(Timeout(routes), func(c *gin.Context) { _, has = c.Request.Context().Deadline() })
 			e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, "/", nil))
 			if has != bounded {
 				t.Errorf("%s, quick %v: got deadline %v", method, quick, has)

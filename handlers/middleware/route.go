@@ -46,12 +46,12 @@ func RoleNamed(name string) Role {
 
 // Route is a route and who may use it.
 type Route struct {
-	Method, Path string // as the router writes them: "GET", "/links/:id"
-	Needs        Role
-	System       string          // as in scopes of tokens: "links"; "" = none. The router sets it
-	Own          bool            // changes the caller's own credentials: tokens need the scope admin
-	Machine      bool            // for programs: without credentials it answers 401, not the login page
-	Handler      gin.HandlerFunc // nil for operations of the API, which are already registered
+	Method, Path   string // as the router writes them: "GET", "/links/:id"
+	Needs          Role
+	System         string          // as in scopes of tokens: "links"; "" = none. The router sets it
+	OwnCredentials bool            // changes the caller's own credentials: tokens need the scope admin
+	Machine        bool            // for programs: without credentials it answers 401, not the login page
+	Handler        gin.HandlerFunc // nil for operations of the API, which are already registered
 
 	Limit   *Limiter                     // rate limit per client; nil = none
 	Problem func(*gin.Context, *Problem) // writes a problem of this route as HTML; nil = the default page

@@ -61,10 +61,10 @@ func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 	return e, true
 }
 
-// LabelledErrors is FormErrors with messages that start with the label of their field. labels are
+// LabeledErrors is FormErrors with messages that start with the label of their field. labels are
 // by field; "tags[]" is the label of one item of "tags". Names of other fields in a message are
 // replaced by their labels too.
-func LabelledErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
+func LabeledErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
 	m, ok := correctable(err)
 	if !ok {
 		return nil, false

@@ -91,11 +91,11 @@ func (f *Frame) FormStatus(c *gin.Context, err error) int {
 
 // Show sends a page that shared caches must not store.
 func (f *Frame) Show(c *gin.Context, status int, page templ.Component) {
-	f.ShowKept(c, status, "private, no-cache", page)
+	f.ShowCached(c, status, "private, no-cache", page)
 }
 
-// ShowKept is Show with another Cache-Control.
-func (f *Frame) ShowKept(c *gin.Context, status int, cacheControl string, page templ.Component) {
+// ShowCached is Show with another Cache-Control.
+func (f *Frame) ShowCached(c *gin.Context, status int, cacheControl string, page templ.Component) {
 	// htmx gets only a part of the page from the same URL: caches must keep them apart.
 	c.Writer.Header().Add("Vary", "HX-Request")
 	c.Header("Cache-Control", cacheControl)

@@ -27,7 +27,7 @@ func (f *Frame) problemType(c *gin.Context) {
 		f.Fail(c, models.NotFound("problem type"))
 		return
 	}
-	f.ShowKept(c, http.StatusOK, "public, max-age=3600", views.ProblemTypePage(views.ProblemType(t)))
+	f.ShowCached(c, http.StatusOK, "public, max-age=3600", views.ProblemTypePage(views.ProblemType(t)))
 }
 
 // next is the advice on error pages, by status.

@@ -17,7 +17,7 @@ import (
 
 func TestShortLinkIdempotencyByKey(t *testing.T) {
 	eachEngine(t, func(s *server) {
-		post := func(on *server, key, body string) apptest.Answer {
+		post := func(on *server, key, body string) apptest.Response {
 			return on.Send("POST", "/v1/shortlinks", "application/json", body, "Idempotency-Key", key)
 		}
 		made := post(s, "key-1", `{"long_url":"https://a.test","title":"first"}`).Want(http.StatusCreated)

@@ -135,7 +135,7 @@ func visit(s *apptest.App, key string, n int, v shortlinks.Visitor) {
 // redirectsTo fails the test unless a path redirects to a destination.
 func (s *server) redirectsTo(path, to string) {
 	s.Helper()
-	a := s.Ask("GET", path)
+	a := s.Request("GET", path)
 	if a.Status != http.StatusFound || a.Header.Get("Location") != to {
 		s.Errorf("%s redirects to %q with %d, want %q: %s", path, a.Header.Get("Location"), a.Status, to, a.Body)
 	}
@@ -144,7 +144,7 @@ func (s *server) redirectsTo(path, to string) {
 // gone fails the test unless a path returns 410 with a reason and without the destination.
 func (s *server) gone(path, reason string) {
 	s.Helper()
-	a := s.Ask("GET", path)
+	a := s.Request("GET", path)
 	if p := a.Problem(http.StatusGone, "gone", ""); !strings.Contains(p["detail"].(string), reason) {
 		s.Errorf("%s: %q, want %q", path, p["detail"], reason)
 	}

@@ -51,7 +51,7 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
 		func() error { v.Blocked = p.blocked(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
-		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Others); return },
+		func() (err error) { _, v.Aside, err = pages.ShowRelated(c, subject(v.Short), p.Others); return },
 	) {
 		return
 	}

@@ -63,7 +63,7 @@ func TestPrivateShortLinkIsNotFound(t *testing.T) {
 	if after := state(); after != before {
 		t.Errorf("got a change from %s\nto %s", before, after)
 	}
-	if a := alice.Ask("GET", "/s/bobs"); a.Status != http.StatusFound || a.Header.Get("Location") != "https://bob.test/secret" {
+	if a := alice.Request("GET", "/s/bobs"); a.Status != http.StatusFound || a.Header.Get("Location") != "https://bob.test/secret" {
 		t.Errorf("%d %v", a.Status, a.Header)
 	}
 	alice.Do("POST", "/v1/shortlinks", `{"long_url":"https://alice.test","short_key":"bobs"}`).Problem(http.StatusConflict, "conflict", "")

@@ -91,7 +91,7 @@ func (p Pages) preview(c *gin.Context) {
 		return
 	}
 	v := views.Preview{Entry: e, Path: strings.TrimSuffix(c.Request.URL.Path, "/"), Now: p.ShortLinks.Now().Time}
-	p.ShowKept(c, http.StatusOK, noStore, views.PreviewPage(v))
+	p.ShowCached(c, http.StatusOK, noStore, views.PreviewPage(v))
 }
 
 // RedirectProblem renders the error page for visitors.
@@ -105,5 +105,5 @@ func (p Pages) RedirectProblem(c *gin.Context, problem *middleware.Problem) {
 	case problem.Status >= http.StatusInternalServerError:
 		v.Detail, v.RequestID = "Try again in a moment.", middleware.RequestID(c.Request.Context())
 	}
-	p.ShowKept(c, problem.Status, noStore, views.RedirectProblemPage(v))
+	p.ShowCached(c, problem.Status, noStore, views.RedirectProblemPage(v))
 }

@@ -85,13 +85,13 @@ func TestTombstones(t *testing.T) {
 // TestUnknownKeys: an unknown key costs one query, an invalid key none.
 func TestUnknownKeys(t *testing.T) {
 	eachCache(t, func(s *server, _ func() *server) {
-		s.onlyReads("an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
-		s.noStatements("the same again", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
+		s.onlyReads("an unknown key", func() { s.Request("GET", "/s/nothing").Problem(404, "not-found", "") })
+		s.noStatements("the same again", func() { s.Request("GET", "/s/nothing").Problem(404, "not-found", "") })
 		for _, path := range []string{
 			"/s/abc", "/s/" + strings.Repeat("a", 65), "/s/with.dot", "/s/with%20blank", "/s/sch%C3%B6n", "/s/%00%00%00%00", "/s/", "/s/a/b", "/s/a%2Fbcd",
 			"/s/..%2F..%2Fadmin", "/s/abcd'--",
 		} {
-			s.noStatements(path, func() { s.Ask("GET", path).Problem(404, "not-found", "") })
+			s.noStatements(path, func() { s.Request("GET", path).Problem(404, "not-found", "") })
 		}
 		s.shorten(`"short_key":"nothing"`)
 		s.redirectsTo("/s/nothing", longURL)
@@ -110,7 +110,7 @@ func TestColdHotKey(t *testing.T) {
 			for range 200 {
 				group.Go(func() {
 					<-start
-					if a, err := cold.TryAsk("GET", "/s/hot-key"); err != nil || a.Header.Get("Location") != longURL {
+					if a, err := cold.TryRequest("GET", "/s/hot-key"); err != nil || a.Header.Get("Location") != longURL {
 						wrong.Add(1)
 					}
 				})
@@ -134,7 +134,7 @@ func TestMaxVisitsIsExact(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 50 {
 			group.Go(func() {
-				switch a, err := instances[i%2].TryAsk("GET", "/s/limited"); {
+				switch a, err := instances[i%2].TryRequest("GET", "/s/limited"); {
 				case err == nil && a.Status == http.StatusFound && a.Header.Get("Location") == longURL:
 					led.Add(1)
 				case err == nil && a.Status == http.StatusGone:
@@ -219,16 +219,16 @@ func TestBusyDatabase(t *testing.T) {
 		release := modelstest.Hold(t, db, "short_links")
 		s.redirectsTo("/s/cached", longURL)
 		s.gone("/s/ends", "has expired")
-		a := s.Ask("GET", "/s/limited") // its visit cannot be claimed
+		a := s.Request("GET", "/s/limited") // its visit cannot be claimed
 		a.Problem(http.StatusServiceUnavailable, "unavailable", "")
 		if a.Header.Get("Retry-After") == "" || a.Header.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%v", a.Header)
 		}
 		if db.Engine == models.Postgres { // SQLite reads while another writes
 			cold := newServer(t, apptest.On(db))
-			cold.Ask("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
+			cold.Request("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
 			s.Clock.Advance(shortlinks.MaxStale) // another instance may have changed it
-			s.Ask("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
+			s.Request("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
 		}
 		release()
 		s.redirectsTo("/s/limited", longURL)
@@ -249,10 +249,10 @@ func TestFailedDatabase(t *testing.T) {
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE short_links RENAME TO lost")
 		s.Clock.Advance(time.Second)
 		s.redirectsTo("/s/cached", longURL)
-		s.Ask("GET", "/s/uncached").Problem(500, "internal", "")
+		s.Request("GET", "/s/uncached").Problem(500, "internal", "")
 		s.gone("/s/ends", "has expired")
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE lost RENAME TO short_links")
-		s.Ask("GET", "/s/uncached").Problem(404, "not-found", "")
+		s.Request("GET", "/s/uncached").Problem(404, "not-found", "")
 	})
 }
 

@@ -23,7 +23,7 @@ func TestRedirect(t *testing.T) {
 		"/s/Abc-123_?preview=2&preview=1", "/s/%41bc-123_", "/s/Abc-123_?%zz;",
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			a := s.Ask(method, path, "Accept", browser)
+			a := s.Request(method, path, "Accept", browser)
 			h := a.Header
 			if a.Status != 302 || h.Get("Location") != longURL || h.Get("Cache-Control") != "private, no-store" || h.Get("X-Robots-Tag") != "noindex" ||
 				h.Get("X-Request-Id") == "" || h.Get("X-Content-Type-Options") != "nosniff" || a.Body != "" {
@@ -35,10 +35,10 @@ func TestRedirect(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/s/abc-123_", "/s/ABC-123_", "/s/Abc-123", "/S/Abc-123_"} { // keys are case-sensitive
-		s.Ask("GET", path).Problem(404, "not-found", "")
+		s.Request("GET", path).Problem(404, "not-found", "")
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS"} {
-		a := s.Ask(method, "/s/Abc-123_")
+		a := s.Request(method, "/s/Abc-123_")
 		a.Problem(405, "method-not-allowed", "")
 		if a.Header.Get("Location") != "" || !strings.Contains(a.Header.Get("Allow"), "GET") {
 			t.Errorf("%s: %v", method, a.Header)
@@ -73,7 +73,7 @@ func TestLocation(t *testing.T) {
 			t.Fatal(err)
 		}
 		key, _ := s.Do("POST", "/v1/shortlinks", string(body)).Want(201)["short_key"].(string)
-		got := s.Ask("GET", "/s/"+key).Header.Get("Location")
+		got := s.Request("GET", "/s/"+key).Header.Get("Location")
 		if got != want {
 			t.Errorf("%q: got %q, want %q", given, got, want)
 		}
@@ -94,7 +94,7 @@ func TestRedirectProblems(t *testing.T) {
 	s.shorten(`"short_key":"switched"`)
 	s.shorten(`"short_key":"deleted"`)
 	s.Clock.Advance(time.Minute)
-	s.Ask("GET", "/s/used-up")
+	s.Request("GET", "/s/used-up")
 	s.Do("PATCH", "/v1/shortlinks/switched", `{"disabled":true}`).Want(200)
 	s.Do("DELETE", "/v1/shortlinks/deleted", "").Want(204)
 	for path, want := range map[string]struct {
@@ -115,7 +115,7 @@ func TestRedirectProblems(t *testing.T) {
 		"/s/<script>alert(1)":  {404, "not-found", "Short link not found"},
 	} {
 		for _, accept := range []string{browser, "*/*", "application/json", ""} {
-			a := s.Ask("GET", path, "Accept", accept)
+			a := s.Request("GET", path, "Accept", accept)
 			if a.Header.Get("Cache-Control") != "private, no-store" || a.Header.Get("X-Robots-Tag") != "noindex" ||
 				a.Header.Get("Location") != "" || strings.Contains(a.Body, "example.com") {
 				t.Errorf("%s: %v %s", a.Call, a.Header, a.Body)
@@ -133,12 +133,12 @@ func TestRedirectProblems(t *testing.T) {
 				t.Errorf("%s shows internal pages: %s", a.Call, a.Body)
 			}
 		}
-		if a := s.Ask("HEAD", path); a.Status != want.status || a.Body != "" {
+		if a := s.Request("HEAD", path); a.Status != want.status || a.Body != "" {
 			t.Errorf("%s: %d %q", a.Call, a.Status, a.Body)
 		}
 	}
 	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // visitors get no navigation
-		if a := s.Ask("GET", path, "Accept", browser); a.Status != 404 || doc(a).Find("nav").Length() > 0 {
+		if a := s.Request("GET", path, "Accept", browser); a.Status != 404 || doc(a).Find("nav").Length() > 0 {
 			t.Errorf("%s: %d %s", a.Call, a.Status, a.Body)
 		}
 	}
@@ -150,16 +150,16 @@ func TestShortLinkPreview(t *testing.T) {
 	s.shorten(`"short_key":"shown","title":"<b>Title</b>","expires_at":"` + s.at(3*time.Hour) + `"`)
 	s.shorten(`"short_key":"limited","max_visits":1`)
 
-	a := s.Ask("GET", "/s/shown?preview=1&x=2")
+	a := s.Request("GET", "/s/shown?preview=1&x=2")
 	got := a.Want(200)
 	apptest.Has(t, got, map[string]any{"short_key": "shown", "long_url": longURL, "title": "<b>Title</b>", "expires_at": s.at(3 * time.Hour)})
 	if len(got) != 4 || a.Header.Get("Cache-Control") != "private, no-store" || a.Header.Get("Location") != "" || a.Header.Get("X-Robots-Tag") != "noindex" {
 		t.Errorf("%v %v", a.Header, got)
 	}
-	apptest.Has(t, s.Ask("GET", "/s/limited?preview=1").Want(200), map[string]any{"long_url": "https://example.com", "title": "", "expires_at": nil})
+	apptest.Has(t, s.Request("GET", "/s/limited?preview=1").Want(200), map[string]any{"long_url": "https://example.com", "title": "", "expires_at": nil})
 
 	for _, path := range []string{"/s/shown?preview=1", "/s/shown/?preview=1"} {
-		a = s.Ask("GET", path, "Accept", browser)
+		a = s.Request("GET", path, "Accept", browser)
 		d := doc(a)
 		if a.Status != 200 || d.Find(".destination").Text() != longURL || !strings.Contains(d.Find("main").Text(), "<b>Title</b>") ||
 			!strings.Contains(d.Find("main").Text(), "in 3 h") || d.Find("main a").Length() != 1 || d.Find("main a").AttrOr("href", "") != "/s/shown" {
@@ -169,11 +169,11 @@ func TestShortLinkPreview(t *testing.T) {
 			t.Errorf("%s refreshes itself: %s", path, a.Body)
 		}
 	}
-	a = s.Ask("GET", "/s/limited?preview=1", "Accept", browser)
+	a = s.Request("GET", "/s/limited?preview=1", "Accept", browser)
 	if strings.Contains(a.Body, "/page") || doc(a).Find(".destination").Text() != "https://example.com" {
 		t.Errorf("got more than the destination: %s", a.Body)
 	}
-	if a := s.Ask("HEAD", "/s/shown?preview=1"); a.Status != http.StatusOK || a.Body != "" {
+	if a := s.Request("HEAD", "/s/shown?preview=1"); a.Status != http.StatusOK || a.Body != "" {
 		t.Errorf("%d %q", a.Status, a.Body)
 	}
 	s.writeVisits()
@@ -188,7 +188,7 @@ func TestShortLinkPreview(t *testing.T) {
 }
 
 // doc parses the HTML of a response.
-func doc(a apptest.Answer) *goquery.Document {
+func doc(a apptest.Response) *goquery.Document {
 	a.Helper()
 	d, err := goquery.NewDocumentFromReader(strings.NewReader(a.Body))
 	if err != nil {

@@ -25,28 +25,28 @@ func TestShortHost(t *testing.T) {
 	for _, host := range []string{"go.example", "go.example:8080", "GO.Example"} {
 		for _, path := range []string{"/abcd", "/abcd/", "/abcd?x=1"} {
 			for _, method := range []string{"GET", "HEAD"} {
-				a := s.Ask(method, path, "Host", host)
+				a := s.Request(method, path, "Host", host)
 				if a.Status != http.StatusFound || a.Header.Get("Location") != "https://example.com/page" || a.Header.Get("Cache-Control") != "private, no-store" {
 					t.Errorf("%s %s%s: %d %v", method, host, path, a.Status, a.Header)
 				}
 			}
 		}
 	}
-	page := s.Ask("GET", "/abcd?preview=1", "Host", "go.example", "Accept", "text/html")
+	page := s.Request("GET", "/abcd?preview=1", "Host", "go.example", "Accept", "text/html")
 	if page.Status != 200 || !strings.Contains(page.Body, `href="/abcd"`) {
 		t.Errorf("%d %s", page.Status, page.Body)
 	}
 	style := regexp.MustCompile(static.Prefix + `[^"]*app\.css[^"]*`).FindString(page.Body)
-	if a := s.Ask("GET", style, "Host", "go.example"); a.Status != 200 {
+	if a := s.Request("GET", style, "Host", "go.example"); a.Status != 200 {
 		t.Errorf("stylesheet %q: got %d", style, a.Status)
 	}
-	if a := s.Ask("GET", "/s/abcd", "Host", "links.example"); a.Status != http.StatusFound {
+	if a := s.Request("GET", "/s/abcd", "Host", "links.example"); a.Status != http.StatusFound {
 		t.Errorf("other path: got %d", a.Status)
 	}
-	if a := s.Ask("GET", "/abcd", "Host", "links.example"); a.Status != http.StatusNotFound {
+	if a := s.Request("GET", "/abcd", "Host", "links.example"); a.Status != http.StatusNotFound {
 		t.Errorf("key on the main host: got %d", a.Status)
 	}
-	if a := s.Ask("GET", "/abcd", "Host", "other.example"); a.Status != http.StatusForbidden {
+	if a := s.Request("GET", "/abcd", "Host", "other.example"); a.Status != http.StatusForbidden {
 		t.Errorf("other host: got %d", a.Status)
 	}
 }
@@ -62,19 +62,19 @@ func TestShortHostServesNothingElse(t *testing.T) {
 		}
 		for _, auth := range []string{"", "Bearer correct horse"} {
 			path := strings.ReplaceAll(rt.Path, ":key", "abcd")
-			a := s.Ask(rt.Method, path, "Host", "go.example", "Authorization", auth)
+			a := s.Request(rt.Method, path, "Host", "go.example", "Authorization", auth)
 			if a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed {
 				t.Errorf("%s %s: %d %v", rt.Method, path, a.Status, a.Header)
 			}
 		}
 	}
 	for _, path := range []string{"/", "/admin", "/links", "/v1/links", "/api/v1/links", "/metrics", "/s/abcd", "/readyz", "/robots.txt", "/favicon.ico"} {
-		a := s.Ask("GET", path, "Host", "go.example", "Accept", "text/html", "Authorization", "Bearer correct horse")
+		a := s.Request("GET", path, "Host", "go.example", "Accept", "text/html", "Authorization", "Bearer correct horse")
 		if a.Status != http.StatusNotFound || strings.Contains(a.Body, "<nav") || a.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	if a := s.Ask("POST", "/abcd", "Host", "go.example"); a.Status != http.StatusMethodNotAllowed {
+	if a := s.Request("POST", "/abcd", "Host", "go.example"); a.Status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: got %d", a.Status)
 	}
 }

@@ -18,7 +18,7 @@ type Deps struct {
 	ShortHost  string              // SHORT_HOST; "" = none
 	Limit      *middleware.Limiter // SHORT_CREATE_LIMIT, for clients without a login
 
-	Others []pages.Beside  // sections of other systems
+	Others []pages.Related // sections of other systems
 	Source pages.SubjectOf // looks up the item that AddFor shortens
 }
 

@@ -216,7 +216,7 @@ func TestIndexNow_API(t *testing.T) {
 	each(t, func(w *fixture) {
 		at, _ := w.add("https://example.com/blog/")
 		w.Do("POST", at+"/indexnow/check", "").Problem(409, "conflict", "")
-		indexNow := func(a apptest.Answer) map[string]any {
+		indexNow := func(a apptest.Response) map[string]any {
 			w.Helper()
 			return a.Want(200)["indexnow"].(map[string]any)
 		}

@@ -49,7 +49,7 @@ func (p Pages) fillSite(c *gin.Context, v *views.Site) (ok bool) {
 		},
 		func() (err error) { v.Quota, err = p.Sites.Quota(ctx, v.Site); return },
 		func() (err error) { v.Sitemaps, err = p.Sites.SitemapTree(ctx, v.Site); return },
-		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Site), p.Others); return },
+		func() (err error) { _, v.Aside, err = pages.ShowRelated(c, subject(v.Site), p.Others); return },
 	) {
 		return false
 	}

@@ -15,7 +15,7 @@ type Deps struct {
 	Sites        *sites.Store
 	Services     Services
 	OtherSystems OtherSystems
-	Others       []pages.Beside // sections of other systems on the page of a website
+	Others       []pages.Related // sections of other systems on the page of a website
 }
 
 // API has the operations under /v1.

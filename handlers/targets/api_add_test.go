@@ -25,7 +25,7 @@ func TestCreateIdempotencyByURL(t *testing.T) {
 
 func TestCreateIdempotencyByKey(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		post := func(on *apptest.App, key, body string) apptest.Answer {
+		post := func(on *apptest.App, key, body string) apptest.Response {
 			return on.Send("POST", "/v1/targets", "application/json", body, "Idempotency-Key", key)
 		}
 		id := post(s, "key-1", `{"url":"https://a.test"}`).Want(http.StatusCreated)["id"]
@@ -58,9 +58,9 @@ func TestCreateIdempotencyByKey(t *testing.T) {
 
 func TestCreateIdempotencyAtOnce(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
-		for name, post := range map[string]func(i int) apptest.Answer{
-			"same URL": func(int) apptest.Answer { return s.Do("POST", "/v1/targets", `{"url":"https://same.test"}`) },
-			"same key": func(i int) apptest.Answer {
+		for name, post := range map[string]func(i int) apptest.Response{
+			"same URL": func(int) apptest.Response { return s.Do("POST", "/v1/targets", `{"url":"https://same.test"}`) },
+			"same key": func(i int) apptest.Response {
 				return s.Send("POST", "/v1/targets", "application/json", fmt.Sprintf(`{"url":"https://keyed.test/%d"}`, i%3), "Idempotency-Key", "at-once")
 			},
 		} {

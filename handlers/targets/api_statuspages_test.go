@@ -36,7 +36,7 @@ func TestStatusPages(t *testing.T) {
 	apptest.Has(t, apptest.Items(list)[1], want)
 
 	s.Clock.Advance(time.Minute)
-	for _, taken := range []apptest.Answer{
+	for _, taken := range []apptest.Response{
 		s.Do("POST", "/v1/status-pages", `{"slug":"shop","title":"Another"}`),
 		s.Do("PUT", at, `{"slug":"api","title":"The shop"}`),
 	} {

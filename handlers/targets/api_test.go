@@ -187,13 +187,13 @@ func TestCheckTarget(t *testing.T) {
 	s.Do("POST", at, "").Problem(409, "conflict", "")
 	s.Do("PATCH", "/v1/targets/"+id, `{"paused":false}`).Want(200)
 
-	asked := func() <-chan apptest.Answer {
+	asked := func() <-chan apptest.Response {
 		select {
 		case <-s.Targets.Wanted(): // from the changes above
 		default:
 		}
 		s.Clock.Advance(time.Second)
-		answered := make(chan apptest.Answer, 1)
+		answered := make(chan apptest.Response, 1)
 		go func() {
 			defer close(answered)
 			answered <- s.Do("POST", at, "")

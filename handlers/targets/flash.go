@@ -64,7 +64,7 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 	case param == paramKnown:
 		return ui.Flash{Text: "This URL is already a target. Nothing was changed.", Link: details}
 	case param == paramResting && t.Throttled(now):
-		wait := ui.Lasted(t.PostponedUntil.Sub(now.Time))
+		wait := ui.LongDuration(t.PostponedUntil.Sub(now.Time))
 		return ui.Flash{Text: "The host of this target is rate limiting requests (429). Try again in " + wait + ".", Bad: true}
 	case param == paramResting: // the rate limit has ended since
 		return ui.Flash{}
@@ -78,5 +78,5 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 		return ui.Flash{Text: "Checked: " + t.LastError + ".", Bad: true}
 	case targets.UpOutcome:
 	}
-	return ui.Flash{Text: fmt.Sprintf("Checked: up, status %d in %s.", t.LastStatusCode, ui.Latency(t.LastLatencyMS))}
+	return ui.Flash{Text: fmt.Sprintf("Checked: up, status %d in %s.", t.LastStatusCode, ui.ResponseTime(t.LastLatencyMS))}
 }

@@ -56,7 +56,7 @@ func (p Pages) StatusPage(c *gin.Context) {
 	if pages.WantsPart(c.Request) {
 		whole = views.StatusNow(v)
 	}
-	p.ShowKept(c, http.StatusOK, statusCacheControl, whole)
+	p.ShowCached(c, http.StatusOK, statusCacheControl, whole)
 }
 
 // feedOperation describes StatusFeed.
@@ -132,7 +132,7 @@ func newOutageFeed(base string, page targets.StatusPage, outages []targets.Outag
 	}
 	for _, o := range outages {
 		if !o.EndedAt.IsZero() {
-			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetName+": the outage ended after "+ui.Lasted(o.Duration(o.EndedAt.Time)))
+			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetName+": the outage ended after "+ui.LongDuration(o.Duration(o.EndedAt.Time)))
 		}
 		add(o, o.StartedAt.Time, o.ID, o.TargetName+" is down")
 	}

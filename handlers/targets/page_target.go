@@ -62,7 +62,7 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 			v.Results, err = p.Targets.Results(ctx, targets.ResultFilter{TargetID: t.ID, Failed: v.Place.Failed}, after, resultsSize)
 			return
 		},
-		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(t), p.Others); return },
+		func() (err error) { _, v.Aside, err = pages.ShowRelated(c, subject(t), p.Others); return },
 	) {
 		return
 	}

@@ -118,7 +118,7 @@ func TestPrivateTargetIsNotListed(t *testing.T) {
 			t.Errorf("%s does not show the target", path)
 		}
 	}
-	if a := s.Ask("GET", "/badge/"+target.ID+"/status.svg"); a.Status != http.StatusOK {
+	if a := s.Request("GET", "/badge/"+target.ID+"/status.svg"); a.Status != http.StatusOK {
 		t.Errorf("badge: %d", a.Status)
 	}
 	if metrics := s.Do("GET", "/metrics", "").Body; strings.Contains(metrics, target.ID) || !strings.Contains(metrics, shared.ID) {
@@ -212,7 +212,7 @@ func TestStatusPageEditKeepsPrivateTargets(t *testing.T) {
 	at := "/v1/status-pages/" + page.ID
 
 	apptest.Has(t, alice.Do("GET", at, "").Want(200), map[string]any{"targets": []string{a.ID, b.ID}, "target_count": 2})
-	put := func(ids ...string) apptest.Answer {
+	put := func(ids ...string) apptest.Response {
 		return alice.Do("PUT", at, fmt.Sprintf(`{"slug":"all","title":"All","targets":["%s"]}`, strings.Join(ids, `","`)))
 	}
 	apptest.Has(t, put(b.ID, a.ID).Want(200), map[string]any{"targets": []string{b.ID, a.ID}, "target_count": 2})

@@ -8,17 +8,17 @@ import (
 	views "linkwatch/views/targets"
 )
 
-// Beside adds to pages of other systems the status of the target with the same URL, or
+// Related adds to pages of other systems the status of the target with the same URL, or
 // a button that adds it.
-func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.RelatedView, error) {
 	t, ok, err := p.Targets.ByURL(c.Request.Context(), s.CanonicalURL)
 	switch {
 	case err != nil:
-		return pages.Shown{}, err
+		return pages.RelatedView{}, err
 	case ok:
-		return pages.Shown{Section: views.Watched(t, p.Clock.Now().Time)}, nil
+		return pages.RelatedView{Section: views.Watched(t, p.Clock.Now().Time)}, nil
 	}
-	return pages.Shown{Action: views.WatchButton(s.URL, s.Title, s.Path, s.PrivateTo != "")}, nil
+	return pages.RelatedView{Action: views.WatchButton(s.URL, s.Title, s.Path, s.PrivateTo != "")}, nil
 }
 
 // subject describes a target to other systems.

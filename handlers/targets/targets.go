@@ -16,7 +16,7 @@ type Deps struct {
 	Targets  *targets.Store
 	Stopping <-chan struct{} // closed when the process starts to shut down
 
-	Others []pages.Beside // sections of other systems on the page of a target
+	Others []pages.Related // sections of other systems on the page of a target
 }
 
 // API has the operations under /v1.

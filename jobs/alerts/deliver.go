@@ -138,7 +138,7 @@ func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) 
 // messageOf converts a notification to a message for services. at is when it was queued.
 func messageOf(n alerts.Notification, id string, at time.Time, links []alerts.Link) send.Message {
 	m := send.Message{
-		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at, Resolved: n.Ends != nil || n.Reason == string(alerts.Resolving),
+		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at, Resolved: n.Ends != nil || n.Reason == string(alerts.ReasonResolved),
 	}
 	if n.Ends != nil {
 		m.Group = *n.Ends

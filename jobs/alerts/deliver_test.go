@@ -36,13 +36,13 @@ func TestBacklogMetrics(t *testing.T) {
 			}
 		}
 		want(0, 0, 0)
-		w.happens(event.Began, "a", "b")
+		w.happens(event.Started, "a", "b")
 		want(2, 0, 0)
-		_, err := w.Take(w.Context(), 100)
+		_, err := w.ProcessEvents(w.Context(), 100)
 		w.ok(err)
 		want(0, 0, 0)
 		w.clock.Advance(time.Second)
-		_, err = w.Send(w.Context(), 100)
+		_, err = w.QueueMessages(w.Context(), 100)
 		w.ok(err)
 		w.clock.Advance(90 * time.Second)
 		want(0, 2, 90)
@@ -58,10 +58,10 @@ func TestMetricsCountMessagesByOutcome(t *testing.T) {
 			}
 		})
 		w.worker()
-		w.happens(event.Began, "a")
+		w.happens(event.Started, "a")
 		w.passes(5*time.Second, "it is delivered", func() bool { return w.metric(delivered, "delivered") == 1 })
 		h.answers(func(_ int, res http.ResponseWriter, _ *http.Request) { res.WriteHeader(http.StatusGone) })
-		w.happens(event.Began, "b")
+		w.happens(event.Started, "b")
 		w.passes(5*time.Second, "it is given up", func() bool { return w.metric(delivered, "failed") == 1 })
 		if retried, waiting := w.metric(delivered, "retried"), w.metric(pending, ""); retried != 2 || waiting != 0 {
 			w.Errorf("%v retried, %v wait", retried, waiting)
@@ -76,14 +76,14 @@ func TestMessageExpiresAfterADayOfTimeouts(t *testing.T) {
 		h := w.hook("ops")
 		h.answers(func(_ int, _ http.ResponseWriter, r *http.Request) { never(r) })
 		w.worker()
-		w.happens(event.Began, "a")
+		w.happens(event.Started, "a")
 		w.passes(time.Second, "it is tried", func() bool { return w.metric(delivered, "retried") > 0 })
 		w.passes(10*time.Minute, "it is given up", func() bool { return w.metric(delivered, "failed") == 1 })
 		ds := w.messages()
 		if len(ds) != 1 || ds[0].Status != alerts.DeliveryFailed || ds[0].LastError != "The webhook did not answer in time" || ds[0].Attempts < 2 {
 			w.Errorf("%+v", ds)
 		}
-		if took := w.Now().Sub(ds[0].CreatedAt.Time); took < alerts.DeliverFor {
+		if took := w.Now().Sub(ds[0].CreatedAt.Time); took < alerts.RetryPeriod {
 			w.Errorf("after %v", took)
 		}
 	})
@@ -109,7 +109,7 @@ func TestMessageAfterALostClaimIsNotCounted(t *testing.T) {
 			}
 		})
 		w.worker()
-		w.happens(event.Began, "a")
+		w.happens(event.Started, "a")
 		w.passes(time.Second, "it is delivered", func() bool { return w.metric(delivered, "delivered") == 1 })
 		if n := len(h.requests()); n != 2 || <-counted != 0 {
 			w.Errorf("%d requests", n)
@@ -188,7 +188,7 @@ func TestMessagesAreDatedWithTheirOwnTime(t *testing.T) {
 		})
 		stop := w.workerWith(sender)
 		modelstest.AddEvents(w, w.db, event.Event{
-			Kind: "target.down", Phase: event.Began, Severity: event.Critical, SubjectKind: "target", SubjectID: "a", Name: "a", Host: "a.test",
+			Kind: "target.down", Phase: event.Started, Severity: event.Critical, SubjectKind: "target", SubjectID: "a", Name: "a", Host: "a.test",
 			At: w.Now(), SinceAt: w.Now().Add(-3 * time.Hour), Failures: 1,
 		})
 		w.passes(5*time.Second, "both are delivered", func() bool { return w.metric(delivered, "delivered") == 2 })
@@ -229,19 +229,19 @@ func TestFailingEventsDoNotStopOtherSteps(t *testing.T) {
 			_, err := w.EditRule(w.Context(), r.ID, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
 			w.ok(err)
 		}
-		w.happens(event.Began, "a")
-		_, err = w.Take(w.Context(), 100)
+		w.happens(event.Started, "a")
+		_, err = w.ProcessEvents(w.Context(), 100)
 		w.ok(err)
 		w.clock.Advance(time.Second)
-		_, err = w.Send(w.Context(), 100)
+		_, err = w.QueueMessages(w.Context(), 100)
 		w.ok(err)
 		_, err = w.EditChannel(w.Context(), disabled.ID, alerts.ChannelEdit{Enabled: new(false)})
 		w.ok(err)
-		w.clock.Advance(alerts.DeliverFor)
+		w.clock.Advance(alerts.RetryPeriod)
 		modelstest.Exec(w, w.db, "ALTER TABLE events RENAME TO lost")
 		w.worker()
 		modelstest.Eventually(w, "a reminder is sent", func() bool {
-			return slices.ContainsFunc(h.requests(), func(g got) bool { return g.Reason == string(alerts.Repeating) })
+			return slices.ContainsFunc(h.requests(), func(g got) bool { return g.Reason == string(alerts.ReasonRepeated) })
 		})
 		modelstest.Eventually(w, "the old message is given up", func() bool {
 			return slices.ContainsFunc(w.messages(), func(d alerts.Delivery) bool { return d.ChannelSeq == disabled.Seq && d.Status == alerts.DeliveryFailed })

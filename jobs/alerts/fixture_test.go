@@ -50,8 +50,8 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	w := &world{T: t, db: db, clock: modelstest.NewClock(), log: slog.New(slog.NewTextHandler(modelstest.NewLog(t), nil))}
 	w.Store = alerts.NewStore(db, w.clock.Now, alerts.Options{
 		Types: []event.Type{
-			{Kind: "target.down", Severity: event.Critical, Subject: "target", Noun: "target", Did: "is down", DidMany: "are down", EndsAs: "target.up"},
-			{Kind: "target.up", Subject: "target", Noun: "target", Did: "is up again", DidMany: "are up again"},
+			{Kind: "target.down", Severity: event.Critical, Subject: "target", Noun: "target", Verb: "is down", PluralVerb: "are down", EndsAs: "target.up"},
+			{Kind: "target.up", Subject: "target", Noun: "target", Verb: "is up again", PluralVerb: "are up again"},
 		},
 		Base: "https://lw.test", Sign: func(text string) string { return "signed-" + text },
 		Seal: func(plain []byte, _ string) ([]byte, error) { return plain, nil },

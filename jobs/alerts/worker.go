@@ -73,19 +73,19 @@ func (w *Worker) run(taking, working context.Context) {
 func (w *Worker) prepare(taking, working context.Context) {
 	var expired time.Time
 	for taking.Err() == nil {
-		taken, err := w.Store.Take(working, eventBatch)
-		sent, e := w.Store.Send(working, noticeBatch)
+		taken, err := w.Store.ProcessEvents(working, eventBatch)
+		sent, e := w.Store.QueueMessages(working, noticeBatch)
 		err = errors.Join(err, e)
 		if time.Since(expired) > expireEvery {
 			expired = time.Now()
-			n, e := w.Store.Expire(working)
+			n, e := w.Store.ExpireMessages(working)
 			err = errors.Join(err, e)
 			w.metrics.add("failed", int(n))
 		}
 		if sent > 0 {
 			w.ring()
 		}
-		pause := alerts.Every
+		pause := alerts.PollInterval
 		switch {
 		case err != nil && working.Err() == nil:
 			jobs.LogError(w.Log, "alert processing failed", err)
@@ -103,7 +103,7 @@ func (w *Worker) deliver(taking, working context.Context) {
 	var channels sync.WaitGroup
 	defer channels.Wait()
 	for taking.Err() == nil {
-		pause := alerts.Every
+		pause := alerts.PollInterval
 		if holder, held, ok := w.Lease.Current(); ok {
 			cs, err := w.claim(working, holder)
 			if err != nil && !errors.Is(err, lease.ErrLost) && working.Err() == nil {

@@ -24,7 +24,7 @@ func TestMessagesArriveInTheirOrder(t *testing.T) {
 		var want []string
 		for i := range 5 {
 			name := fmt.Sprintf("t%d", i)
-			w.happens(event.Began, name)
+			w.happens(event.Started, name)
 			w.passes(time.Second, name+" is down", func() bool { return len(h.requests()) > len(want) })
 			want = append(want, name+" is down: timed out")
 			if i == 1 {
@@ -62,7 +62,7 @@ func TestSlowChannelDoesNotDelayOthers(t *testing.T) {
 		slow.answers(func(_ int, _ http.ResponseWriter, r *http.Request) { never(r) })
 		w.worker()
 		for i := range 3 {
-			w.happens(event.Began, fmt.Sprintf("t%d", i))
+			w.happens(event.Started, fmt.Sprintf("t%d", i))
 			w.passes(time.Second, "the other channel got it", func() bool { return len(fast.requests()) == i+1 })
 		}
 		if n := len(slow.requests()); n > 1 {
@@ -76,7 +76,7 @@ func TestGoneDisablesTheChannel(t *testing.T) {
 		h := w.hook("ops")
 		h.answers(func(_ int, res http.ResponseWriter, _ *http.Request) { res.WriteHeader(http.StatusGone) })
 		w.worker()
-		w.happens(event.Began, "a", "b")
+		w.happens(event.Started, "a", "b")
 		w.passes(time.Second, "the channel is disabled", func() bool {
 			c, err := w.Channel(w.Context(), h.ID)
 			w.ok(err)
@@ -106,9 +106,9 @@ func TestRefusedMessageIsMovedBehindOthers(t *testing.T) {
 			}
 		})
 		w.worker()
-		w.happens(event.Began, "bad")
+		w.happens(event.Started, "bad")
 		w.passes(time.Second, "it is refused", func() bool { return len(h.requests()) > 0 })
-		w.happens(event.Began, "good")
+		w.happens(event.Started, "good")
 		w.passes(time.Second, "the next one arrives", func() bool {
 			return slices.ContainsFunc(h.requests(), func(g got) bool { return g.Subject.Name == "good" })
 		})
@@ -126,7 +126,7 @@ func TestManyInstancesSendEachMessageOnce(t *testing.T) {
 		stops := []func(){w.worker(), w.worker(), w.worker()}
 		const n = 60
 		for i := range n {
-			w.happens(event.Began, fmt.Sprintf("t%d", i))
+			w.happens(event.Started, fmt.Sprintf("t%d", i))
 			if i%10 == 9 {
 				w.clock.Advance(2 * time.Minute) // avoids a storm
 			}
@@ -170,7 +170,7 @@ func TestInterruptedMessageIsSentAgainWithItsID(t *testing.T) {
 			}
 		})
 		stop := w.worker()
-		w.happens(event.Began, "a")
+		w.happens(event.Started, "a")
 		w.passes(time.Second, "it is being sent", func() bool {
 			select {
 			case <-arrived:

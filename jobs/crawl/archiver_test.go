@@ -102,7 +102,7 @@ func bucket(t *testing.T, server http.Handler) *archive.Archive {
 	t.Helper()
 	ts := httptest.NewServer(server)
 	t.Cleanup(ts.Close)
-	l, err := archive.Locate("s3://access:secret@pages?endpoint=" + url.QueryEscape(ts.URL))
+	l, err := archive.ParseLocation("s3://access:secret@pages?endpoint=" + url.QueryEscape(ts.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,8 +354,8 @@ func TestArchiverSweepsPacks(t *testing.T) {
 		}
 		before := last()
 		drop(3)
-		k.until("the one in use is moved", func() bool { return last().Place.Key != before.Place.Key })
-		if body, err := a.Get(t.Context(), last().Place, last().Hash); err != nil || !strings.HasPrefix(string(body), "body ") {
+		k.until("the one in use is moved", func() bool { return last().Location.Key != before.Location.Key })
+		if body, err := a.Get(t.Context(), last().Location, last().Hash); err != nil || !strings.HasPrefix(string(body), "body ") {
 			t.Errorf("got body %s, %v", body, err)
 		}
 		if n := len(files()); n != 2 {
@@ -393,7 +393,7 @@ func TestCrawlWithAnArchive(t *testing.T) {
 				t.Errorf("%s: got %d copies, %v", p.URL, len(copies), err)
 			}
 			if len(copies) == 1 {
-				if body, err := a.Get(t.Context(), copies[0].Place, copies[0].Hash); err != nil || !strings.Contains(string(body), "Text of "+p.Title) {
+				if body, err := a.Get(t.Context(), copies[0].Location, copies[0].Hash); err != nil || !strings.Contains(string(body), "Text of "+p.Title) {
 					t.Errorf("%s: got %s, %v", p.URL, body, err)
 				}
 			}

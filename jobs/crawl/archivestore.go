@@ -66,7 +66,7 @@ func (a *Archiver) fill(ctx context.Context, pack *archive.Pack, copies []Copy) 
 			unknown = append(unknown, all[i].hash)
 		}
 	}
-	has, err := a.store.HasBodies(ctx, unknown...)
+	has, err := a.store.HaveBodies(ctx, unknown...)
 	if err != nil {
 		return all, err
 	}

@@ -25,7 +25,7 @@ func (a *Archiver) sweep(ctx context.Context) {
 		a.probe(ctx)
 		more, err := a.sweepOnce(ctx, &pack)
 		if err == nil && time.Since(cleaned) > temporaryInterval {
-			cleaned, err = time.Now(), a.archive.DeleteTemporary()
+			cleaned, err = time.Now(), a.archive.DeleteTempFiles()
 		}
 		switch _, ofArchive := errors.AsType[*archive.Error](err); {
 		case ctx.Err() != nil:
@@ -46,18 +46,18 @@ func (a *Archiver) sweep(ctx context.Context) {
 // probe checks whether a failed archive works again if there are no copies to try.
 func (a *Archiver) probe(ctx context.Context) {
 	reason, _ := a.breaker.state()
-	if waiting, _ := a.queue.size(); reason != "" && waiting == 0 && a.archive.Try(ctx) == nil {
+	if waiting, _ := a.queue.size(); reason != "" && waiting == 0 && a.archive.Probe(ctx) == nil {
 		a.breaker.succeeded()
 	}
 }
 
 // sweepOnce sweeps a batch of packs. Packs that it could not sweep are claimed again some minutes later.
 func (a *Archiver) sweepOnce(ctx context.Context, pack *archive.Pack) (more bool, err error) {
-	due, err := a.store.DuePacks(ctx, sweepBatch)
+	due, err := a.store.ClaimPacks(ctx, sweepBatch)
 	if err != nil {
 		return false, err
 	}
-	var used []crawl.DuePack
+	var used []crawl.ClaimedPack
 	var deleted []int64
 	for _, p := range due {
 		if !p.Deleting {
@@ -69,7 +69,7 @@ func (a *Archiver) sweepOnce(ctx context.Context, pack *archive.Pack) (more bool
 		}
 		deleted = append(deleted, p.Seq)
 	}
-	if e := a.store.PacksDeleted(ctx, deleted...); e != nil {
+	if e := a.store.DeletePacks(ctx, deleted...); e != nil {
 		return false, e
 	}
 	a.metrics.deleted.Add(float64(len(deleted)))
@@ -81,11 +81,11 @@ func (a *Archiver) sweepOnce(ctx context.Context, pack *archive.Pack) (more bool
 
 // move moves the bodies of packs to as few new packs as possible. The old packs are deleted when
 // they are due again. pack is empty before and after.
-func (a *Archiver) move(ctx context.Context, pack *archive.Pack, from []crawl.DuePack) error {
+func (a *Archiver) move(ctx context.Context, pack *archive.Pack, from []crawl.ClaimedPack) error {
 	defer pack.Reset()
 	var seqs []int64
 	for _, p := range from {
-		bodies, err := a.store.BodiesOf(ctx, p.Seq)
+		bodies, err := a.store.PackBodies(ctx, p.Seq)
 		if err != nil {
 			return err
 		}
@@ -101,14 +101,14 @@ func (a *Archiver) move(ctx context.Context, pack *archive.Pack, from []crawl.Du
 					return err
 				}
 			}
-			if opened == nil || pack.Move(opened, b) != nil {
+			if opened == nil || pack.CopyFrom(opened, b) != nil {
 				lost = append(lost, b.Hash)
 				a.recent.Invalidate(b.Hash)
 			}
 		}
 		if len(lost) > 0 {
 			a.log.Warn("archived copies cannot be read", "key", p.Key, "copies", len(lost))
-			if err := a.store.BodiesLost(ctx, p.Key, lost...); err != nil {
+			if err := a.store.MarkBodiesLost(ctx, p.Key, lost...); err != nil {
 				return err
 			}
 		}

@@ -20,12 +20,12 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	started := time.Now()
 	defer func() { f.CPU = time.Since(started) }()
 	p := content.Extract(res.Body, e.URL, res.Header, content.Options{Agent: q.opts.Agent, Readability: q.opts.Readability})
-	f.Hash = p.Hash
+	f.TextHash = p.Hash
 	f.Feeds = q.feedsOf(e, p.Feeds)
 	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
-	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.Start() && q.allows(e, to) {
+	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.IsStartPage() && q.allows(e, to) {
 		// The canonical URL is fetched instead of this one.
-		f.Page, f.Moved, f.Canonical, f.Reason = nil, res.StatusCode, p.Canonical, crawl.ReasonCanonical
+		f.Page, f.MovedStatus, f.Canonical, f.Reason = nil, res.StatusCode, p.Canonical, crawl.ReasonCanonical
 		q.follow(f, to, e.Depth)
 	} else {
 		describe(f.Page, p)
@@ -45,7 +45,7 @@ func describe(to *crawl.Page, p content.Document) {
 	to.OpenGraph, to.ContentHash, to.LinksFound = crawl.OpenGraph(p.OG), p.Hash, len(p.Links)
 	to.Author, to.PublishedAt, to.ModifiedAt = p.Author, models.At(p.Published), models.At(p.Modified)
 	to.Headings, to.JSONLD = strings.Join(p.Headings, "\n"), p.JSONLD
-	to.Text, to.WordCount = crawl.Pack(p.Text), p.Words
+	to.Text, to.WordCount = crawl.CompressText(p.Text), p.Words
 }
 
 // Limits for the links of a page, in bytes.
@@ -71,7 +71,7 @@ func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
 			continue
 		case !q.allows(e, to):
 			if !q.store.InFrontier(-e.Crawl.Source, to) {
-				f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, Text: l.Text, FoundOn: e.URL})
+				f.Discovered = append(f.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: to, Text: l.Text, FoundOn: e.URL})
 			}
 			continue
 		case follow:
@@ -82,7 +82,7 @@ func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
 		}
 	}
 	if f.Page != nil && complete {
-		f.Page.Links = crawl.Pack(stored.String() + "\n")
+		f.Page.Links = crawl.CompressText(stored.String() + "\n")
 	}
 }
 
@@ -125,7 +125,7 @@ func (q *queue) add(f *fetched, url string, depth int) {
 	if e.CrawlSeq == 0 || url == e.URL || q.store.InFrontier(e.CrawlSeq, url) {
 		return
 	}
-	f.Links = append(f.Links, crawl.Found{
+	f.Links = append(f.Links, crawl.FoundURL{
 		Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: url, Depth: depth, Reason: crawl.TrapOf(url, q.now().Time),
 	})
 }

@@ -52,7 +52,7 @@ func TestCrawl(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, ok, err := w.store.Known(w.Context(), src.Items[0].Seq, s.URL+"/")
+		p, ok, err := w.store.StoredPage(w.Context(), src.Items[0].Seq, s.URL+"/")
 		if err != nil || !ok || p.Title != "Home" || p.StatusCode != 200 || p.Language != "en" || p.LinksFound != 3 || len(p.ContentHash) != 64 {
 			t.Errorf("got page %+v, %v, %v", p, ok, err)
 		}
@@ -252,8 +252,8 @@ func TestUnchangedPages(t *testing.T) {
 	if n := sent.Load(); n != 3 {
 		t.Errorf("got %d pages sent", n)
 	}
-	if j.UnchangedCount != 1 || j.Every() != 24*time.Hour {
-		t.Errorf("got %d times unchanged, interval %v", j.UnchangedCount, j.Every())
+	if j.UnchangedCount != 1 || j.EffectiveInterval() != 24*time.Hour {
+		t.Errorf("got %d times unchanged, interval %v", j.UnchangedCount, j.EffectiveInterval())
 	}
 }
 

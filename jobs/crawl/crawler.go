@@ -74,7 +74,7 @@ func (c *Crawler) run(taking, working context.Context) {
 	both.Go(func() { s.run(taking) })
 	d := dispatch.New(c.queue, dispatch.Options{
 		Name: "crawl", Lease: c.opts.Lease, Workers: c.opts.Workers, Log: c.opts.Log, Metrics: c.queue.metrics.Metrics,
-		MaxDelay: time.Minute, Wanted: c.store.URLsWanted(),
+		MaxDelay: time.Minute, Wanted: c.store.URLsAdded(),
 	})
 	_ = d.Run(taking, working) // it returns an error only with Drain
 	stop()

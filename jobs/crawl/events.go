@@ -106,7 +106,7 @@ func (e *events) apply(ctx context.Context, m redis.XMessage) error {
 		return nil
 	}
 	enabled := event.Type == "SOURCE_ENABLED"
-	found, err := e.store.EnableSource(ctx, event.Source, enabled)
+	found, err := e.store.SetSourceEnabled(ctx, event.Source, enabled)
 	if err == nil && found {
 		e.log.Info("source changed by event", "source_id", event.Source, "enabled", enabled)
 	}

@@ -116,7 +116,7 @@ func (p *feedPoll) redirect(res *outbound.Response) dispatch.Outcome {
 
 // feedsOf returns the feeds that the start page of a crawl links to.
 func (q *queue) feedsOf(e crawl.Entry, links []outbound.Link) (found []crawl.FoundFeed) {
-	if !q.opts.FeedDiscovery || !e.Start() {
+	if !q.opts.FeedDiscovery || !e.IsStartPage() {
 		return nil
 	}
 	for _, l := range links[:min(len(links), crawl.MaxFoundFeeds)] {

@@ -113,14 +113,14 @@ func (q *feedQueue) Release(ctx context.Context, items []lease.Released[*feedPol
 	feeds := make([]crawl.ReleasedFeed, len(items))
 	for i, b := range items {
 		b.Item.setNext(q.store.Now())
-		feeds[i] = crawl.ReleasedFeed{DueFeed: b.Item.Feed, Hosts: b.Item.Hosts, After: b.After}
+		feeds[i] = crawl.ReleasedFeed{ClaimedFeed: b.Item.Feed, Hosts: b.Item.Hosts, Delay: b.After}
 	}
 	return q.store.ReleaseFeeds(ctx, feeds)
 }
 
 // ReleaseOthers implements dispatch.Queue.
 func (q *feedQueue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*feedPoll) error {
-	feeds := make([]crawl.DueFeed, len(keep))
+	feeds := make([]crawl.ClaimedFeed, len(keep))
 	for i, p := range keep {
 		feeds[i] = p.Feed
 	}
@@ -148,7 +148,7 @@ func (q *feedQueue) hold(ctx context.Context, p *feedPoll) (o dispatch.Outcome, 
 			return o, true
 		}
 	}
-	h, wait, held, err := q.store.HoldHost(ctx, p.Feed.ClaimedBy, p.at, crawl.TurnTime)
+	h, wait, held, err := q.store.ClaimHost(ctx, p.Feed.ClaimedBy, p.at, crawl.MaxClaimTime)
 	switch {
 	case err != nil && ctx.Err() != nil, errors.Is(err, lease.ErrLost):
 		return dispatch.Outcome{Step: dispatch.Release}, false

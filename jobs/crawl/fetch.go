@@ -33,9 +33,9 @@ func (f fetched) label() string {
 		return "refused"
 	case f.Status == crawl.EntryFailed:
 		return "failed"
-	case f.Status == crawl.EntryPending && f.To == "":
+	case f.Status == crawl.EntryPending && f.RedirectTo == "":
 		return "retried"
-	case f.To != "":
+	case f.RedirectTo != "":
 		return "redirected"
 	}
 	return "done"
@@ -103,14 +103,14 @@ func (f *fetched) refuse(v outbound.Verdict, now models.Time) {
 		f.unreachable, f.retryAfter = true, time.Minute
 		f.retry(v.Reason)
 	}
-	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", v.Reason, "url", lastURL(f.Entry.URL))
+	f.LogLine = crawl.FormatLogLine(now, "warn", "not fetched", "error", v.Reason, "url", lastURL(f.Entry.URL))
 }
 
 // retry requeues the entry, up to maxAttempts. Start pages are not requeued, because the whole job
 // is retried.
 func (f *fetched) retry(reason string) {
 	f.Status, f.Reason = crawl.EntryPending, reason
-	if f.Entry.Start() || f.Entry.Attempts+1 >= maxAttempts {
+	if f.Entry.IsStartPage() || f.Entry.Attempts+1 >= maxAttempts {
 		f.Status = crawl.EntryFailed
 	}
 }
@@ -133,7 +133,7 @@ func (f *fetched) failed(ctx context.Context, err error, now models.Time) {
 		f.unreachable, f.timedOut, f.Broken = true, e.Kind == outbound.KindTimeout, true
 		f.retry(e.Error())
 	}
-	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", f.Reason, "attempt", f.Entry.Attempts+1, "url", lastURL(f.Entry.URL))
+	f.LogLine = crawl.FormatLogLine(now, "warn", "not fetched", "error", f.Reason, "attempt", f.Entry.Attempts+1, "url", lastURL(f.Entry.URL))
 }
 
 // read handles a response.
@@ -161,14 +161,14 @@ func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, du
 	}
 	level, what := "info", "fetched"
 	facts := []any{"status", status, "depth", e.Depth, "links", len(f.Links), "ms", int(duration.Milliseconds())}
-	if f.To != "" {
-		facts = append(facts, "to", lastURL(f.To))
+	if f.RedirectTo != "" {
+		facts = append(facts, "to", lastURL(f.RedirectTo))
 	}
 	if f.Reason != "" {
 		level = "warn"
 		facts = append(facts, "error", f.Reason)
 	}
-	f.Line = crawl.LogLine(q.now(), level, what, append(facts, "url", lastURL(e.URL))...)
+	f.LogLine = crawl.FormatLogLine(q.now(), level, what, append(facts, "url", lastURL(e.URL))...)
 }
 
 func isRedirect(status int) bool {
@@ -194,12 +194,12 @@ func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response
 		return
 	case !e.Crawl.Allows(u.Host):
 		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonOutside
-		f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})
+		f.Discovered = append(f.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})
 	default:
-		f.Status, f.To = crawl.EntryPending, to
+		f.Status, f.RedirectTo = crawl.EntryPending, to
 	}
 	if res.StatusCode == http.StatusMovedPermanently || res.StatusCode == http.StatusPermanentRedirect {
-		f.Moved = res.StatusCode
+		f.MovedStatus = res.StatusCode
 		return
 	}
 	q.redirectedTemporarily(ctx, f)
@@ -208,13 +208,13 @@ func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response
 // redirectedTemporarily follows the stored links of a page after a temporary redirect. Otherwise
 // pages that only this page links to would count as gone.
 func (q *queue) redirectedTemporarily(ctx context.Context, f *fetched) {
-	p, ok, err := q.store.Known(ctx, f.Entry.Crawl.Source, f.Entry.URL)
+	p, ok, err := q.store.StoredPage(ctx, f.Entry.Crawl.Source, f.Entry.URL)
 	if err != nil {
-		f.To = ""
+		f.RedirectTo = ""
 		f.retry("stored page could not be read")
 		return
 	}
-	f.Away = true
+	f.TemporaryRedirect = true
 	if ok && p.GoneAt.IsZero() && p.DeletedAt.IsZero() {
 		q.followStored(f, p)
 	}
@@ -223,13 +223,13 @@ func (q *queue) redirectedTemporarily(ctx context.Context, f *fetched) {
 // unchanged handles status 304. It follows the stored links of the page.
 func (q *queue) unchanged(ctx context.Context, f *fetched) {
 	e := f.Entry
-	p, ok, err := q.store.Known(ctx, e.Crawl.Source, e.URL)
+	p, ok, err := q.store.StoredPage(ctx, e.Crawl.Source, e.URL)
 	if err != nil || !ok { // the page was deleted
 		f.retry("status 304 for an unknown page")
 		return
 	}
 	p.CrawlSeq, p.FetchedAt = e.CrawlSeq, q.now()
-	f.Page, f.Unchanged, f.Hash = &p, true, p.ContentHash
+	f.Page, f.Unchanged, f.TextHash = &p, true, p.ContentHash
 	q.followStored(f, p)
 }
 

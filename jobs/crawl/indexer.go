@@ -63,7 +63,7 @@ func (x *Indexer) run(taking, working context.Context) {
 		case <-taking.Done():
 			return
 		case <-time.After(wait):
-		case <-x.store.PagesWanted():
+		case <-x.store.PagesStored():
 			select {
 			case <-taking.Done():
 				return

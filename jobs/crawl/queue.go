@@ -34,7 +34,7 @@ type queue struct {
 
 // turn is a claimed host with its results.
 type turn struct {
-	crawl.Turn
+	crawl.HostBatch
 	loaded bool
 	stored bool
 	ends   time.Time // when the claim of the host expires
@@ -50,7 +50,7 @@ func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*turn, tim
 	q.held += len(hosts)
 	turns := make([]*turn, len(hosts))
 	for i, h := range hosts {
-		turns[i] = &turn{Turn: crawl.Turn{Host: h}, last: h}
+		turns[i] = &turn{HostBatch: crawl.HostBatch{Host: h}, last: h}
 	}
 	wait := max(0, next.Sub(q.store.Now().Time))
 	switch {
@@ -86,9 +86,9 @@ func (q *queue) record(ctx context.Context, turns []*turn) error {
 			bytes += turns[n].Bytes
 			n++
 		}
-		batch := make([]*crawl.Turn, n)
+		batch := make([]*crawl.HostBatch, n)
 		for i, t := range turns[:n] {
-			batch[i] = &t.Turn
+			batch[i] = &t.HostBatch
 		}
 		err := q.store.Record(ctx, batch...)
 		if err != nil && !models.DatabaseDown(err) && ctx.Err() == nil {
@@ -105,7 +105,7 @@ func (q *queue) record(ctx context.Context, turns []*turn) error {
 
 // recordEach stores turns one by one after a transaction with all of them has failed although the
 // database works. A turn that cannot be stored must not block the others: its URLs fail.
-func (q *queue) recordEach(ctx context.Context, turns []*crawl.Turn) error {
+func (q *queue) recordEach(ctx context.Context, turns []*crawl.HostBatch) error {
 	for _, t := range turns {
 		err := q.store.Record(ctx, t)
 		if err == nil {
@@ -120,7 +120,7 @@ func (q *queue) recordEach(ctx context.Context, turns []*crawl.Turn) error {
 		for _, r := range t.Results {
 			failed.Results = append(failed.Results, crawl.Result{
 				Entry: r.Entry, Status: crawl.EntryFailed, Reason: "could not be stored",
-				Line: crawl.LogLine(q.store.Now(), "error", "could not be stored", "url", lastURL(r.Entry.URL)),
+				LogLine: crawl.FormatLogLine(q.store.Now(), "error", "could not be stored", "url", lastURL(r.Entry.URL)),
 			})
 		}
 		if err := q.store.Record(ctx, &failed); err != nil {
@@ -201,11 +201,11 @@ const (
 // Try implements dispatch.Queue. It sends one request of a turn.
 func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	if !t.loaded {
-		if err := q.load(ctx, t); err != nil || len(t.Left) == 0 {
+		if err := q.load(ctx, t); err != nil || len(t.Unfetched) == 0 {
 			return dispatch.Outcome{}
 		}
 	}
-	e := t.Left[0]
+	e := t.Unfetched[0]
 	holder, held, _ := q.opts.Lease.Current()
 	if holder != t.ClaimedBy { // another instance may have claimed the host
 		return dispatch.Outcome{Step: dispatch.Release}
@@ -246,12 +246,12 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 
 // load loads the entries of a turn.
 func (q *queue) load(ctx context.Context, t *turn) (err error) {
-	t.loaded, t.ends = true, time.Now().Add(crawl.TurnTime)
-	n := crawl.TurnEntries
+	t.loaded, t.ends = true, time.Now().Add(crawl.MaxClaimTime)
+	n := crawl.MaxBatchEntries
 	if t.DelayMS > 0 {
-		n = 1 + int(crawl.TurnTime.Milliseconds()/t.DelayMS)
+		n = 1 + int(crawl.MaxClaimTime.Milliseconds()/t.DelayMS)
 	}
-	if t.Left, err = q.store.Load(ctx, t.Host, n); err != nil {
+	if t.Unfetched, err = q.store.LoadEntries(ctx, t.Host, n); err != nil {
 		if ctx.Err() == nil {
 			q.log.Error("load frontier failed", "error", err)
 		}
@@ -259,7 +259,7 @@ func (q *queue) load(ctx context.Context, t *turn) (err error) {
 		return err
 	}
 	t.NextAt = q.store.Now()
-	if len(t.Left) == 0 {
+	if len(t.Unfetched) == 0 {
 		t.NextAt = t.NextAt.Add(idlePause)
 	}
 	return nil
@@ -268,7 +268,7 @@ func (q *queue) load(ctx context.Context, t *turn) (err error) {
 // after adds a result to a turn and decides when to send the next request.
 func (q *queue) after(t *turn, f fetched, duration time.Duration) dispatch.Outcome {
 	now := q.store.Now()
-	t.Left = t.Left[1:]
+	t.Unfetched = t.Unfetched[1:]
 	t.TriedAt, t.Slow = now, f.timedOut || duration > slowAfter
 	t.DelayMS = f.delay.Milliseconds()
 	pause := f.delay
@@ -287,7 +287,7 @@ func (q *queue) after(t *turn, f fetched, duration time.Duration) dispatch.Outco
 	pause = max(pause, f.retryAfter)
 	t.NextAt = now.Add(pause)
 	o := dispatch.Outcome{TimedOut: f.timedOut}
-	if full || len(t.Left) == 0 || q.taking.Err() != nil || time.Now().Add(pause).After(t.ends) {
+	if full || len(t.Unfetched) == 0 || q.taking.Err() != nil || time.Now().Add(pause).After(t.ends) {
 		return o
 	}
 	o.Step, o.After = dispatch.Retry, pause
@@ -296,12 +296,12 @@ func (q *queue) after(t *turn, f fetched, duration time.Duration) dispatch.Outco
 
 // fail fails the remaining entries of a turn after its host was unreachable many times.
 func (q *queue) fail(t *turn, reason string) (full bool) {
-	for _, e := range t.Left {
-		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Broken: true, Line: crawl.LogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
+	for _, e := range t.Unfetched {
+		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Broken: true, LogLine: crawl.FormatLogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
 		q.bytes.Add(int64(r.Size()))
 		full = t.Add(r)
 	}
-	t.Left = nil
+	t.Unfetched = nil
 	return full
 }
 

@@ -22,12 +22,12 @@ func TestInvalidResultsDoNotAffectOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		seqs, _, err := store.Due(ctx, 10)
+		seqs, _, err := store.DueJobs(ctx, 10)
 		if err != nil || len(seqs) != 3 {
 			t.Fatalf("got %d due jobs, %v", len(seqs), err)
 		}
 		for _, seq := range seqs {
-			if _, _, err := store.Begin(ctx, me, seq); err != nil {
+			if _, _, err := store.StartExecution(ctx, me, seq); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,11 +37,11 @@ func TestInvalidResultsDoNotAffectOthers(t *testing.T) {
 			t.Fatalf("got %d claimed hosts, %v", len(turns), err)
 		}
 		for _, tn := range turns {
-			if err := q.load(ctx, tn); err != nil || len(tn.Left) != 1 {
-				t.Fatalf("got %d URLs of %s, %v", len(tn.Left), tn.Host.Host, err)
+			if err := q.load(ctx, tn); err != nil || len(tn.Unfetched) != 1 {
+				t.Fatalf("got %d URLs of %s, %v", len(tn.Unfetched), tn.Host.Host, err)
 			}
-			e := tn.Left[0]
-			tn.Left = nil
+			e := tn.Unfetched[0]
+			tn.Unfetched = nil
 			p := &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, FetchedAt: store.Now()}
 			if tn.Host.Host == "b.example" {
 				p.StatusCode = 5000 // violates a CHECK constraint
@@ -67,7 +67,7 @@ func TestInvalidResultsDoNotAffectOthers(t *testing.T) {
 		if log.Count(`level=ERROR msg="store crawl results failed" host=b.example`) != 1 || log.Count("store crawl results failed") != 1 {
 			t.Error("got another log")
 		}
-		held, err := store.HeldBy(ctx, me)
+		held, err := store.RunningExecutions(ctx, me)
 		if err != nil || len(held) != 3 {
 			t.Fatalf("got %d executions, %v", len(held), err)
 		}

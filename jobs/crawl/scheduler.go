@@ -46,7 +46,7 @@ func (s *scheduler) run(taking context.Context) {
 		select {
 		case <-taking.Done():
 			return
-		case <-s.store.JobsWanted():
+		case <-s.store.JobsChanged():
 			s.polled = time.Time{}
 		case <-time.After(wait):
 		}
@@ -93,13 +93,13 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 
 // start starts due jobs.
 func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
-	seqs, _, err := s.store.Due(ctx, min(maxStarts, maxHeld-s.held))
+	seqs, _, err := s.store.DueJobs(ctx, min(maxStarts, maxHeld-s.held))
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, seq := range seqs {
-		e, started, err := s.store.Begin(ctx, holder, seq)
+		e, started, err := s.store.StartExecution(ctx, holder, seq)
 		if errors.Is(err, lease.ErrLost) { // the next heartbeat acquires a new lease
 			return nil
 		}
@@ -114,12 +114,12 @@ func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 	if len(seqs) == maxStarts { // there may be more
 		s.polled = time.Time{}
 	}
-	return errors.Join(append(errs, s.store.NotePoll(ctx))...)
+	return errors.Join(append(errs, s.store.RecordSchedulerPoll(ctx))...)
 }
 
 // end ends the executions that are done or cannot continue.
 func (s *scheduler) end(ctx context.Context, holder lease.ID) error {
-	held, err := s.store.HeldBy(ctx, holder)
+	held, err := s.store.RunningExecutions(ctx, holder)
 	if err != nil {
 		return err
 	}
@@ -138,25 +138,25 @@ func (s *scheduler) end(ctx context.Context, holder lease.ID) error {
 }
 
 // endOf returns how an execution ends; over reports whether it ends now.
-func endOf(e crawl.Held) (end crawl.End, over bool) {
+func endOf(e crawl.RunningExecution) (end crawl.ExecutionEnd, over bool) {
 	switch {
 	case e.Deleted:
-		return crawl.End{Event: crawl.Release, Error: "the job or its source was deleted"}, true
+		return crawl.ExecutionEnd{Event: crawl.Release, Error: "the job or its source was deleted"}, true
 	case !e.Enabled:
-		return crawl.End{Event: crawl.Release, Error: "the source was disabled"}, true
+		return crawl.ExecutionEnd{Event: crawl.Release, Error: "the source was disabled"}, true
 	case e.StackTrace != "":
-		return crawl.End{Event: crawl.Fail, Error: e.StartError, Stack: e.StackTrace}, true
+		return crawl.ExecutionEnd{Event: crawl.Fail, Error: e.StartError, Stack: e.StackTrace}, true
 	case e.StartError != "":
-		return crawl.End{Event: crawl.Fail, Error: "start page: " + e.StartError}, true
+		return crawl.ExecutionEnd{Event: crawl.Fail, Error: "start page: " + e.StartError}, true
 	case e.Queued <= 0:
-		return crawl.End{Event: crawl.Succeed}, true
+		return crawl.ExecutionEnd{Event: crawl.Succeed}, true
 	}
 	return end, false
 }
 
-func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.End) error {
+func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.ExecutionEnd) error {
 	err := s.store.EndExecution(ctx, e, end)
-	if errors.Is(err, crawl.ErrLost) { // a user cancelled it, or another instance has it
+	if errors.Is(err, crawl.ErrLockLost) { // a user cancelled it, or another instance has it
 		return nil
 	}
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *scheduler) share(ctx context.Context, e crawl.Execution) {
 
 // collect collects the metrics.
 func (s *scheduler) collect(ctx context.Context) error {
-	m, err := s.store.Collect(ctx)
+	m, err := s.store.CollectMetrics(ctx)
 	if err != nil {
 		return err
 	}
@@ -217,14 +217,14 @@ func (s *scheduler) release(working context.Context) {
 	if holder == "" {
 		return
 	}
-	held, err := s.store.HeldBy(ctx, holder)
+	held, err := s.store.RunningExecutions(ctx, holder)
 	for _, e := range held {
 		end, over := endOf(e)
 		if !over {
-			end = crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true}
+			end = crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true}
 		}
 		end.MemoryPeakMB = s.peaks[e.Seq]
-		if endErr := s.store.EndExecution(ctx, e.Execution, end); endErr != nil && !errors.Is(endErr, crawl.ErrLost) {
+		if endErr := s.store.EndExecution(ctx, e.Execution, end); endErr != nil && !errors.Is(endErr, crawl.ErrLockLost) {
 			err = errors.Join(err, endErr)
 		}
 	}

@@ -43,7 +43,7 @@ func (m *Manager) Sync(ctx context.Context, store *crawl.Store) (crawl.SyncRepor
 	if err != nil {
 		return crawl.SyncReport{}, &models.Error{Code: models.CodeUnavailable, Detail: "The source manager is unavailable. Check CRAWLER_SOURCES_API_URL.", Err: err}
 	}
-	put, err := store.PutSources(ctx, sources)
+	put, err := store.ImportSources(ctx, sources)
 	if err != nil {
 		return crawl.SyncReport{}, err
 	}
@@ -58,7 +58,7 @@ const maxExternalID = 200
 // tokenTTL is how long a token for the manager is valid.
 const tokenTTL = time.Minute
 
-func (m *Manager) sources(ctx context.Context) ([]crawl.External, error) {
+func (m *Manager) sources(ctx context.Context) ([]crawl.ExternalSource, error) {
 	r := outbound.Request{URL: m.URL}
 	if m.Secret != "" {
 		now := time.Now()
@@ -81,7 +81,7 @@ func (m *Manager) sources(ctx context.Context) ([]crawl.External, error) {
 }
 
 // readSources parses a list of sources, or an object with that list in its field sources.
-func readSources(body []byte) ([]crawl.External, error) {
+func readSources(body []byte) ([]crawl.ExternalSource, error) {
 	var all []managed
 	if err := json.Unmarshal(body, &all); err != nil {
 		var object struct {
@@ -92,12 +92,12 @@ func readSources(body []byte) ([]crawl.External, error) {
 		}
 		all = object.Sources
 	}
-	sources := make([]crawl.External, 0, len(all))
+	sources := make([]crawl.ExternalSource, 0, len(all))
 	for _, m := range all {
 		if m.ID == "" || len(m.ID) > maxExternalID {
 			continue
 		}
-		x := crawl.External{
+		x := crawl.ExternalSource{
 			ID: m.ID, Name: m.Name, URL: m.URL, Enabled: m.Enabled, MaxDepth: m.MaxDepth, AllowedDomains: m.AllowedDomains, RateLimitMS: m.RateLimitMS,
 		}
 		if pause, err := time.ParseDuration(m.RateLimit); err == nil && x.RateLimitMS == nil && pause >= 0 {

@@ -17,17 +17,17 @@ func EntryID(e audit.Entry) string { return models.TimedID(models.KindAudit, e.A
 
 // AuditFilter selects entries of the audit log. The zero value selects all entries.
 type AuditFilter struct {
-	Actor   string      // username
-	Action  string      // "target.edit", or a prefix that ends with a dot: "target."
-	Subject string      // ID
-	Address string      // client address
-	Since   models.Time // inclusive
-	Until   models.Time // exclusive
+	Actor     string      // username
+	Action    string      // "target.edit", or a prefix that ends with a dot: "target."
+	SubjectID string      // ID
+	Address   string      // client address
+	Since     models.Time // inclusive
+	Until     models.Time // exclusive
 }
 
 func (f AuditFilter) check() error {
 	return models.Invalids(checkFilter("query.actor", f.Actor), checkFilter("query.action", f.Action),
-		checkFilter("query.subject_id", f.Subject), checkFilter("query.address", f.Address))
+		checkFilter("query.subject_id", f.SubjectID), checkFilter("query.address", f.Address))
 }
 
 // checkFilter is models.CheckFilter that also rejects invalid UTF-8 and zero bytes. The filters are compared without case
@@ -68,8 +68,8 @@ func (f AuditFilter) where(q *gorm.DB) *gorm.DB {
 	} else if f.Action != "" {
 		q = q.Where("action = ?", f.Action)
 	}
-	if f.Subject != "" {
-		q = q.Where("subject_id = ? AND subject_id <> ''", f.Subject)
+	if f.SubjectID != "" {
+		q = q.Where("subject_id = ? AND subject_id <> ''", f.SubjectID)
 	}
 	if f.Address != "" {
 		q = q.Where("address = ?", f.Address)

@@ -56,7 +56,7 @@ func TestAuditLog(t *testing.T) {
 			want int
 		}{
 			{accounts.AuditFilter{Actor: "alice"}, 4}, {accounts.AuditFilter{Action: "user.add"}, 2}, {accounts.AuditFilter{Action: "user."}, 3}, {accounts.AuditFilter{Action: "token."}, 2},
-			{accounts.AuditFilter{Subject: alice.ID}, 3}, {accounts.AuditFilter{Address: "198.51.100.9"}, 1}, {accounts.AuditFilter{Since: s.Now()}, 3},
+			{accounts.AuditFilter{SubjectID: alice.ID}, 3}, {accounts.AuditFilter{Address: "198.51.100.9"}, 1}, {accounts.AuditFilter{Since: s.Now()}, 3},
 			{accounts.AuditFilter{Until: s.Now()}, 4}, {accounts.AuditFilter{Actor: "unknown"}, 0},
 		} {
 			l, err := s.Audit(t.Context(), c.f, models.Cursor{}, 50)

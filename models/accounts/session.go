@@ -150,7 +150,7 @@ func (s *Store) SignOut(ctx context.Context) error {
 	actor, _ := models.ActorOf(ctx)
 	now := s.clock.Now()
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := tx.Exec("DELETE FROM sessions WHERE id = ?", actor.Of).Error; err != nil {
+		if err := tx.Exec("DELETE FROM sessions WHERE id = ?", actor.CredentialID).Error; err != nil {
 			return fmt.Errorf("end session: %w", err)
 		}
 		return audit.Add(tx, now, audit.Change{Action: "logout", Subject: audit.Subject{Kind: "user", ID: actor.ID, Name: actor.Name}})
@@ -215,7 +215,7 @@ func (s *Store) ChangePassword(ctx context.Context, u User, current, password st
 		if err := saveUser(tx, u, "password_hash", "password_changed_at", "updated_at"); err != nil {
 			return err
 		}
-		if err := endSessions(tx, u.Seq, actor.Of); err != nil {
+		if err := endSessions(tx, u.Seq, actor.CredentialID); err != nil {
 			return err
 		}
 		return audit.Add(tx, now, audit.Change{Action: "user.password", Subject: u.subject(), After: audit.Values{"password": "changed"}})

@@ -44,7 +44,7 @@ func TestSessions(t *testing.T) {
 		if s.isOpen(second) || s.isOpen(third) || !s.isOpen(other) {
 			t.Error("EndSessions must end all sessions of the account, and no others")
 		}
-		ctx := models.WithActor(t.Context(), models.Actor{ID: bob.ID, Name: "bob", Of: bobs[0].ID})
+		ctx := models.WithActor(t.Context(), models.Actor{ID: bob.ID, Name: "bob", CredentialID: bobs[0].ID})
 		s.must(s.SignOut(ctx))
 		if s.isOpen(other) {
 			t.Error("the session is active after SignOut")
@@ -112,7 +112,7 @@ func TestChangePassword(t *testing.T) {
 		current, other := s.startSession(u, ""), s.startSession(u, "")
 		o, _, err := s.BySession(t.Context(), current)
 		s.must(err)
-		ctx := models.WithActor(t.Context(), models.Actor{ID: u.ID, Name: "alice", Of: o.Session.ID})
+		ctx := models.WithActor(t.Context(), models.Actor{ID: u.ID, Name: "alice", CredentialID: o.Session.ID})
 		wantCode(t, s.ChangePassword(ctx, u, "wrong password", "another good one"), models.CodeInvalid)
 		wantCode(t, s.ChangePassword(ctx, u, goodPassword, "password1"), models.CodeInvalid)
 		s.must(s.ChangePassword(ctx, u, goodPassword, "another good one"))

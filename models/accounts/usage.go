@@ -143,7 +143,7 @@ func updateTokenUse(tx *gorm.DB, uses map[string]tokenUse) error {
 	}
 	entries := make([]audit.Entry, len(idle))
 	for i, t := range idle {
-		actor := models.Actor{ID: t.UserID, Name: t.Username, Via: "token", Of: t.ID, Address: t.Address}
+		actor := models.Actor{ID: t.UserID, Name: t.Username, Via: "token", CredentialID: t.ID, Address: t.Address}
 		entries[i] = audit.EntryOf(actor, t.At, "token.use", audit.Subject{Kind: "token", ID: t.ID, Name: t.Name})
 	}
 	if err := audit.Insert(tx, entries); err != nil {

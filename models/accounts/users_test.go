@@ -186,7 +186,7 @@ func TestInvalidText(t *testing.T) {
 				t.Errorf("username %q: got %v, want ErrWrongLogin", name, err)
 			}
 		}
-		for _, f := range []accounts.AuditFilter{{Actor: "\x00"}, {Action: "\xff"}, {Subject: "\x00"}, {Address: "\xff"}} {
+		for _, f := range []accounts.AuditFilter{{Actor: "\x00"}, {Action: "\xff"}, {SubjectID: "\x00"}, {Address: "\xff"}} {
 			if _, err := s.Audit(t.Context(), f, models.Cursor{}, 10); models.CodeOf(err) != models.CodeInvalid {
 				t.Errorf("filter %+v: got %v, want invalid", f, err)
 			}

@@ -12,8 +12,8 @@ import (
 // maxAbout is the maximum number of open alerts shown for one subject. A subject has at most one for each event kind.
 const maxAbout = 20
 
-// OpenOf returns up to 20 open alerts of a target, newest first.
-func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err error) {
+// OpenForTarget returns up to 20 open alerts of a target, newest first.
+func (s *Store) OpenForTarget(ctx context.Context, target string) (as []Alert, err error) {
 	tx := s.db.Read(ctx)
 	visible, args := models.Visible(tx, "a")
 	err = tx.Raw(`SELECT a.* FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
@@ -25,8 +25,8 @@ func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err erro
 	return as, nil
 }
 
-// Covering returns the enabled rules that send events of a target, oldest first.
-func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error) {
+// RulesForTarget returns the enabled rules that send events of a target, oldest first.
+func (s *Store) RulesForTarget(ctx context.Context, t Target) (rules []Rule, err error) {
 	set, err := s.settings(s.db.Read(ctx), s.clock.Now())
 	if err != nil {
 		return nil, err
@@ -37,15 +37,15 @@ func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error
 		return nil, fmt.Errorf("find rules of target: %w", err)
 	}
 	for _, r := range set.rules {
-		if r.sends(t.PrivateTo) && m.has(r.Scope, sub) && len(s.ofTargets(r.Events)) > 0 {
+		if r.sendsFor(t.PrivateTo) && m.matches(r.Scope, sub) && len(s.targetEvents(r.Events)) > 0 {
 			rules = append(rules, r)
 		}
 	}
 	return rules, nil
 }
 
-// WindowsOf returns the maintenance windows of a target that are active or start within the given time, oldest first.
-func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (of []Maintenance, err error) {
+// WindowsForTarget returns the maintenance windows of a target that are active or start within the given time, oldest first.
+func (s *Store) WindowsForTarget(ctx context.Context, t Target, within time.Duration) (of []Maintenance, err error) {
 	now, tx := s.clock.Now(), s.db.Read(ctx)
 	found, err := all[Maintenance](tx, windows)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (
 	}
 	var scopes []Scope
 	for _, m := range found {
-		if from, _, ok := m.Next(now); ok && !from.After(now.Add(within).Time) {
+		if from, _, ok := m.NextOccurrence(now); ok && !from.After(now.Add(within).Time) {
 			of, scopes = append(of, m), append(scopes, m.Scope)
 		}
 	}
@@ -65,13 +65,13 @@ func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (
 	if err != nil {
 		return nil, fmt.Errorf("find maintenance of target: %w", err)
 	}
-	return slices.DeleteFunc(of, func(w Maintenance) bool { return !m.has(w.Scope, sub) }), nil
+	return slices.DeleteFunc(of, func(w Maintenance) bool { return !m.matches(w.Scope, sub) }), nil
 }
 
-// TargetDefaults returns the kinds of Defaults whose subject is a target.
-func (s *Store) TargetDefaults() List { return s.ofTargets(s.Defaults()) }
+// DefaultTargetEvents returns the kinds of Defaults whose subject is a target.
+func (s *Store) DefaultTargetEvents() List { return s.targetEvents(s.DefaultEvents()) }
 
-func (s *Store) ofTargets(kinds List) (of List) {
+func (s *Store) targetEvents(kinds List) (of List) {
 	for _, t := range s.opts.Types {
 		if t.Subject == SubjectTarget && (Rule{Events: kinds}).Has(t.Kind) {
 			of = append(of, string(t.Kind))

@@ -19,20 +19,20 @@ func TestAlertsAndRulesOfATarget(t *testing.T) {
 		w.rule(to, func(r *alerts.Rule) { r.Name, r.Enabled = "Off", false })
 		w.facts.tags = map[string][]string{"https://b.test/": {"ops"}}
 		for of, want := range map[alerts.Target]int{{ID: target, CanonicalURL: "https://a.test/"}: 2, {ID: other, CanonicalURL: "https://b.test/"}: 2, {ID: other, CanonicalURL: "https://c.test/"}: 1} {
-			rules, err := w.Covering(ctx, of)
+			rules, err := w.RulesForTarget(ctx, of)
 			w.ok(err)
 			if len(rules) != want {
 				w.Errorf("%d rules cover %s, want %d", len(rules), of.CanonicalURL, want)
 			}
 		}
-		if got := w.TargetDefaults(); len(got) != 2 {
+		if got := w.DefaultTargetEvents(); len(got) != 2 {
 			w.Errorf("the defaults of targets are %v", got)
 		}
-		open, err := w.OpenOf(ctx, target)
+		open, err := w.OpenForTarget(ctx, target)
 		w.ok(err)
 		counts, err := w.Counts(ctx)
 		w.ok(err)
-		waiting, err := w.Waiting(ctx)
+		waiting, err := w.PendingMessages(ctx)
 		w.ok(err)
 		if len(open)+counts[alerts.AnyState]+len(waiting) != 0 {
 			w.Errorf("without an event there are %v, %v, %v", open, counts, waiting)
@@ -62,7 +62,7 @@ func TestNextMaintenance(t *testing.T) {
 		{alerts.RepeatMonthly, "2026-03-31 23:00", "2026-05-31 22:00"},
 	} {
 		m := alerts.Maintenance{StartsAt: at("2026-01-31 22:00"), EndsAt: at("2026-01-31 23:00"), Repeat: c.repeat, TimeZone: "UTC"}
-		from, to, ok := m.Next(at(c.now))
+		from, to, ok := m.NextOccurrence(at(c.now))
 		if got := from.Format("2006-01-02 15:04"); ok != (c.want != "") || ok && (got != c.want || to.Sub(from.Time) != time.Hour) {
 			t.Errorf("%s after %s: %s, %v, want %q", c.repeat, c.now, got, ok, c.want)
 		}
@@ -84,7 +84,7 @@ func TestWindowsOfATarget(t *testing.T) {
 		add("late", 8*models.Day, 9*models.Day, alerts.Scope{})
 		add("over", -2*models.Day, -models.Day, alerts.Scope{})
 		w.facts.tags = map[string][]string{target.CanonicalURL: {"ops"}}
-		got, err := w.WindowsOf(w.Context(), target, 7*models.Day)
+		got, err := w.WindowsForTarget(w.Context(), target, 7*models.Day)
 		w.ok(err)
 		names := ""
 		for _, m := range got {

@@ -12,8 +12,8 @@ import (
 	"linkwatch/models/event"
 )
 
-// many is the prefix of the group key of an alert with subjects on many hosts. Other keys start with the host.
-const many = "*"
+// manyHosts is the prefix of the group key of an alert with subjects on many hosts. Other keys start with the host.
+const manyHosts = "*"
 
 // Alert is one condition of one or more subjects on a host that the same rules match. If a condition starts on many hosts within a
 // minute, the remaining subjects are grouped into one alert.
@@ -32,7 +32,7 @@ type Alert struct {
 	Members        int    // number of subjects
 	OpenMembers    int    // number of subjects whose condition has not ended
 	Flapping       bool
-	Changes        int // number of times that the condition started within FlapTime
+	Changes        int // number of times that the condition started within FlapWindow
 	CreatedAt      models.Time
 	StartedAt      models.Time // when the condition started
 	FiredAt        models.Time // when it was first due to be sent; zero if it is still held, and not shown
@@ -49,14 +49,14 @@ func (a Alert) Open() bool { return a.ResolvedAt.IsZero() }
 // Host returns the host of all subjects, or "" if there are several hosts or none.
 func (a Alert) Host() string {
 	host, _, _ := strings.Cut(a.GroupKey, " ")
-	if strings.HasPrefix(host, many) {
+	if strings.HasPrefix(host, manyHosts) {
 		return ""
 	}
 	return host
 }
 
-// Took returns how long the condition lasted, or has lasted until now.
-func (a Alert) Took(now time.Time) time.Duration {
+// Duration returns how long the condition lasted, or has lasted until now.
+func (a Alert) Duration(now time.Time) time.Duration {
 	if a.Open() {
 		return now.Sub(a.StartedAt.Time)
 	}
@@ -66,8 +66,8 @@ func (a Alert) Took(now time.Time) time.Duration {
 // Silenced reports whether the alert is silenced at now.
 func (a Alert) Silenced(now models.Time) bool { return a.Open() && a.SilencedUntil.After(now.Time) }
 
-// Member is a subject of an alert.
-type Member struct {
+// AlertSubject is a subject of an alert.
+type AlertSubject struct {
 	AlertSeq    int64 `gorm:"primaryKey"`
 	SubjectID   string
 	Event       event.Kind
@@ -77,40 +77,40 @@ type Member struct {
 	Detail      string
 	SinceAt     models.Time
 	EndedAt     models.Time // zero if the condition has not ended
-	Changes     int         // consecutive starts, each within a third of FlapTime of the previous one
+	Changes     int         // consecutive starts, each within a third of FlapWindow of the previous one
 
-	gone bool // no longer checked, so it leaves the alert
+	removed bool // no longer checked, so it leaves the alert
 }
 
 // TableName implements GORM's Tabler.
-func (Member) TableName() string { return "alert_members" }
+func (AlertSubject) TableName() string { return "alert_members" }
 
 // State selects alerts for a list.
 type State string
 
 // The states.
 const (
-	AnyState   State = ""
-	Firing     State = "firing"         // not resolved
-	Unattended State = "unacknowledged" // neither resolved nor acknowledged
-	Resolved   State = "resolved"
+	AnyState       State = ""
+	Firing         State = "firing"         // not resolved
+	Unacknowledged State = "unacknowledged" // neither resolved nor acknowledged
+	Resolved       State = "resolved"
 )
 
 // ParseState reads a state; "" means any.
 func ParseState(text string) (State, error) {
 	switch st := State(text); st {
-	case AnyState, Firing, Unattended, Resolved:
+	case AnyState, Firing, Unacknowledged, Resolved:
 		return st, nil
 	}
 	return "", models.Invalid("query.state", "must be firing, unacknowledged or resolved")
 }
 
-// where returns the SQL condition of a state. Every state except Resolved has an index.
-func (st State) where() string {
+// condition returns the SQL condition of a state. Every state except Resolved has an index.
+func (st State) condition() string {
 	switch st {
 	case Firing:
 		return "fired_at IS NOT NULL AND resolved_at IS NULL"
-	case Unattended:
+	case Unacknowledged:
 		return "fired_at IS NOT NULL AND resolved_at IS NULL AND acknowledged_at IS NULL"
 	case Resolved:
 		return "fired_at IS NOT NULL AND resolved_at IS NOT NULL"
@@ -124,7 +124,7 @@ func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit
 	var page models.Slice[Alert]
 	q := s.db.Read(ctx)
 	visible, args := models.Visible(q, "alerts")
-	q = q.Where(st.where()).Where(visible, args...)
+	q = q.Where(st.condition()).Where(visible, args...)
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindAlert, after.ID) != nil {
 			return page, models.ErrPageToken
@@ -156,23 +156,23 @@ func alert(tx *gorm.DB, id string) (a Alert, err error) {
 	return a, nil
 }
 
-// MembersOf returns up to n subjects of each alert by Alert.Seq. Subjects whose condition has not ended come first.
-func (s *Store) MembersOf(ctx context.Context, as []Alert, n int) (map[int64][]Member, error) {
-	return membersOf(s.db.Read(ctx), as, n)
+// SubjectsOf returns up to n subjects of each alert by Alert.Seq. Subjects whose condition has not ended come first.
+func (s *Store) SubjectsOf(ctx context.Context, as []Alert, n int) (map[int64][]AlertSubject, error) {
+	return loadSubjects(s.db.Read(ctx), as, n)
 }
 
-func membersOf(tx *gorm.DB, as []Alert, n int) (map[int64][]Member, error) {
+func loadSubjects(tx *gorm.DB, as []Alert, n int) (map[int64][]AlertSubject, error) {
 	rows := models.NewRows("alert_seq bigint")
 	for _, a := range as {
 		rows.Add(a.Seq)
 	}
-	var found []Member
+	var found []AlertSubject
 	err := rows.Raw(tx, `SELECT * FROM (SELECT m.*, row_number() OVER (PARTITION BY m.alert_seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id) AS place
 		FROM {rows} AS r JOIN alert_members AS m ON m.alert_seq = r.alert_seq) AS numbered WHERE place <= ? ORDER BY alert_seq, place`, n).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("load subjects of alerts: %w", err)
 	}
-	of := map[int64][]Member{}
+	of := map[int64][]AlertSubject{}
 	for _, m := range found {
 		of[m.AlertSeq] = append(of[m.AlertSeq], m)
 	}

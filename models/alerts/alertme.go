@@ -11,8 +11,8 @@ import (
 	"linkwatch/models"
 )
 
-// AlertMe is a request to send the important events to channels: Defaults, or TargetDefaults for one target.
-type AlertMe struct {
+// AlertMeRequest is a request to send the important events to channels: Defaults, or DefaultTargetEvents for one target.
+type AlertMeRequest struct {
 	Target     string // ID; "" for everything
 	TargetName string
 	PrivateTo  string // owner of a private target; "" if shared
@@ -31,31 +31,31 @@ const (
 	AlertMeNoPrivate                      // unchanged: the target is private and no private channel is enabled
 )
 
-// alertMeName is the name of the rule that AlertMe adds.
+// alertMeName is the name of the rule that AlertMeRequest adds.
 const alertMeName = "Important alerts"
 
-// AlertMe makes sure that the enabled shared channels and the actor's private channels get the important events. It adds the channels
+// AlertMeRequest makes sure that the enabled shared channels and the actor's private channels get the important events. It adds the channels
 // that do not get them to the oldest enabled rule with these events and the same scope. Without such a rule it adds one with default
-// settings, a private one for private channels. Events of a private target go only to its owner's private channels. AlertMe returns
+// settings, a private one for private channels. Events of a private target go only to its owner's private channels. AlertMeRequest returns
 // the last rule that it added or changed.
 //
 // Errors are CodeNotFound for a missing channel, CodeForbidden for another account's private target or channel, and CodeConflict if
 // there are MaxRules.
-func (s *Store) AlertMe(ctx context.Context, ask AlertMe) (r Rule, did AlertMeResult, err error) {
+func (s *Store) AlertMe(ctx context.Context, ask AlertMeRequest) (r Rule, did AlertMeResult, err error) {
 	me := models.Owner(ctx)
 	if ask.PrivateTo != "" && ask.PrivateTo != me {
-		return r, did, notMine("target")
+		return r, did, errPrivate("target")
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		r, did = Rule{}, AlertMeCovered // the transaction may be retried
 		if err := s.db.OneAtATime(tx, lockSettings); err != nil {
 			return err
 		}
-		to, err := askedChannels(tx, ask, me)
+		to, err := requestedChannels(tx, ask, me)
 		if err != nil {
 			return err
 		}
-		if to = ask.private(to); len(to) == 0 {
+		if to = ask.allowed(to); len(to) == 0 {
 			if did = AlertMeNoChannel; ask.PrivateTo != "" {
 				did = AlertMeNoPrivate
 			}
@@ -81,24 +81,24 @@ func (s *Store) AlertMe(ctx context.Context, ask AlertMe) (r Rule, did AlertMeRe
 	return r, did, nil
 }
 
-func notMine(what string) error {
+func errPrivate(what string) error {
 	return &models.Error{Code: models.CodeForbidden, Detail: "The " + what + " is private. Only its owner can use it for alerts."}
 }
 
-// private returns the channels that may get the events. For a private target these are private channels.
-func (ask AlertMe) private(to []Channel) []Channel {
+// allowed returns the channels that may get the events. For a private target these are private channels.
+func (ask AlertMeRequest) allowed(to []Channel) []Channel {
 	return slices.DeleteFunc(to, func(c Channel) bool { return ask.PrivateTo != "" && c.PrivateTo == "" })
 }
 
-// alertMe is AlertMe for channels with one value of PrivateTo: "" (shared) or the actor.
-func (s *Store) alertMe(tx *gorm.DB, ask AlertMe, privateTo string, to []Channel) (r Rule, did AlertMeResult, err error) {
+// alertMe is AlertMeRequest for channels with one value of PrivateTo: "" (shared) or the actor.
+func (s *Store) alertMe(tx *gorm.DB, ask AlertMeRequest, privateTo string, to []Channel) (r Rule, did AlertMeResult, err error) {
 	wanted := s.alertMeRule(ask, models.Owner(tx.Statement.Context), privateTo)
 	known, err := all[Rule](tx.Clauses(clause.Locking{Strength: "UPDATE"}), rules)
 	if err != nil {
 		return r, did, err
 	}
 	known = slices.DeleteFunc(known, func(k Rule) bool { return k.PrivateTo != privateTo })
-	if wanted.Channels = lacking(to, known, wanted); len(wanted.Channels) == 0 {
+	if wanted.Channels = missingChannels(to, known, wanted); len(wanted.Channels) == 0 {
 		return r, AlertMeCovered, nil
 	}
 	if i := slices.IndexFunc(known, func(k Rule) bool { return k.covers(wanted) && sameScope(k.Scope, wanted.Scope) }); i >= 0 {
@@ -110,7 +110,7 @@ func (s *Store) alertMe(tx *gorm.DB, ask AlertMe, privateTo string, to []Channel
 		}
 		return r, AlertMeExtended, rules.record(tx, s.clock.Now(), "edit", r.subject(), before, r.values())
 	}
-	if err := room[Rule](s, tx, rules); err != nil {
+	if err := checkLimit[Rule](s, tx, rules); err != nil {
 		return r, did, err
 	}
 	if err := s.checkRule(&wanted); err != nil {
@@ -119,21 +119,21 @@ func (s *Store) alertMe(tx *gorm.DB, ask AlertMe, privateTo string, to []Channel
 	return wanted, AlertMeAdded, create(tx, s, rules, &wanted)
 }
 
-// alertMeRule returns the rule that AlertMe adds, without channels.
-func (s *Store) alertMeRule(ask AlertMe, owner, privateTo string) Rule {
+// alertMeRule returns the rule that AlertMeRequest adds, without channels.
+func (s *Store) alertMeRule(ask AlertMeRequest, owner, privateTo string) Rule {
 	now := s.clock.Now()
 	r := Rule{
-		ID: models.NewID(models.KindRule), Name: alertMeName, Events: s.Defaults(), AfterFailures: 1, Enabled: true, CreatedAt: now, UpdatedAt: now, Owner: owner, PrivateTo: privateTo,
+		ID: models.NewID(models.KindRule), Name: alertMeName, Events: s.DefaultEvents(), AfterFailures: 1, Enabled: true, CreatedAt: now, UpdatedAt: now, Owner: owner, PrivateTo: privateTo,
 	}
 	if ask.Target != "" {
 		r.Name = models.Truncate(alertMeName+": "+ask.TargetName, maxName)
-		r.Events, r.Scope.Targets = s.TargetDefaults(), List{ask.Target}
+		r.Events, r.Scope.Targets = s.DefaultTargetEvents(), List{ask.Target}
 	}
 	return r
 }
 
-// askedChannels returns the enabled channels of a request: shared channels and the private channels of me.
-func askedChannels(tx *gorm.DB, ask AlertMe, me string) (asked []Channel, err error) {
+// requestedChannels returns the enabled channels of a request: shared channels and the private channels of me.
+func requestedChannels(tx *gorm.DB, ask AlertMeRequest, me string) (asked []Channel, err error) {
 	known, err := all[Channel](tx, channels)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func askedChannels(tx *gorm.DB, ask AlertMe, me string) (asked []Channel, err er
 		mine := c.PrivateTo == "" || c.PrivateTo == me
 		if ask.Channel == c.ID {
 			if found = true; !mine {
-				return nil, notMine("channel")
+				return nil, errPrivate("channel")
 			}
 		}
 		if mine && c.Usable() && (ask.Channel == "" || ask.Channel == c.ID) {
@@ -156,8 +156,8 @@ func askedChannels(tx *gorm.DB, ask AlertMe, me string) (asked []Channel, err er
 	return asked, nil
 }
 
-// lacking returns the IDs of channels as private as the wanted rule to which no known rule sends its events.
-func lacking(channels []Channel, known []Rule, wanted Rule) (ids List) {
+// missingChannels returns the IDs of channels as private as the wanted rule to which no known rule sends its events.
+func missingChannels(channels []Channel, known []Rule, wanted Rule) (ids List) {
 	for _, c := range channels {
 		if c.PrivateTo == wanted.PrivateTo && !slices.ContainsFunc(known, func(r Rule) bool { return r.covers(wanted) && r.uses(c) }) {
 			ids = append(ids, c.ID)
@@ -169,12 +169,12 @@ func lacking(channels []Channel, known []Rule, wanted Rule) (ids List) {
 // covers reports whether the rule is enabled and sends all events of other, for everything or for the same target.
 func (r Rule) covers(other Rule) bool {
 	scope := r.Scope.All() || len(other.Scope.Targets) == 1 && slices.Contains(r.Scope.Targets, other.Scope.Targets[0])
-	return r.usable() && scope && !slices.ContainsFunc(other.Events, func(k string) bool { return !slices.Contains(r.Events, k) })
+	return r.active() && scope && !slices.ContainsFunc(other.Events, func(k string) bool { return !slices.Contains(r.Events, k) })
 }
 
 // uses reports whether the rule sends to a channel, directly or by escalation.
 func (r Rule) uses(c Channel) bool {
-	return r.reaches(c) && (slices.Contains(r.Channels, c.ID) || r.EscalateAfterMinutes > 0 && slices.Contains(r.EscalateChannels, c.ID))
+	return r.canUse(c) && (slices.Contains(r.Channels, c.ID) || r.EscalateAfterMinutes > 0 && slices.Contains(r.EscalateChannels, c.ID))
 }
 
 // sameScope reports whether two scopes have the same entries in the same order.
@@ -182,10 +182,10 @@ func sameScope(a, b Scope) bool {
 	return slices.Equal(a.Targets, b.Targets) && slices.Equal(a.StatusPages, b.StatusPages) && slices.Equal(a.Tags, b.Tags)
 }
 
-// Unused returns the enabled channels that no enabled rule uses.
-func Unused(channels []Channel, rules []Rule) (unused []Channel) {
+// UnusedChannels returns the enabled channels that no enabled rule uses.
+func UnusedChannels(channels []Channel, rules []Rule) (unused []Channel) {
 	for _, c := range channels {
-		if c.Usable() && !slices.ContainsFunc(rules, func(r Rule) bool { return r.usable() && r.uses(c) }) {
+		if c.Usable() && !slices.ContainsFunc(rules, func(r Rule) bool { return r.active() && r.uses(c) }) {
 			unused = append(unused, c)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// alertMe calls AlertMe and fails the test unless the result is want.
-func (w *world) alertMe(ask alerts.AlertMe, want alerts.AlertMeResult) alerts.Rule {
+// alertMe calls AlertMeRequest and fails the test unless the result is want.
+func (w *world) alertMe(ask alerts.AlertMeRequest, want alerts.AlertMeResult) alerts.Rule {
 	w.Helper()
 	r, did, err := w.AlertMe(w.Context(), ask)
 	w.ok(err)
@@ -45,33 +45,33 @@ func (w *world) disable(c alerts.Channel) {
 // All enabled channels get the important events, also channels that are added later.
 func TestAlertMe(t *testing.T) {
 	each(t, func(w *world) {
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeNoChannel)
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeNoChannel)
 		off := w.channel("off")
 		w.disable(off)
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeNoChannel)
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeNoChannel)
 
 		ops := w.channel("ops")
-		r := w.alertMe(alerts.AlertMe{}, alerts.AlertMeAdded)
-		if r.Name != "Important alerts" || !slices.Equal(r.Events, w.Defaults()) || !r.Scope.All() || !r.Enabled || r.AfterFailures != 1 {
+		r := w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeAdded)
+		if r.Name != "Important alerts" || !slices.Equal(r.Events, w.DefaultEvents()) || !r.Scope.All() || !r.Enabled || r.AfterFailures != 1 {
 			w.Errorf("%+v", r)
 		}
 		w.sends(r, ops)
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeCovered)
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeCovered)
 		w.happen(w.down("shop@a.test", 1))
 		w.expect(ops, "fired shop is down: unexpected status 500")
 
 		later, last := w.channel("later"), w.channel("last")
-		w.alertMe(alerts.AlertMe{Channel: last.ID}, alerts.AlertMeExtended)
+		w.alertMe(alerts.AlertMeRequest{Channel: last.ID}, alerts.AlertMeExtended)
 		w.sends(r, ops, last)
-		if same := w.alertMe(alerts.AlertMe{}, alerts.AlertMeExtended); same.ID != r.ID {
+		if same := w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeExtended); same.ID != r.ID {
 			w.Errorf("another rule is extended: %+v", same)
 		}
 		w.sends(r, ops, last, later)
 		w.happen(w.down("blog@b.test", 1))
 		w.expect(later, "fired blog is down: unexpected status 500")
 
-		w.alertMe(alerts.AlertMe{Channel: off.ID}, alerts.AlertMeNoChannel)
-		_, _, err := w.AlertMe(w.Context(), alerts.AlertMe{Channel: models.NewID(models.KindChannel)})
+		w.alertMe(alerts.AlertMeRequest{Channel: off.ID}, alerts.AlertMeNoChannel)
+		_, _, err := w.AlertMe(w.Context(), alerts.AlertMeRequest{Channel: models.NewID(models.KindChannel)})
 		w.code(err, models.CodeNotFound)
 	})
 }
@@ -80,15 +80,15 @@ func TestAlertMe(t *testing.T) {
 func TestAlertMeWithAMuteRule(t *testing.T) {
 	each(t, func(w *world) {
 		old := w.channel("old")
-		r := w.alertMe(alerts.AlertMe{}, alerts.AlertMeAdded)
+		r := w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeAdded)
 		w.disable(old)
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeNoChannel)
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeNoChannel)
 		fresh := w.channel("fresh")
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeExtended)
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeExtended)
 		w.sends(r, old, fresh)
 		w.ok(w.DeleteChannel(w.Context(), fresh.ID))
 		third := w.channel("third")
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeExtended)
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeExtended)
 		w.happen(w.down("shop@a.test", 1))
 		w.expect(third, "fired shop is down: unexpected status 500")
 	})
@@ -99,21 +99,21 @@ func TestAlertMeWithAMuteRule(t *testing.T) {
 func TestAlertMeWithOtherRules(t *testing.T) {
 	each(t, func(w *world) {
 		ops, pager := w.channel("ops"), w.channel("pager")
-		important := func(r *alerts.Rule) { r.Events = w.Defaults() }
+		important := func(r *alerts.Rule) { r.Events = w.DefaultEvents() }
 		w.rule(ops, important, func(r *alerts.Rule) { r.Enabled = false })
 		w.rule(ops) // lacks an event
 		w.rule(ops, important, func(r *alerts.Rule) { r.Scope.Tags = alerts.List{"shop"} })
-		added := w.alertMe(alerts.AlertMe{Channel: ops.ID}, alerts.AlertMeAdded)
+		added := w.alertMe(alerts.AlertMeRequest{Channel: ops.ID}, alerts.AlertMeAdded)
 		w.sends(added, ops)
 
 		_, err := w.EditRule(w.Context(), added.ID, func(r *alerts.Rule) { r.EscalateAfterMinutes, r.EscalateChannels = 15, alerts.List{pager.ID} })
 		w.ok(err)
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeCovered)
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeCovered)
 		w.sends(added, ops)
 
 		mail := w.channel("mail")
 		w.rule(mail, important)
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeCovered) // covered by two rules
+		w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeCovered) // covered by two rules
 		w.sends(added, ops)
 	})
 }
@@ -121,20 +121,20 @@ func TestAlertMeWithOtherRules(t *testing.T) {
 func TestAlertMeForATarget(t *testing.T) {
 	each(t, func(w *world) {
 		ops := w.channel("ops")
-		shop := alerts.AlertMe{Target: targetID("shop"), TargetName: "Shop"}
+		shop := alerts.AlertMeRequest{Target: targetID("shop"), TargetName: "Shop"}
 		r := w.alertMe(shop, alerts.AlertMeAdded)
-		if r.Name != "Important alerts: Shop" || !slices.Equal(r.Events, w.TargetDefaults()) || !slices.Equal(r.Scope.Targets, alerts.List{shop.Target}) {
+		if r.Name != "Important alerts: Shop" || !slices.Equal(r.Events, w.DefaultTargetEvents()) || !slices.Equal(r.Scope.Targets, alerts.List{shop.Target}) {
 			w.Errorf("%+v", r)
 		}
 		mail := w.channel("mail")
 		w.alertMe(shop, alerts.AlertMeExtended)
 		w.sends(r, ops, mail)
-		w.alertMe(alerts.AlertMe{Target: targetID("blog"), TargetName: "Blog"}, alerts.AlertMeAdded)
-		everything := w.alertMe(alerts.AlertMe{}, alerts.AlertMeAdded)
-		w.alertMe(alerts.AlertMe{Target: targetID("docs"), TargetName: "Docs"}, alerts.AlertMeCovered)
+		w.alertMe(alerts.AlertMeRequest{Target: targetID("blog"), TargetName: "Blog"}, alerts.AlertMeAdded)
+		everything := w.alertMe(alerts.AlertMeRequest{}, alerts.AlertMeAdded)
+		w.alertMe(alerts.AlertMeRequest{Target: targetID("docs"), TargetName: "Docs"}, alerts.AlertMeCovered)
 
 		w.channel("chat")
-		w.alertMe(alerts.AlertMe{Target: targetID("docs"), TargetName: "Docs"}, alerts.AlertMeAdded) // the rule for everything is unchanged
+		w.alertMe(alerts.AlertMeRequest{Target: targetID("docs"), TargetName: "Docs"}, alerts.AlertMeAdded) // the rule for everything is unchanged
 		w.sends(everything, ops, mail)
 	})
 }
@@ -146,7 +146,7 @@ func TestConcurrentAlertMe(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if _, _, err := w.AlertMe(w.Context(), alerts.AlertMe{}); err != nil {
+				if _, _, err := w.AlertMe(w.Context(), alerts.AlertMeRequest{}); err != nil {
 					w.Error(err)
 				}
 			})
@@ -160,10 +160,10 @@ func TestConcurrentAlertMe(t *testing.T) {
 		for i := range alerts.MaxRules - 1 {
 			w.rule(ops, func(r *alerts.Rule) { r.Name = fmt.Sprint(i) })
 		}
-		_, _, err = w.AlertMe(w.Context(), alerts.AlertMe{Target: targetID("shop"), TargetName: "Shop"})
+		_, _, err = w.AlertMe(w.Context(), alerts.AlertMeRequest{Target: targetID("shop"), TargetName: "Shop"})
 		w.ok(err) // already covered
 		w.channel("mail")
-		_, _, err = w.AlertMe(w.Context(), alerts.AlertMe{Target: targetID("shop"), TargetName: "Shop"})
+		_, _, err = w.AlertMe(w.Context(), alerts.AlertMeRequest{Target: targetID("shop"), TargetName: "Shop"})
 		w.code(err, models.CodeConflict)
 	})
 }
@@ -179,7 +179,7 @@ func TestUnusedChannels(t *testing.T) {
 		rules, err := w.Rules(w.Context(), models.Cursor{}, alerts.MaxRules)
 		w.ok(err)
 		var names []string
-		for _, c := range alerts.Unused(channels.Items, rules.Items) {
+		for _, c := range alerts.UnusedChannels(channels.Items, rules.Items) {
 			names = append(names, c.Name)
 		}
 		if !slices.Equal(names, []string{idle.Name, former.Name}) {

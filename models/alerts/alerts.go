@@ -31,8 +31,8 @@ const (
 	KeepAlerts  = 90 * models.Day // of resolved alerts
 )
 
-// Facts looks up properties of subjects for rules and maintenance windows. Both methods work on a batch with a constant number of queries.
-type Facts interface {
+// Lookup looks up properties of subjects for rules and maintenance windows. Both methods work on a batch with a constant number of queries.
+type Lookup interface {
 	// Tags returns the tag names of saved links by canonical URL, folded by models.FoldName.
 	Tags(ctx context.Context, urls []string) (map[string][]string, error)
 	// StatusPages returns the IDs of the status pages that show each target, by target ID.
@@ -55,11 +55,11 @@ type Options struct {
 
 // Store is the store of alerts and their settings. It is safe for concurrent use.
 type Store struct {
-	db    *models.DB
-	clock models.Clock
-	opts  Options
-	types map[event.Kind]event.Type
-	facts Facts
+	db     *models.DB
+	clock  models.Clock
+	opts   Options
+	types  map[event.Kind]event.Type
+	lookup Lookup
 }
 
 // NewStore returns a store on an open, migrated database.
@@ -71,8 +71,8 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	return s
 }
 
-// Use sets the source of facts. It must be called before any other method.
-func (s *Store) Use(f Facts) { s.facts = f }
+// SetLookup sets the source of facts. It must be called before any other method.
+func (s *Store) SetLookup(f Lookup) { s.lookup = f }
 
 // Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
@@ -85,7 +85,7 @@ func (s *Store) Types() []event.Type { return s.opts.Types }
 func (s *Store) Type(k event.Kind) event.Type {
 	t, ok := s.types[k]
 	if !ok {
-		t = event.Type{Kind: k, Label: string(k), Noun: "subject", Did: "has an event", DidMany: "have events"}
+		t = event.Type{Kind: k, Label: string(k), Noun: "subject", Verb: "has an event", PluralVerb: "have events"}
 	}
 	return t
 }
@@ -96,8 +96,8 @@ const (
 	lockSettings models.LockKey = 7_110_913_501 // transactions that count channels, rules or windows
 )
 
-// Every is the poll interval for events and due messages.
-const Every = 250 * time.Millisecond
+// PollInterval is the poll interval for events and due messages.
+const PollInterval = 250 * time.Millisecond
 
 // cleanName normalizes and checks a name. A blank name becomes fallback. The error is CodeInvalid ("name").
 func cleanName(name *string, fallback string) error {

@@ -22,7 +22,7 @@ const (
 // Acknowledge stops the reminders and the escalation of an alert. It is idempotent. Errors are CodeNotFound, and CodeConflict if the
 // alert is resolved.
 func (s *Store) Acknowledge(ctx context.Context, id string) (Alert, error) {
-	return s.attend(ctx, id, verbAcknowledge, func(a *Alert) {
+	return s.updateAlert(ctx, id, verbAcknowledge, func(a *Alert) {
 		if a.AcknowledgedAt.IsZero() {
 			a.AcknowledgedAt = s.clock.Now()
 		}
@@ -31,7 +31,7 @@ func (s *Store) Acknowledge(ctx context.Context, id string) (Alert, error) {
 
 // Unacknowledge undoes Acknowledge.
 func (s *Store) Unacknowledge(ctx context.Context, id string) (Alert, error) {
-	return s.attend(ctx, id, verbUnacknowledge, func(a *Alert) { a.AcknowledgedAt = models.Time{} })
+	return s.updateAlert(ctx, id, verbUnacknowledge, func(a *Alert) { a.AcknowledgedAt = models.Time{} })
 }
 
 // MaxSilence is the longest time for which an alert can be silenced.
@@ -44,18 +44,18 @@ func (s *Store) Silence(ctx context.Context, id string, d time.Duration) (Alert,
 		return Alert{}, err
 	}
 	if d == 0 {
-		return s.attend(ctx, id, verbUnsilence, func(a *Alert) { a.SilencedUntil = models.Time{} })
+		return s.updateAlert(ctx, id, verbUnsilence, func(a *Alert) { a.SilencedUntil = models.Time{} })
 	}
-	return s.attend(ctx, id, verbSilence, func(a *Alert) { a.SilencedUntil = s.clock.Now().Add(d) })
+	return s.updateAlert(ctx, id, verbSilence, func(a *Alert) { a.SilencedUntil = s.clock.Now().Add(d) })
 }
 
-// attended returns the audit values of acknowledgement and silence.
-func (a Alert) attended() audit.Values {
+// auditValues returns the audit values of acknowledgement and silence.
+func (a Alert) auditValues() audit.Values {
 	return audit.Values{"acknowledged_at": timeOrNull(a.AcknowledgedAt), "silenced_until": timeOrNull(a.SilencedUntil)}
 }
 
-// attend applies fn to an open alert, stores its acknowledgement and silence, and reschedules its messages.
-func (s *Store) attend(ctx context.Context, id, verb string, fn func(*Alert)) (a Alert, err error) {
+// updateAlert applies fn to an open alert, stores its acknowledgement and silence, and reschedules its messages.
+func (s *Store) updateAlert(ctx context.Context, id, verb string, fn func(*Alert)) (a Alert, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
 			return err
@@ -66,13 +66,13 @@ func (s *Store) attend(ctx context.Context, id, verb string, fn func(*Alert)) (a
 		if !a.Open() {
 			return models.Conflict("The alert is already resolved.")
 		}
-		before := a.attended()
+		before := a.auditValues()
 		fn(&a)
 		err := tx.Model(&a).Select("acknowledged_at", "silenced_until_at").Updates(&a).Error
 		if err != nil {
 			return err
 		}
-		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: verb, Subject: s.subjectOf(a), Before: before, After: a.attended()}); err != nil {
+		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: verb, Subject: s.subjectOf(a), Before: before, After: a.auditValues()}); err != nil {
 			return err
 		}
 		return tx.Exec("UPDATE alert_notices SET next_at = ? WHERE alert_seq = ? AND (notified_at IS NOT NULL OR next_at IS NOT NULL)", s.clock.Now(), a.Seq).Error
@@ -100,14 +100,14 @@ const MaxBulk = 500
 // unknown, resolved, acknowledged or not visible to the actor. The error is CodeInvalid ("id") for more than MaxBulk IDs.
 func (s *Store) AcknowledgeAll(ctx context.Context, ids ...string) (at models.Time, n int, err error) {
 	at = s.clock.Now()
-	n, err = s.attendAll(ctx, verbAcknowledge, "acknowledged_at", at, "acknowledged_at IS NULL", ids)
+	n, err = s.updateSelected(ctx, verbAcknowledge, "acknowledged_at", at, "acknowledged_at IS NULL", ids)
 	return at, n, err
 }
 
 // UnacknowledgeAll undoes AcknowledgeAll by the time that it returned, and returns the number of alerts. It skips alerts that are not
 // visible to the actor.
 func (s *Store) UnacknowledgeAll(ctx context.Context, at models.Time) (n int, err error) {
-	return s.attendSame(ctx, verbUnacknowledge, "acknowledged_at", at)
+	return s.clearTime(ctx, verbUnacknowledge, "acknowledged_at", at)
 }
 
 // SilenceAll silences alerts for at most MaxSilence, and returns the end of the silence and the number of alerts. It skips alerts that
@@ -121,38 +121,38 @@ func (s *Store) SilenceAll(ctx context.Context, d time.Duration, ids ...string) 
 		verb = verbUnsilence
 	}
 	until = s.clock.Now().Add(d)
-	n, err = s.attendAll(ctx, verb, "silenced_until_at", until, "true", ids)
+	n, err = s.updateSelected(ctx, verb, "silenced_until_at", until, "true", ids)
 	return until, n, err
 }
 
 // UnsilenceAll undoes SilenceAll by the end time that it returned, and returns the number of alerts. It skips alerts that are not visible
 // to the actor.
 func (s *Store) UnsilenceAll(ctx context.Context, until models.Time) (n int, err error) {
-	return s.attendSame(ctx, verbUnsilence, "silenced_until_at", until)
+	return s.clearTime(ctx, verbUnsilence, "silenced_until_at", until)
 }
 
-// attendAll sets a column of the open alerts with the given IDs that match a condition.
-func (s *Store) attendAll(ctx context.Context, verb, column string, value models.Time, where string, ids []string) (n int, err error) {
+// updateSelected sets a column of the open alerts with the given IDs that match a condition.
+func (s *Store) updateSelected(ctx context.Context, verb, column string, value models.Time, where string, ids []string) (n int, err error) {
 	if len(ids) > MaxBulk {
 		return 0, models.Invalid("id", "must be at most %d ids", MaxBulk)
 	}
 	rows := models.RowsOf("id text", ids)
-	return s.attendMany(ctx, verb, func(tx *gorm.DB) *gorm.DB {
+	return s.updateAlerts(ctx, verb, func(tx *gorm.DB) *gorm.DB {
 		visible, args := models.Visible(tx, "alerts")
-		return rows.Raw(tx, "UPDATE alerts SET "+column+" = ? WHERE id IN (SELECT r.id FROM {rows} AS r) AND "+Firing.where()+" AND "+where+" AND "+visible+" RETURNING seq, id", append([]any{value}, args...)...)
+		return rows.Raw(tx, "UPDATE alerts SET "+column+" = ? WHERE id IN (SELECT r.id FROM {rows} AS r) AND "+Firing.condition()+" AND "+where+" AND "+visible+" RETURNING seq, id", append([]any{value}, args...)...)
 	})
 }
 
-// attendSame clears a column of the open alerts where it has the given value.
-func (s *Store) attendSame(ctx context.Context, verb, column string, value models.Time) (n int, err error) {
-	return s.attendMany(ctx, verb, func(tx *gorm.DB) *gorm.DB {
+// clearTime clears a column of the open alerts where it has the given value.
+func (s *Store) clearTime(ctx context.Context, verb, column string, value models.Time) (n int, err error) {
+	return s.updateAlerts(ctx, verb, func(tx *gorm.DB) *gorm.DB {
 		visible, args := models.Visible(tx, "alerts")
-		return tx.Raw("UPDATE alerts SET "+column+" = NULL WHERE "+Firing.where()+" AND "+column+" = ? AND "+visible+" RETURNING seq, id", append([]any{value}, args...)...)
+		return tx.Raw("UPDATE alerts SET "+column+" = NULL WHERE "+Firing.condition()+" AND "+column+" = ? AND "+visible+" RETURNING seq, id", append([]any{value}, args...)...)
 	})
 }
 
-// attendMany runs an update of open alerts that returns their seq and id, and reschedules their messages.
-func (s *Store) attendMany(ctx context.Context, verb string, update func(tx *gorm.DB) *gorm.DB) (n int, err error) {
+// updateAlerts runs an update of open alerts that returns their seq and id, and reschedules their messages.
+func (s *Store) updateAlerts(ctx context.Context, verb string, update func(tx *gorm.DB) *gorm.DB) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
 			return err

@@ -14,23 +14,23 @@ import (
 
 // Attention is the data of the overview page.
 type Attention struct {
-	Unattended map[event.Severity]int // number of open alerts that are not acknowledged, up to 10,000 of each severity
-	First      []Alert                // the newest of these of each severity, most severe first
-	Failing    []FailingChannel
-	Channels   int
-	Rules      int
-	Mute       []Rule        // enabled rules without a usable channel, see Rule.Mute
-	Windows    []Maintenance // active ones
+	Unacknowledged      map[event.Severity]int // number of open alerts that are not acknowledged, up to 10,000 of each severity
+	Newest              []Alert                // the newest of these of each severity, most severe first
+	Failing             []FailingChannel
+	Channels            int
+	Rules               int
+	RulesWithoutChannel []Rule        // enabled rules without a usable channel, see Rule.LacksChannel
+	Windows             []Maintenance // active ones
 }
 
 // FailingChannel is a channel whose last message failed, or that lost messages recently. Channels that a user disabled are excluded.
 type FailingChannel struct {
 	Channel
-	GivenUp int // messages of the last 48 hours that failed, up to 10,000
+	FailedMessages int // messages of the last 48 hours that failed, up to 10,000
 }
 
-// lossesShown is how long failed messages need attention, counted from when they were queued.
-const lossesShown = 48 * time.Hour
+// failureWindow is how long failed messages need attention, counted from when they were queued.
+const failureWindow = 48 * time.Hour
 
 // Attention returns the alerts, channels and rules that need attention, with up to n alerts of each severity.
 func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) {
@@ -40,33 +40,33 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	var newest, counts []string
 	var of, limits []any
 	for _, v := range []event.Severity{event.Critical, event.Warning, event.Info} {
-		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d AND %s", Unattended.where(), v, visible)
+		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d AND %s", Unacknowledged.condition(), v, visible)
 		newest, limits = append(newest, "SELECT * FROM (SELECT * "+where+" ORDER BY created_at DESC, id DESC LIMIT ?) AS newest"), append(append(limits, own...), n)
 		of = append(of, own...)
 		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 %s LIMIT %d) AS found) AS %s", where, maxCount, v))
 	}
-	if err := tx.Raw(strings.Join(newest, " UNION ALL "), limits...).Scan(&at.First).Error; err != nil {
+	if err := tx.Raw(strings.Join(newest, " UNION ALL "), limits...).Scan(&at.Newest).Error; err != nil {
 		return at, fmt.Errorf("load alerts: %w", err)
 	}
-	slices.SortFunc(at.First, func(a, b Alert) int {
+	slices.SortFunc(at.Newest, func(a, b Alert) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
 	})
 	if err := tx.Raw("SELECT "+strings.Join(counts, ", "), of...).Scan(&count).Error; err != nil {
 		return at, fmt.Errorf("count alerts: %w", err)
 	}
-	at.Unattended = map[event.Severity]int{event.Critical: count.Critical, event.Warning: count.Warning, event.Info: count.Info}
+	at.Unacknowledged = map[event.Severity]int{event.Critical: count.Critical, event.Warning: count.Warning, event.Info: count.Info}
 
 	var found []FailingChannel
 	visible, own = models.Visible(tx, "c")
-	err = tx.Raw(`SELECT c.*, (SELECT count(*) FROM (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = c.seq AND d.status = 'failed' AND d.created_at > ? LIMIT ?) AS lost) AS given_up
-		FROM channels AS c WHERE c.deleted_at IS NULL AND `+visible+" ORDER BY c.seq", append([]any{s.clock.Now().Add(-lossesShown), maxCount}, own...)...).Scan(&found).Error
+	err = tx.Raw(`SELECT c.*, (SELECT count(*) FROM (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = c.seq AND d.status = 'failed' AND d.created_at > ? LIMIT ?) AS lost) AS failed_messages
+		FROM channels AS c WHERE c.deleted_at IS NULL AND `+visible+" ORDER BY c.seq", append([]any{s.clock.Now().Add(-failureWindow), maxCount}, own...)...).Scan(&found).Error
 	if err != nil {
 		return at, fmt.Errorf("load failing channels: %w", err)
 	}
 	known := make([]Channel, len(found))
 	for i, c := range found {
 		known[i] = c.Channel
-		if c.LastError != "" || c.Enabled && c.GivenUp > 0 {
+		if c.LastError != "" || c.Enabled && c.FailedMessages > 0 {
 			at.Failing = append(at.Failing, c)
 		}
 	}
@@ -74,8 +74,8 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	set, err := s.settings(tx, s.clock.Now())
 	at.Rules = len(set.rules)
 	for _, r := range set.rules {
-		if r.Mute(known) {
-			at.Mute = append(at.Mute, r)
+		if r.LacksChannel(known) {
+			at.RulesWithoutChannel = append(at.RulesWithoutChannel, r)
 		}
 	}
 	for _, w := range set.windows {

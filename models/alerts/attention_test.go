@@ -46,11 +46,11 @@ func TestMostSevereAlertsNeedAttention(t *testing.T) {
 		if many := queries.Load(); many != few {
 			w.Errorf("%d queries for one alert, %d for many", few, many)
 		}
-		if n := at.Unattended; n[event.Critical] != 129 || n[event.Warning] != 3 || n[event.Info] != 300 {
+		if n := at.Unacknowledged; n[event.Critical] != 129 || n[event.Warning] != 3 || n[event.Info] != 300 {
 			w.Errorf("%v", n)
 		}
 		var got []string
-		for _, a := range at.First {
+		for _, a := range at.Newest {
 			got = append(got, a.SubjectName)
 		}
 		if want := []string{"critical 128", "critical 127", "warning 3", "warning 2", "info 300", "info 299"}; fmt.Sprint(got) != fmt.Sprint(want) {
@@ -59,7 +59,7 @@ func TestMostSevereAlertsNeedAttention(t *testing.T) {
 		w.unattended("more", event.Critical, 10_000)
 		at, err = w.Attention(w.Context(), 2)
 		w.ok(err)
-		if n := at.Unattended[event.Critical]; n != 10_000 {
+		if n := at.Unacknowledged[event.Critical]; n != 10_000 {
 			w.Errorf("%d are counted", n)
 		}
 	})
@@ -73,7 +73,7 @@ func TestChannelsThatNeedAttention(t *testing.T) {
 			w.ok(err)
 			var got []string
 			for _, c := range at.Failing {
-				got = append(got, fmt.Sprintf("%s %d %s", c.Name, c.GivenUp, c.LastError))
+				got = append(got, fmt.Sprintf("%s %d %s", c.Name, c.FailedMessages, c.LastError))
 			}
 			if fmt.Sprint(got) != fmt.Sprint(failing) {
 				w.Errorf("%q, want %q", got, failing)
@@ -90,22 +90,22 @@ func TestChannelsThatNeedAttention(t *testing.T) {
 		}
 		w.queued("one", "two", "three")
 		want()
-		w.deliver(failing, func(string) alerts.Attempt { return alerts.Attempt{Error: "answered 500"} })
-		w.deliver(gone, func(string) alerts.Attempt { return alerts.Attempt{Error: "answered 410", Gone: true} })
-		want("failing 0 answered 500", "gone 3 answered 410")
+		w.deliver(failing, func(string) alerts.Attempt { return alerts.Attempt{Error: "returned 500"} })
+		w.deliver(gone, func(string) alerts.Attempt { return alerts.Attempt{Error: "returned 410", Gone: true} })
+		want("failing 0 returned 500", "gone 3 returned 410")
 		edit(failing, false)
-		want("gone 3 answered 410")
+		want("gone 3 returned 410")
 		edit(failing, true)
-		w.clock.Advance(alerts.DeliverFor)
-		_, err := w.Expire(w.Context())
+		w.clock.Advance(alerts.RetryPeriod)
+		_, err := w.ExpireMessages(w.Context())
 		w.ok(err)
-		want("lost 3 ", "failing 3 ", "gone 3 answered 410")
+		want("lost 3 ", "failing 3 ", "gone 3 returned 410")
 		edit(lost, false)
-		want("failing 3 ", "gone 3 answered 410")
+		want("failing 3 ", "gone 3 returned 410")
 		edit(lost, true)
 		w.clock.Advance(24*time.Hour - time.Second)
-		want("lost 1 ", "failing 1 ", "gone 1 answered 410")
+		want("lost 1 ", "failing 1 ", "gone 1 returned 410")
 		w.clock.Advance(time.Minute)
-		want("gone 0 answered 410")
+		want("gone 0 returned 410")
 	})
 }

@@ -18,16 +18,16 @@ func (r Rule) subject() audit.Subject {
 
 func (r Rule) values() audit.Values {
 	v := audit.Values{
-		"name": r.Name, "events": copied(r.Events), "channels": copied(r.Channels), "after_failures": r.AfterFailures, "after_minutes": r.AfterMinutes,
+		"name": r.Name, "events": cloneList(r.Events), "channels": cloneList(r.Channels), "after_failures": r.AfterFailures, "after_minutes": r.AfterMinutes,
 		"repeat_minutes": r.RepeatMinutes, "quiet": nil, "escalate": nil, "enabled": r.Enabled, "private": r.PrivateTo != "",
 	}
 	if r.Quiet.From != "" {
 		v["quiet"] = map[string]any{"from": r.Quiet.From, "to": r.Quiet.To, "time_zone": r.Quiet.TimeZone}
 	}
 	if r.EscalateAfterMinutes > 0 {
-		v["escalate"] = map[string]any{"after_minutes": r.EscalateAfterMinutes, "channels": copied(r.EscalateChannels)}
+		v["escalate"] = map[string]any{"after_minutes": r.EscalateAfterMinutes, "channels": cloneList(r.EscalateChannels)}
 	}
-	return r.Scope.add(v)
+	return r.Scope.addTo(v)
 }
 
 func (m Maintenance) subject() audit.Subject {
@@ -35,17 +35,17 @@ func (m Maintenance) subject() audit.Subject {
 }
 
 func (m Maintenance) values() audit.Values {
-	return m.Scope.add(audit.Values{"name": m.Name, "starts_at": m.StartsAt.Time, "ends_at": m.EndsAt.Time, "repeat": string(m.Repeat), "time_zone": m.TimeZone})
+	return m.Scope.addTo(audit.Values{"name": m.Name, "starts_at": m.StartsAt.Time, "ends_at": m.EndsAt.Time, "repeat": string(m.Repeat), "time_zone": m.TimeZone})
 }
 
-// add adds the lists of the scope to audit values.
-func (s Scope) add(to audit.Values) audit.Values {
-	to["targets"], to["tags"], to["status_pages"] = copied(s.Targets), copied(s.Tags), copied(s.StatusPages)
+// addTo adds the lists of the scope to audit values.
+func (s Scope) addTo(to audit.Values) audit.Values {
+	to["targets"], to["tags"], to["status_pages"] = cloneList(s.Targets), cloneList(s.Tags), cloneList(s.StatusPages)
 	return to
 }
 
-// copied returns a copy of the list that is never nil.
-func copied(l List) []string { return append([]string{}, l...) }
+// cloneList returns a copy of the list that is never nil.
+func cloneList(l List) []string { return append([]string{}, l...) }
 
 func (s *Store) subjectOf(a Alert) audit.Subject {
 	return audit.Subject{Kind: "alert", ID: a.ID, Name: s.Message(a)}

@@ -43,7 +43,7 @@ func TestAudit(t *testing.T) {
 		_, err = w.EditChannel(ctx, c.ID, alerts.ChannelEdit{Name: &name})
 		w.ok(err)
 		expect()
-		w.ok(w.Tested(ctx, c, "refused: canary"))
+		w.ok(w.RecordTest(ctx, c, "refused: canary"))
 		expect(`bob channel.test channel ops  {"delivered":false}`)
 		w.ok(w.DeleteChannel(ctx, c.ID))
 		_, err = w.RestoreChannel(ctx, c.ID)
@@ -77,7 +77,7 @@ func TestAudit(t *testing.T) {
 		if got := w.audited(&seq); len(got) != 4 || got[1] != `bob maintenance.edit maintenance Move {"name":"Upgrade"} {"name":"Move"}` {
 			w.Errorf("audited %q", got)
 		}
-		_, did, err := w.AlertMe(ctx, alerts.AlertMe{})
+		_, did, err := w.AlertMe(ctx, alerts.AlertMeRequest{})
 		w.ok(err)
 		if got := w.audited(&seq); did != alerts.AlertMeAdded || len(got) != 1 || !strings.HasPrefix(got[0], "bob alert_rule.add alert_rule Important alerts") {
 			w.Errorf("%v, audited %q", did, got)

@@ -56,7 +56,7 @@ func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Channel, error) {
 	return change(ctx, s, channels, "edit", id, func(_ *gorm.DB, c *Channel) (err error) {
 		if e.Private != nil {
-			if c.PrivateTo, err = shared(ctx, c.Owner, c.PrivateTo, *e.Private); err != nil {
+			if c.PrivateTo, err = changePrivacy(ctx, c.Owner, c.PrivateTo, *e.Private); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 		}
 		models.Set(&c.Enabled, e.Enabled)
 		if e.Address != nil || e.URL != nil || e.Secret != nil {
-			address, err := s.edited(*c, e)
+			address, err := s.editedAddress(*c, e)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 	})
 }
 
-func (s *Store) edited(c Channel, e ChannelEdit) (a Address, err error) {
+func (s *Store) editedAddress(c Channel, e ChannelEdit) (a Address, err error) {
 	if e.Address != nil {
 		return *e.Address, nil
 	}
@@ -123,9 +123,9 @@ func (s *Store) RestoreChannel(ctx context.Context, id string) (Channel, error) 
 	return restore(ctx, s, channels, id, func(c *Channel) *models.Time { return &c.DeletedAt })
 }
 
-// Tested records the result of a test message, unless the address of the channel has changed since. problem is the error; "" means
+// RecordTest records the result of a test message, unless the address of the channel has changed since. problem is the error; "" means
 // delivered. For a disabled channel only a delivery is recorded.
-func (s *Store) Tested(ctx context.Context, c Channel, problem string) error {
+func (s *Store) RecordTest(ctx context.Context, c Channel, problem string) error {
 	changes := map[string]any{"last_error": cleanError(problem)}
 	if problem == "" {
 		changes["last_delivered_at"], changes["failures"], changes["next_at"] = s.clock.Now(), 0, nil

@@ -17,17 +17,17 @@ func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
 	tx := s.db.Read(ctx)
 	visible, args := models.Visible(tx, "alerts")
 	count := func(st State) string {
-		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s AND %s LIMIT %d) AS a)", st.where(), visible, maxCount)
+		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s AND %s LIMIT %d) AS a)", st.condition(), visible, maxCount)
 	}
-	err := tx.Raw("SELECT "+count(Firing)+" AS firing, "+count(Unattended)+" AS unattended, "+count(Resolved)+" AS resolved", slices.Concat(args, args, args)...).Scan(&n).Error
+	err := tx.Raw("SELECT "+count(Firing)+" AS firing, "+count(Unacknowledged)+" AS unattended, "+count(Resolved)+" AS resolved", slices.Concat(args, args, args)...).Scan(&n).Error
 	if err != nil {
 		return nil, fmt.Errorf("count alerts: %w", err)
 	}
-	return map[State]int{AnyState: n.Firing + n.Resolved, Firing: n.Firing, Unattended: n.Unattended, Resolved: n.Resolved}, nil
+	return map[State]int{AnyState: n.Firing + n.Resolved, Firing: n.Firing, Unacknowledged: n.Unattended, Resolved: n.Resolved}, nil
 }
 
-// Waiting returns the number of queued messages by Channel.Seq, up to 10,000 in total.
-func (s *Store) Waiting(ctx context.Context) (map[int64]int, error) {
+// PendingMessages returns the number of queued messages by Channel.Seq, up to 10,000 in total.
+func (s *Store) PendingMessages(ctx context.Context) (map[int64]int, error) {
 	var found []struct {
 		ChannelSeq int64
 		N          int

@@ -9,11 +9,11 @@ type Reason string
 
 // The reasons.
 const (
-	FirstTime  Reason = "fired"
-	Worsening  Reason = "worse" // more severe, or new subjects
-	Repeating  Reason = "repeated"
-	Escalating Reason = "escalated" // not acknowledged in time
-	Resolving  Reason = "resolved"
+	ReasonFired     Reason = "fired"
+	ReasonWorse     Reason = "worse" // more severe, or new subjects
+	ReasonRepeated  Reason = "repeated"
+	ReasonEscalated Reason = "escalated" // not acknowledged in time
+	ReasonResolved  Reason = "resolved"
 )
 
 // DeliveryStatus is the status of a message.
@@ -23,7 +23,7 @@ type DeliveryStatus string
 const (
 	DeliveryPending   DeliveryStatus = "pending"
 	DeliveryDelivered DeliveryStatus = "delivered"
-	DeliveryFailed    DeliveryStatus = "failed" // retried for DeliverFor, or the channel no longer exists at the service
+	DeliveryFailed    DeliveryStatus = "failed" // retried for RetryPeriod, or the channel no longer exists at the service
 )
 
 // Delivery is a message in the queue of a channel.

@@ -50,14 +50,14 @@ func (s *Store) FindSettings(ctx context.Context, text string) (found Settings, 
 	if err != nil {
 		return Settings{}, err
 	}
-	found.Channels = named(found.Channels, wanted, func(c Channel) string { return c.Name })
-	found.Rules = named(found.Rules, wanted, func(r Rule) string { return r.Name })
-	found.Windows = named(found.Windows, wanted, func(m Maintenance) string { return m.Name })
+	found.Channels = withName(found.Channels, wanted, func(c Channel) string { return c.Name })
+	found.Rules = withName(found.Rules, wanted, func(r Rule) string { return r.Name })
+	found.Windows = withName(found.Windows, wanted, func(m Maintenance) string { return m.Name })
 	return found, nil
 }
 
-// named returns the settings whose names contain a folded text.
-func named[T setting](all []T, wanted string, name func(T) string) (some []T) {
+// withName returns the settings whose names contain a folded text.
+func withName[T setting](all []T, wanted string, name func(T) string) (some []T) {
 	for _, v := range all {
 		if strings.Contains(models.Fold(name(v)), wanted) {
 			some = append(some, v)

@@ -27,7 +27,7 @@ type world struct {
 	facts *facts
 }
 
-// facts is a fake of alerts.Facts.
+// facts is a fake of alerts.Lookup.
 type facts struct {
 	tags, pages map[string][]string
 	asked       int
@@ -45,10 +45,10 @@ func (f *facts) StatusPages(context.Context, []string) (map[string][]string, err
 
 // The event types of the tests.
 var types = []event.Type{
-	{Kind: "target.down", Severity: event.Critical, Label: "Target down", Subject: "target", Noun: "target", Did: "is down", DidMany: "are down", EndsAs: "target.up", Default: true},
-	{Kind: "target.up", Severity: event.Info, Label: "Target up", Subject: "target", Noun: "target", Did: "is up again", DidMany: "are up again", Default: true},
-	{Kind: "page.changed", Severity: event.Info, Label: "Page changed", Subject: "page", Noun: "page", Did: "changed", DidMany: "changed", Once: true},
-	{Kind: "system.failed", Severity: event.Critical, Label: "Failure", Subject: "system", Noun: "job", Did: "fails", DidMany: "fail", Over: "works again", Default: true},
+	{Kind: "target.down", Severity: event.Critical, Label: "Target down", Subject: "target", Noun: "target", Verb: "is down", PluralVerb: "are down", EndsAs: "target.up", Default: true},
+	{Kind: "target.up", Severity: event.Info, Label: "Target up", Subject: "target", Noun: "target", Verb: "is up again", PluralVerb: "are up again", Default: true},
+	{Kind: "page.changed", Severity: event.Info, Label: "Page changed", Subject: "page", Noun: "page", Verb: "changed", PluralVerb: "changed", Once: true},
+	{Kind: "system.failed", Severity: event.Critical, Label: "Failure", Subject: "system", Noun: "job", Verb: "fails", PluralVerb: "fail", Over: "works again", Default: true},
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -69,7 +69,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 			return sealed[len(of):], nil
 		},
 	})
-	w.Use(w.facts)
+	w.SetLookup(w.facts)
 	return w
 }
 
@@ -115,7 +115,7 @@ func targetID(name string) string {
 
 // down returns the event of a failed check. The host of the target is the part of its name after "@".
 func (w *world) down(name string, failures int) event.Event {
-	return w.event("target.down", event.Began, name, failures)
+	return w.event("target.down", event.Started, name, failures)
 }
 
 func (w *world) up(name string) event.Event { return w.event("target.down", event.Ended, name, 0) }
@@ -134,7 +134,7 @@ func (w *world) event(kind event.Kind, phase event.Phase, name string, failures 
 	if e.SubjectKind == "target" {
 		e.URL = "https://" + host + "/" + subject
 	}
-	if phase == event.Began {
+	if phase == event.Started {
 		e.Detail = "unexpected status 500"
 	}
 	return e
@@ -152,13 +152,13 @@ func (w *world) pass(d time.Duration) {
 	w.Helper()
 	for n := 1; n > 0; {
 		var err error
-		n, err = w.Take(w.Context(), 100)
+		n, err = w.ProcessEvents(w.Context(), 100)
 		w.ok(err)
 	}
 	w.clock.Advance(d)
 	for n := 1; n > 0; {
 		var err error
-		n, err = w.Send(w.Context(), 100)
+		n, err = w.QueueMessages(w.Context(), 100)
 		w.ok(err)
 	}
 }

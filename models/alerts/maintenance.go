@@ -72,9 +72,9 @@ func (m *Maintenance) check() error {
 	return models.Invalids(append(errs, checkZone("time_zone", &m.TimeZone), m.Scope.check())...)
 }
 
-// Around returns the occurrence that contains now. ok is false if there is none. Every occurrence starts and ends at the same local
+// OccurrenceAt returns the occurrence that contains now. ok is false if there is none. Every occurrence starts and ends at the same local
 // times as the first one.
-func (m Maintenance) Around(now models.Time) (from, to models.Time, ok bool) {
+func (m Maintenance) OccurrenceAt(now models.Time) (from, to models.Time, ok bool) {
 	in := func(from, to models.Time) bool { return !now.Before(from.Time) && now.Before(to.Time) }
 	if in(m.StartsAt, m.EndsAt) {
 		return m.StartsAt, m.EndsAt, true
@@ -87,9 +87,9 @@ func (m Maintenance) Around(now models.Time) (from, to models.Time, ok bool) {
 	return models.Time{}, models.Time{}, false
 }
 
-// Next returns the occurrence that contains now, or the next one. ok is false if there is none.
-func (m Maintenance) Next(now models.Time) (from, to models.Time, ok bool) {
-	if from, to, ok = m.Around(now); ok {
+// NextOccurrence returns the occurrence that contains now, or the next one. ok is false if there is none.
+func (m Maintenance) NextOccurrence(now models.Time) (from, to models.Time, ok bool) {
+	if from, to, ok = m.OccurrenceAt(now); ok {
 		return from, to, true
 	}
 	if now.Before(m.StartsAt.Time) {
@@ -110,14 +110,14 @@ func (m Maintenance) occurrence(now models.Time, i int) (from, to models.Time, o
 	if m.Repeat == RepeatNone {
 		return from, to, false
 	}
-	z, _ := zone(m.TimeZone)
+	z, _ := loadZone(m.TimeZone)
 	first, last, local := m.StartsAt.In(z), m.EndsAt.In(z), now.In(z)
 	month, day := local.Month()+time.Month(i), first.Day()
 	if m.Repeat == RepeatWeekly {
 		month, day = local.Month(), local.Day()-(int(local.Weekday())-int(first.Weekday())+7)%7+7*i
 	}
-	start := wall(local.Year(), month, day, first.Hour(), first.Minute(), z)
-	end := wall(local.Year(), month, day+days(first, last), last.Hour(), last.Minute(), z)
+	start := localTime(local.Year(), month, day, first.Hour(), first.Minute(), z)
+	end := localTime(local.Year(), month, day+days(first, last), last.Hour(), last.Minute(), z)
 	if !end.After(start) { // a clock change makes the local times equal or reversed
 		end = start.Add(m.EndsAt.Sub(m.StartsAt.Time))
 	}
@@ -131,8 +131,8 @@ func days(from, to time.Time) int {
 	return int(date(to).Sub(date(from)) / models.Day)
 }
 
-// Over reports whether the window has ended and does not repeat.
-func (m Maintenance) Over(now models.Time) bool {
+// Ended reports whether the window has ended and does not repeat.
+func (m Maintenance) Ended(now models.Time) bool {
 	return m.Repeat == RepeatNone && !now.Before(m.EndsAt.Time)
 }
 
@@ -151,8 +151,8 @@ func (s *Store) EditMaintenance(ctx context.Context, id string, fn func(*Mainten
 	return change(ctx, s, windows, "edit", id, func(_ *gorm.DB, m *Maintenance) error { fn(m); return m.check() })
 }
 
-// MaintenanceOf returns a window by ID. The error is CodeNotFound if it does not exist.
-func (s *Store) MaintenanceOf(ctx context.Context, id string) (Maintenance, error) {
+// MaintenanceByID returns a window by ID. The error is CodeNotFound if it does not exist.
+func (s *Store) MaintenanceByID(ctx context.Context, id string) (Maintenance, error) {
 	return get[Maintenance](s.db.Read(ctx), windows, id, false)
 }
 

@@ -29,12 +29,12 @@ func subjectOf(e event.Event) subject {
 
 // matcher matches subjects against scopes. It holds the facts that the scopes need.
 type matcher struct {
-	tags        map[fact][]string // folded tag names by URL
-	statusPages map[fact][]string // IDs by target
+	tags        map[lookupKey][]string // folded tag names by URL
+	statusPages map[lookupKey][]string // IDs by target
 }
 
-// fact is the key of a fact: a URL or target ID, of shared subjects ("") or of the private subjects of an owner.
-type fact struct{ privateTo, of string }
+// lookupKey is the key of a fact: a URL or target ID, of shared subjects ("") or of the private subjects of an owner.
+type lookupKey struct{ privateTo, of string }
 
 // newMatcher loads the facts of subjects that the scopes need: at most two batches for shared subjects and two for each owner of private
 // ones. It reads them with the permissions of the subjects' readers, so a private tag cannot affect a shared subject.
@@ -51,37 +51,37 @@ func (s *Store) newMatcher(ctx context.Context, scopes []Scope, subjects []subje
 			targets[sub.privateTo] = append(targets[sub.privateTo], sub.id)
 		}
 	}
-	if s.facts == nil {
+	if s.lookup == nil {
 		return m, nil
 	}
 	if uses(func(s Scope) List { return s.Tags }) {
-		if m.tags, err = ask(ctx, urls, s.facts.Tags); err != nil {
+		if m.tags, err = lookUp(ctx, urls, s.lookup.Tags); err != nil {
 			return m, err
 		}
 	}
 	if uses(func(s Scope) List { return s.StatusPages }) {
-		m.statusPages, err = ask(ctx, targets, s.facts.StatusPages)
+		m.statusPages, err = lookUp(ctx, targets, s.lookup.StatusPages)
 	}
 	return m, err
 }
 
-// ask loads facts with the permissions of each owner.
-func ask(ctx context.Context, of map[string][]string, facts func(context.Context, []string) (map[string][]string, error)) (map[fact][]string, error) {
-	all := map[fact][]string{}
+// lookUp loads facts with the permissions of each owner.
+func lookUp(ctx context.Context, of map[string][]string, facts func(context.Context, []string) (map[string][]string, error)) (map[lookupKey][]string, error) {
+	all := map[lookupKey][]string{}
 	for owner, keys := range of {
 		found, err := facts(models.WithActor(ctx, models.Actor{Name: owner}), keys)
 		if err != nil {
 			return nil, err
 		}
 		for key, values := range found {
-			all[fact{owner, key}] = values
+			all[lookupKey{owner, key}] = values
 		}
 	}
 	return all, nil
 }
 
-// has reports whether a scope includes a subject.
-func (m matcher) has(sc Scope, sub subject) bool {
+// matches reports whether a scope includes a subject.
+func (m matcher) matches(sc Scope, sub subject) bool {
 	if sc.All() {
 		return true
 	}
@@ -89,7 +89,7 @@ func (m matcher) has(sc Scope, sub subject) bool {
 		if slices.Contains(sc.Targets, sub.id) {
 			return true
 		}
-		for _, p := range m.statusPages[fact{sub.privateTo, sub.id}] {
+		for _, p := range m.statusPages[lookupKey{sub.privateTo, sub.id}] {
 			if slices.Contains(sc.StatusPages, p) {
 				return true
 			}
@@ -98,7 +98,7 @@ func (m matcher) has(sc Scope, sub subject) bool {
 	if sub.kind != SubjectTarget && sub.kind != SubjectLink {
 		return false
 	}
-	for _, tag := range m.tags[fact{sub.privateTo, sub.url}] {
+	for _, tag := range m.tags[lookupKey{sub.privateTo, sub.url}] {
 		if slices.ContainsFunc(sc.Tags, func(want string) bool { return models.FoldName(want) == tag }) {
 			return true
 		}
@@ -124,7 +124,7 @@ func (s *Store) settings(tx *gorm.DB, now models.Time) (set settings, err error)
 		return set, err
 	}
 	for _, r := range found {
-		if r.usable() {
+		if r.active() {
 			set.rules = append(set.rules, r)
 		}
 	}
@@ -139,7 +139,7 @@ func (s *Store) active(tx *gorm.DB, now models.Time) (active []activeWindow, err
 		return nil, err
 	}
 	for _, m := range found {
-		if _, to, ok := m.Around(now); ok {
+		if _, to, ok := m.OccurrenceAt(now); ok {
 			active = append(active, activeWindow{m, to})
 		}
 	}
@@ -156,10 +156,10 @@ func (set settings) scopes() (scopes []Scope) {
 	return scopes
 }
 
-// maintained returns the end of the maintenance of a subject, or zero if it is not in maintenance.
-func (set settings) maintained(m matcher, sub subject) (until models.Time) {
+// maintenanceEnd returns the end of the maintenance of a subject, or zero if it is not in maintenance.
+func (set settings) maintenanceEnd(m matcher, sub subject) (until models.Time) {
 	for _, w := range set.windows {
-		if w.ends.After(until.Time) && m.has(w.Scope, sub) {
+		if w.ends.After(until.Time) && m.matches(w.Scope, sub) {
 			until = w.ends
 		}
 	}
@@ -194,7 +194,7 @@ func (s *Store) InMaintenance(ctx context.Context, targets []Target) (map[string
 	}
 	in := map[string]bool{}
 	for _, sub := range subjects {
-		if !set.maintained(m, sub).IsZero() {
+		if !set.maintenanceEnd(m, sub).IsZero() {
 			in[sub.id] = true
 		}
 	}

@@ -35,7 +35,7 @@ func TestTargetThatIsPausedAndFailsAgainAtOnce(t *testing.T) {
 		w.happen(w.closed("a@h.test"), w.down("a@h.test", 1))
 		w.happen(w.closed("a@h.test"), w.closed("b@h.test"), w.down("other@x.test", 1))
 		w.expect(c, "fired other is down: "+downText)
-		if waiting, err := event.Waiting(w.db.Read(w.Context())); waiting || err != nil {
+		if waiting, err := event.Pending(w.db.Read(w.Context())); waiting || err != nil {
 			w.Errorf("events wait: %v, %v", waiting, err)
 		}
 	})
@@ -306,9 +306,9 @@ func TestStatementsOfManyEvents(t *testing.T) {
 			down = append(down, w.down(fmt.Sprintf("%s%d@%s", host, i, host), 1))
 		}
 		modelstest.AddEvents(w, w.db, down...)
-		took = len(modelstest.Sent(t, w.db, func() error { _, err := w.Take(w.Context(), n); return err }))
+		took = len(modelstest.Sent(t, w.db, func() error { _, err := w.ProcessEvents(w.Context(), n); return err }))
 		w.clock.Advance(time.Second)
-		sent = len(modelstest.Sent(t, w.db, func() error { _, err := w.Send(w.Context(), n); return err }))
+		sent = len(modelstest.Sent(t, w.db, func() error { _, err := w.QueueMessages(w.Context(), n); return err }))
 		return took, sent
 	}
 	took, sent := count("one", 1)

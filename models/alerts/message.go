@@ -51,13 +51,13 @@ type DeliveryInfo struct {
 	Reason      string     `json:"reason" enum:"fired,worse,repeated,escalated,resolved" example:"fired" doc:"Why the message is sent"`
 	Status      string     `json:"status" enum:"pending,delivered,failed" example:"delivered" doc:"Status. A message is retried for 24 hours before it fails"`
 	Attempts    int        `json:"attempts" example:"1" doc:"Number of attempts"`
-	LastError   *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Error of the last attempt. null if it succeeded or there was none"`
+	LastError   *string    `json:"last_error" example:"Slack returned 404: no_service" doc:"Error of the last attempt. null if it succeeded or there was none"`
 	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:01Z" doc:"When the message was queued"`
 	DeliveredAt *time.Time `json:"delivered_at" example:"2025-03-24T12:00:02Z" doc:"When the message was delivered. null if it was not"`
 }
 
 // Notification converts an alert with the given members and deliveries.
-func (s *Store) Notification(a Alert, members []Member, ds []Delivery) Notification {
+func (s *Store) Notification(a Alert, members []AlertSubject, ds []Delivery) Notification {
 	n := Notification{
 		ID: a.ID, Event: string(a.Event), Severity: a.Severity.String(), Subject: Subject{a.SubjectKind, a.SubjectID, a.SubjectName, orNull(a.SubjectURL)},
 		Subjects: []Subject{}, SubjectCount: a.Members, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
@@ -90,8 +90,8 @@ func (s *Store) AttendPath(id string) string {
 	return AlertPath(id) + "/attend?key=" + s.opts.Sign(id)
 }
 
-// AttendKey reports whether key is valid for AttendPath of an alert.
-func (s *Store) AttendKey(id, key string) bool {
+// ValidAttendKey reports whether key is valid for AttendPath of an alert.
+func (s *Store) ValidAttendKey(id, key string) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(s.opts.Sign(id))) == 1
 }
 
@@ -120,12 +120,12 @@ func timeOrNull(t models.Time) *time.Time {
 // Message returns a summary in one sentence: "12 targets on example.com are down: unexpected status 500".
 func (s *Store) Message(a Alert) string {
 	t := s.Type(a.Event)
-	who, did, n := a.SubjectName, t.Did, a.Members
+	who, did, n := a.SubjectName, t.Verb, a.Members
 	if a.Open() && a.OpenMembers > 0 {
 		n = a.OpenMembers
 	}
 	if n > 1 {
-		who, did = humanize.Comma(int64(n))+" "+t.Noun+"s", t.DidMany
+		who, did = humanize.Comma(int64(n))+" "+t.Noun+"s", t.PluralVerb
 		if host := a.Host(); host != "" {
 			who += " on " + host
 		}
@@ -133,7 +133,7 @@ func (s *Store) Message(a Alert) string {
 	text := who + " " + did
 	switch {
 	case s.isEnd(a.Event):
-		return text + " after " + Duration(a.Took(a.ResolvedAt.Time))
+		return text + " after " + FormatDuration(a.Duration(a.ResolvedAt.Time))
 	case a.Flapping:
 		text += fmt.Sprintf(" (flapping: %d times within an hour)", a.Changes)
 	}
@@ -156,11 +156,11 @@ func (s *Store) isEnd(k event.Kind) bool {
 // Title returns the message with its reason in one line: "Resolved: Shop is down".
 func (n Notification) Title() string {
 	switch Reason(n.Reason) {
-	case Repeating:
+	case ReasonRepeated:
 		return "Still: " + n.Message
-	case Escalating:
+	case ReasonEscalated:
 		return "Not acknowledged: " + n.Message
-	case Resolving:
+	case ReasonResolved:
 		return "Resolved: " + n.Message
 	default:
 		return n.Message
@@ -174,9 +174,9 @@ func (n Notification) Text(links ...Link) string {
 		return ""
 	}
 	if n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt) {
-		fmt.Fprintf(&b, "From %s to %s (%s)\n", stamp(n.StartedAt), stamp(*n.ResolvedAt), Duration(n.ResolvedAt.Sub(n.StartedAt)))
+		fmt.Fprintf(&b, "From %s to %s (%s)\n", formatTime(n.StartedAt), formatTime(*n.ResolvedAt), FormatDuration(n.ResolvedAt.Sub(n.StartedAt)))
 	} else {
-		fmt.Fprintf(&b, "Since %s\n", stamp(n.StartedAt))
+		fmt.Fprintf(&b, "Since %s\n", formatTime(n.StartedAt))
 	}
 	for _, sub := range n.Subjects {
 		b.WriteString(sub.Name)
@@ -200,10 +200,10 @@ func (n Notification) Text(links ...Link) string {
 // Link is a link in a message.
 type Link struct{ Label, URL string }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// Duration formats a duration: "5 min", "2 h 10 min", "3 days 4 h".
-func Duration(d time.Duration) string {
+// FormatDuration formats a duration: "5 min", "2 h 10 min", "3 days 4 h".
+func FormatDuration(d time.Duration) string {
 	d = d.Round(time.Second)
 	days, hours, minutes, seconds := int(d/models.Day), int(d%models.Day/time.Hour), int(d%time.Hour/time.Minute), int(d%time.Minute/time.Second)
 	part := func(n int, unit string, more int, small string) string {
@@ -231,6 +231,6 @@ func (s *Store) TestNotification() Notification {
 	now := s.clock.Now()
 	return Notification{
 		ID: models.NewID(models.KindAlert), Event: "test", Severity: event.Info.String(), Subject: Subject{Kind: "system", ID: "test", Name: "Linkwatch"}, Subjects: []Subject{},
-		Message: "This is a test message from Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(FirstTime),
+		Message: "This is a test message from Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(ReasonFired),
 	}
 }

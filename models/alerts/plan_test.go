@@ -39,13 +39,13 @@ func TestQueryPlans(t *testing.T) {
 	take := func(events ...event.Event) func() error {
 		return func() error {
 			modelstest.AddEvents(w, w.db, events...)
-			_, err := w.Take(ctx, 100)
+			_, err := w.ProcessEvents(ctx, 100)
 			return err
 		}
 	}
 	send := func() error {
 		w.clock.Advance(11 * time.Minute)
-		_, err := w.Send(ctx, 100)
+		_, err := w.QueueMessages(ctx, 100)
 		return err
 	}
 	var tables []string
@@ -58,14 +58,14 @@ func TestQueryPlans(t *testing.T) {
 	}{
 		{"all alerts", list(alerts.AnyState)},
 		{"open alerts", list(alerts.Firing)},
-		{"unattended alerts", list(alerts.Unattended)},
+		{"unattended alerts", list(alerts.Unacknowledged)},
 		{"resolved alerts", list(alerts.Resolved)},
 		{"one", func() error { _, err := w.Alert(ctx, open[0].ID); return err }},
-		{"subjects", func() error { _, err := w.MembersOf(ctx, open, 10); return err }},
+		{"subjects", func() error { _, err := w.SubjectsOf(ctx, open, 10); return err }},
 		{"messages", func() error { _, err := w.DeliveriesOf(ctx, open, 10); return err }},
-		{"open alerts of a target", func() error { _, err := w.OpenOf(ctx, targetID("one")); return err }},
+		{"open alerts of a target", func() error { _, err := w.OpenForTarget(ctx, targetID("one")); return err }},
 		{"counts", func() error { _, err := w.Counts(ctx); return err }},
-		{"waiting", func() error { _, err := w.Waiting(ctx); return err }},
+		{"waiting", func() error { _, err := w.PendingMessages(ctx); return err }},
 		{"backlog", func() error { _, err := w.Backlog(ctx); return err }},
 		{"attention", func() error { _, err := w.Attention(ctx, 10); return err }},
 		{"acknowledge", func() error { _, err := w.Acknowledge(ctx, open[0].ID); return err }},
@@ -78,8 +78,8 @@ func TestQueryPlans(t *testing.T) {
 		{"the message of its end", send},
 		{"a target that is not checked any more", take(w.event("target.down", event.Closed, "one@a.test", 0))},
 		{"what is due then", send},
-		{"nothing to take", func() error { _, err := w.Take(ctx, 100); return err }},
-		{"nothing to send", func() error { _, err := w.Send(ctx, 100); return err }},
+		{"nothing to take", func() error { _, err := w.ProcessEvents(ctx, 100); return err }},
+		{"nothing to send", func() error { _, err := w.QueueMessages(ctx, 100); return err }},
 		{"claim", func() (err error) { claimed, err = w.ClaimChannels(ctx, w.me, 10); return err }},
 		{"the next message", func() (err error) { _, next, _, err = w.Next(ctx, w.me, claimed[0].Seq); return err }},
 		{"record", func() error {
@@ -88,7 +88,7 @@ func TestQueryPlans(t *testing.T) {
 		}},
 		{"release", func() error { return w.ReleaseChannel(ctx, w.me, claimed[0]) }},
 		{"release others", func() error { return w.ReleaseOthers(ctx, w.me, nil) }},
-		{"expire", func() error { w.clock.Advance(2 * alerts.DeliverFor); _, err := w.Expire(ctx); return err }},
+		{"expire", func() error { w.clock.Advance(2 * alerts.RetryPeriod); _, err := w.ExpireMessages(ctx); return err }},
 		{"reap alerts", reap(w.ReapAlerts)},
 		{"reap settings", reap(w.ReapSettings)},
 	} {

@@ -44,12 +44,12 @@ func TestPlansOfARestrictedReader(t *testing.T) {
 	}{
 		{"all alerts", "", list(alerts.AnyState)},
 		{"open alerts", "", list(alerts.Firing)},
-		{"unattended alerts", "", list(alerts.Unattended)},
+		{"unattended alerts", "", list(alerts.Unacknowledged)},
 		{"resolved alerts", "", list(alerts.Resolved)},
 		{"counts", "INDEX alerts_firing", func(ctx context.Context) error { _, err := w.Counts(ctx); return err }},
 		{"attention", "INDEX alerts_severity", func(ctx context.Context) error { _, err := w.Attention(ctx, 5); return err }},
 		{"search", "", func(ctx context.Context) error { _, err := w.Find(ctx, "Target 1", 5); return err }},
-		{"open alerts of a target", "", func(ctx context.Context) error { _, err := w.OpenOf(ctx, targetID("one")); return err }},
+		{"open alerts of a target", "", func(ctx context.Context) error { _, err := w.OpenForTarget(ctx, targetID("one")); return err }},
 		{"messages", "", func(ctx context.Context) error { _, err := w.DeliveriesOf(ctx, middle.Items, 5); return err }},
 	} {
 		t.Run(of.name, func(t *testing.T) {

@@ -101,7 +101,7 @@ func TestStormOfPrivateSubjects(t *testing.T) {
 // Tags of private links do not affect shared targets. Tags of others do not affect private targets.
 func TestFactsAreReadWithPermissionsOfReaders(t *testing.T) {
 	each(t, func(w *world) {
-		w.Use(scoped{})
+		w.SetLookup(scoped{})
 		c, b := w.channel("c"), w.channelOf("bob", "b", true)
 		w.rule(c, func(r *alerts.Rule) { r.Scope.Tags = alerts.List{"of-bob"} })
 		w.ruleOf("bob", true, b, func(r *alerts.Rule) { r.Scope.Tags = alerts.List{"of-bob"} })
@@ -112,7 +112,7 @@ func TestFactsAreReadWithPermissionsOfReaders(t *testing.T) {
 	})
 }
 
-// scoped is a fake of alerts.Facts in which every account has tagged all links with its name.
+// scoped is a fake of alerts.Lookup in which every account has tagged all links with its name.
 type scoped struct{}
 
 func (scoped) Tags(ctx context.Context, urls []string) (map[string][]string, error) {
@@ -135,7 +135,7 @@ func TestAlertMeWithPrivateItems(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.as("bob")
 		team := w.channelOf("bob", "team", false)
-		target := alerts.AlertMe{Target: targetID("secret"), TargetName: "Secret", PrivateTo: "bob"}
+		target := alerts.AlertMeRequest{Target: targetID("secret"), TargetName: "Secret", PrivateTo: "bob"}
 		_, did, err := w.AlertMe(bob, target)
 		if did != alerts.AlertMeNoPrivate || err != nil {
 			t.Errorf("without a private channel: %v, %v", did, err)
@@ -151,9 +151,9 @@ func TestAlertMeWithPrivateItems(t *testing.T) {
 			_, _, err = w.AlertMe(ctx, target)
 			w.code(err, models.CodeForbidden)
 		}
-		_, _, err = w.AlertMe(w.admin(), alerts.AlertMe{Channel: mine.ID})
+		_, _, err = w.AlertMe(w.admin(), alerts.AlertMeRequest{Channel: mine.ID})
 		w.code(err, models.CodeForbidden)
-		_, _, err = w.AlertMe(bob, alerts.AlertMe{})
+		_, _, err = w.AlertMe(bob, alerts.AlertMeRequest{})
 		w.ok(err)
 		all, err := w.Rules(bob, zeroCursor, 10)
 		w.ok(err)
@@ -165,7 +165,7 @@ func TestAlertMeWithPrivateItems(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("rules %q, want %q", got, want)
 		}
-		if _, did, err = w.AlertMe(bob, alerts.AlertMe{}); did != alerts.AlertMeCovered || err != nil {
+		if _, did, err = w.AlertMe(bob, alerts.AlertMeRequest{}); did != alerts.AlertMeCovered || err != nil {
 			t.Errorf("again: %v, %v", did, err)
 		}
 	})

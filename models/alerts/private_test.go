@@ -34,7 +34,7 @@ func (w *world) channelOf(owner, name string, private bool) alerts.Channel {
 func (w *world) ruleOf(owner string, private bool, to alerts.Channel, fns ...func(*alerts.Rule)) alerts.Rule {
 	w.Helper()
 	r := alerts.Rule{Name: "Rule of " + owner, Owner: owner, Events: alerts.List{"target.down", "target.up"}, Channels: alerts.List{to.ID}, AfterFailures: 1, Enabled: true}
-	r.Share(private)
+	r.SetPrivate(private)
 	for _, fn := range fns {
 		fn(&r)
 	}
@@ -87,7 +87,7 @@ func TestPrivateItemsAreVisibleToOwnerAndAdmins(t *testing.T) {
 			return len(p.Items), err
 		},
 		"unattended alerts": func(w *world, _ bobs, ctx context.Context) (int, error) {
-			p, err := w.Alerts(ctx, alerts.Unattended, zeroCursor, 10)
+			p, err := w.Alerts(ctx, alerts.Unacknowledged, zeroCursor, 10)
 			return len(p.Items), err
 		},
 		"alert": func(w *world, b bobs, ctx context.Context) (int, error) {
@@ -112,11 +112,11 @@ func TestPrivateItemsAreVisibleToOwnerAndAdmins(t *testing.T) {
 		},
 		"alerts that need attention": func(w *world, _ bobs, ctx context.Context) (int, error) {
 			at, err := w.Attention(ctx, 5)
-			return at.Unattended[event.Critical], err
+			return at.Unacknowledged[event.Critical], err
 		},
 		"the first of them": func(w *world, _ bobs, ctx context.Context) (int, error) {
 			at, err := w.Attention(ctx, 5)
-			return len(at.First), err
+			return len(at.Newest), err
 		},
 		"channels of the overview": func(w *world, _ bobs, ctx context.Context) (int, error) {
 			at, err := w.Attention(ctx, 5)
@@ -127,20 +127,20 @@ func TestPrivateItemsAreVisibleToOwnerAndAdmins(t *testing.T) {
 			return at.Rules, err
 		},
 		"failing channels": func(w *world, b bobs, ctx context.Context) (int, error) {
-			w.ok(w.Tested(w.Context(), b.channel, "refused"))
+			w.ok(w.RecordTest(w.Context(), b.channel, "refused"))
 			at, err := w.Attention(ctx, 5)
 			return len(at.Failing), err
 		},
 		"open alerts of a target": func(w *world, b bobs, ctx context.Context) (int, error) {
-			as, err := w.OpenOf(ctx, b.target.ID)
+			as, err := w.OpenForTarget(ctx, b.target.ID)
 			return len(as), err
 		},
 		"rules of a target": func(w *world, b bobs, ctx context.Context) (int, error) {
-			rules, err := w.Covering(ctx, b.target)
+			rules, err := w.RulesForTarget(ctx, b.target)
 			return len(rules), err
 		},
 		"rules of a shared target": func(w *world, _ bobs, ctx context.Context) (int, error) {
-			rules, err := w.Covering(ctx, alerts.Target{ID: targetID("other")})
+			rules, err := w.RulesForTarget(ctx, alerts.Target{ID: targetID("other")})
 			return len(rules), err
 		},
 		"messages": func(w *world, b bobs, ctx context.Context) (int, error) {
@@ -199,18 +199,18 @@ func TestPrivateItemsAreChangedByOwnerAndAdmins(t *testing.T) {
 			return err
 		}},
 		{"acknowledge several", func(w *world, b bobs, ctx context.Context) error {
-			return many(w.AcknowledgeAll(ctx, b.alert.ID))
+			return manyHosts(w.AcknowledgeAll(ctx, b.alert.ID))
 		}},
 		{"undo it", func(w *world, _ bobs, ctx context.Context) error {
 			n, err := w.UnacknowledgeAll(ctx, w.Now())
-			return many(w.Now(), n, err)
+			return manyHosts(w.Now(), n, err)
 		}},
 		{"silence several", func(w *world, b bobs, ctx context.Context) error {
-			return many(w.SilenceAll(ctx, time.Minute, b.alert.ID))
+			return manyHosts(w.SilenceAll(ctx, time.Minute, b.alert.ID))
 		}},
 		{"end the silence", func(w *world, _ bobs, ctx context.Context) error {
 			n, err := w.UnsilenceAll(ctx, w.Now().Add(time.Minute))
-			return many(w.Now(), n, err)
+			return manyHosts(w.Now(), n, err)
 		}},
 		{"edit a channel", func(w *world, b bobs, ctx context.Context) error {
 			_, err := w.EditChannel(ctx, b.channel.ID, alerts.ChannelEdit{Name: &name})
@@ -229,7 +229,7 @@ func TestPrivateItemsAreChangedByOwnerAndAdmins(t *testing.T) {
 			return err
 		}},
 		{"alert me by a channel", func(w *world, b bobs, ctx context.Context) error {
-			_, _, err := w.AlertMe(ctx, alerts.AlertMe{Channel: b.channel.ID})
+			_, _, err := w.AlertMe(ctx, alerts.AlertMeRequest{Channel: b.channel.ID})
 			return err
 		}},
 		{"restore a channel", func(w *world, b bobs, ctx context.Context) error {
@@ -262,8 +262,8 @@ func TestPrivateItemsAreChangedByOwnerAndAdmins(t *testing.T) {
 	})
 }
 
-// many returns CodeNotFound if nothing was changed.
-func many(_ models.Time, n int, err error) error {
+// manyHosts returns CodeNotFound if nothing was changed.
+func manyHosts(_ models.Time, n int, err error) error {
 	if err == nil && n == 0 {
 		return models.NotFound("alert")
 	}

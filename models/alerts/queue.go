@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// DeliverFor is how long a message is retried.
-	DeliverFor = 24 * time.Hour
-	// The backoff of a channel doubles with each consecutive failure, from firstPause to longestPause. A longer Retry-After of the service
-	// is honored up to maxWait.
-	firstPause   = 5 * time.Second
-	longestPause = 10 * time.Minute
-	maxWait      = time.Hour
+	// RetryPeriod is how long a message is retried.
+	RetryPeriod = 24 * time.Hour
+	// The backoff of a channel doubles with each consecutive failure, from minBackoff to maxBackoff. A longer Retry-After of the service
+	// is honored up to maxRetryAfter.
+	minBackoff    = 5 * time.Second
+	maxBackoff    = 10 * time.Minute
+	maxRetryAfter = time.Hour
 	// A message is moved behind the others after this many refusals, or after this many failures of any kind (about 40 minutes).
-	refusals = 3
-	failures = 10
+	maxRefusals       = 3
+	maxFailedAttempts = 10
 )
 
-// Pause returns the backoff of a channel after consecutive failures.
-func Pause(failures int) time.Duration {
-	return min(firstPause<<min(max(failures-1, 0), 20), longestPause)
+// Backoff returns the backoff of a channel after consecutive failures.
+func Backoff(failures int) time.Duration {
+	return min(minBackoff<<min(max(failures-1, 0), 20), maxBackoff)
 }
 
 // ClaimChannels claims up to n unclaimed channels with messages to send. Errors include lease.ErrLost.
@@ -127,8 +127,8 @@ func (s *Store) Record(ctx context.Context, holder lease.ID, c Channel, d Delive
 		failed = false
 		if a.Error != "" {
 			a.Error = cleanError(a.Error)
-			channel, message = retry(c, d, a, now)
-			if failed = same && (a.Gone || !now.Before(d.CreatedAt.Add(DeliverFor).Time)); failed {
+			channel, message = failureChanges(c, d, a, now)
+			if failed = same && (a.Gone || !now.Before(d.CreatedAt.Add(RetryPeriod).Time)); failed {
 				message["status"] = DeliveryFailed
 			}
 			if !same {
@@ -151,16 +151,16 @@ func (s *Store) Record(ctx context.Context, holder lease.ID, c Channel, d Delive
 	return failed, nil
 }
 
-// retry returns the column changes of a channel and a message after a failure.
-func retry(c Channel, d Delivery, a Attempt, now models.Time) (channel, message map[string]any) {
+// failureChanges returns the column changes of a channel and a message after a failure.
+func failureChanges(c Channel, d Delivery, a Attempt, now models.Time) (channel, message map[string]any) {
 	attempts := d.Attempts + 1
-	channel = map[string]any{"last_error": a.Error, "failures": c.Failures + 1, "next_at": now.Add(max(Pause(c.Failures+1), min(a.RetryAfter, maxWait)))}
+	channel = map[string]any{"last_error": a.Error, "failures": c.Failures + 1, "next_at": now.Add(max(Backoff(c.Failures+1), min(a.RetryAfter, maxRetryAfter)))}
 	message = map[string]any{"attempts": attempts, "last_error": a.Error}
-	if a.Refused && attempts >= refusals {
+	if a.Refused && attempts >= maxRefusals {
 		channel["failures"], channel["next_at"] = 0, nil
 	}
-	if a.Refused && attempts >= refusals || attempts >= failures {
-		message["next_at"] = now.Add(Pause(attempts))
+	if a.Refused && attempts >= maxRefusals || attempts >= maxFailedAttempts {
+		message["next_at"] = now.Add(Backoff(attempts))
 	}
 	if a.Gone {
 		channel["enabled"] = false
@@ -168,9 +168,9 @@ func retry(c Channel, d Delivery, a Attempt, now models.Time) (channel, message 
 	return channel, message
 }
 
-// Expire marks messages as failed that were queued DeliverFor ago, also those of failing or disabled channels. It returns their number.
-func (s *Store) Expire(ctx context.Context) (n int64, err error) {
-	old := s.clock.Now().Add(-DeliverFor)
+// ExpireMessages marks messages as failed that were queued RetryPeriod ago, also those of failing or disabled channels. It returns their number.
+func (s *Store) ExpireMessages(ctx context.Context) (n int64, err error) {
+	old := s.clock.Now().Add(-RetryPeriod)
 	var found bool
 	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM deliveries WHERE status = 'pending' AND created_at <= ?)", old).Scan(&found).Error; err != nil || !found {
 		return 0, err

@@ -76,7 +76,7 @@ func TestBackoffDoublesUpToTenMinutes(t *testing.T) {
 		-1: 5 * time.Second, 0: 5 * time.Second, 1: 5 * time.Second, 2: 10 * time.Second, 3: 20 * time.Second, 7: 320 * time.Second,
 		8: 10 * time.Minute, 9: 10 * time.Minute, 1 << 40: 10 * time.Minute,
 	} {
-		if got := alerts.Pause(failures); got != want {
+		if got := alerts.Backoff(failures); got != want {
 			t.Errorf("after %d failures: %v, want %v", failures, got, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestFailingMessageIsMovedBehindOthers(t *testing.T) {
 		c := w.channel("c")
 		w.rule(c)
 		w.queued("bad", "good", "fine")
-		const answer = "The webhook answered 500"
+		const answer = "The webhook returned 500"
 		start, attempts := w.Now(), 0
 		send := func(subject string) alerts.Attempt {
 			if attempts++; subject == "bad" {
@@ -101,11 +101,11 @@ func TestFailingMessageIsMovedBehindOthers(t *testing.T) {
 				w.clock.Advance(5 * time.Second)
 			}
 		}
-		if now := w.reload(c); now.Failures != 10 || now.LastError != answer || now.NextAt != w.Now().Add(alerts.Pause(10)) {
+		if now := w.reload(c); now.Failures != 10 || now.LastError != answer || now.NextAt != w.Now().Add(alerts.Backoff(10)) {
 			w.Errorf("the channel is %+v", now)
 		}
 		w.wantDeliveries(c, "bad pending 10 "+answer, "good pending 0 ", "fine pending 0 ")
-		w.clock.Advance(alerts.Pause(10))
+		w.clock.Advance(alerts.Backoff(10))
 		if took := w.Now().Sub(start.Time); took < 40*time.Minute || took > 42*time.Minute {
 			w.Errorf("the others wait for %v", took)
 		}
@@ -113,7 +113,7 @@ func TestFailingMessageIsMovedBehindOthers(t *testing.T) {
 			w.deliver(c, send)
 		}
 		w.wantDeliveries(c, "bad pending 11 "+answer, "good delivered 1 ", "fine delivered 1 ")
-		if now := w.reload(c); now.Failures != 1 || now.NextAt != w.Now().Add(alerts.Pause(1)) {
+		if now := w.reload(c); now.Failures != 1 || now.NextAt != w.Now().Add(alerts.Backoff(1)) {
 			w.Errorf("the channel is %+v", now)
 		}
 	})
@@ -129,7 +129,7 @@ func TestMessageExpiresAfterADay(t *testing.T) {
 		for !failed {
 			gaveUp, ok := w.deliver(c, func(string) alerts.Attempt {
 				if attempts++; attempts%2 == 0 {
-					return alerts.Attempt{Error: "The webhook answered 503"}
+					return alerts.Attempt{Error: "The webhook returned 503"}
 				}
 				return alerts.Attempt{Error: "The webhook did not answer in time"}
 			})
@@ -140,7 +140,7 @@ func TestMessageExpiresAfterADay(t *testing.T) {
 				w.clock.Advance(5 * time.Second)
 			}
 		}
-		if took := w.Now().Sub(start.Time); took < alerts.DeliverFor || took > alerts.DeliverFor+10*time.Minute || attempts < 140 || attempts > 160 {
+		if took := w.Now().Sub(start.Time); took < alerts.RetryPeriod || took > alerts.RetryPeriod+10*time.Minute || attempts < 140 || attempts > 160 {
 			w.Errorf("%d attempts in %v", attempts, took)
 		}
 		w.wantDeliveries(c, fmt.Sprintf("shop failed %d %s", attempts, w.reload(c).LastError))
@@ -156,8 +156,8 @@ func TestUnsentMessageHasAReason(t *testing.T) {
 		want    string
 	}{
 		"the channel fails": {
-			func(w *world, c alerts.Channel) { w.ok(w.Tested(w.Context(), c, "Slack answered 404: no_service")) },
-			"not sent within 24 hours, because the channel failed: Slack answered 404: no_service",
+			func(w *world, c alerts.Channel) { w.ok(w.RecordTest(w.Context(), c, "Slack returned 404: no_service")) },
+			"not sent within 24 hours, because the channel failed: Slack returned 404: no_service",
 		},
 		"the channel is disabled": {
 			func(w *world, c alerts.Channel) {
@@ -179,16 +179,16 @@ func TestUnsentMessageHasAReason(t *testing.T) {
 				w.rule(other)
 				w.queued("shop")
 				of.prepare(w, c)
-				w.clock.Advance(alerts.DeliverFor - time.Hour)
-				w.deliver(other, func(string) alerts.Attempt { return alerts.Attempt{Error: "The webhook answered 500"} })
+				w.clock.Advance(alerts.RetryPeriod - time.Hour)
+				w.deliver(other, func(string) alerts.Attempt { return alerts.Attempt{Error: "The webhook returned 500"} })
 				w.clock.Advance(time.Hour)
-				n, err := w.Expire(w.Context())
+				n, err := w.ExpireMessages(w.Context())
 				w.ok(err)
 				if n != 2 {
 					w.Errorf("%d are given up", n)
 				}
 				w.wantDeliveries(c, "shop failed 0 "+of.want)
-				w.wantDeliveries(other, "shop failed 1 The webhook answered 500")
+				w.wantDeliveries(other, "shop failed 1 The webhook returned 500")
 			})
 		})
 	}
@@ -210,7 +210,7 @@ func TestResultOfAnOldAddressIsIgnored(t *testing.T) {
 				c := w.channel("c")
 				w.rule(c)
 				w.queued("first", "second")
-				gone := alerts.Attempt{Error: "The webhook answered 410", Gone: true}
+				gone := alerts.Attempt{Error: "The webhook returned 410", Gone: true}
 				edits := 0
 				during := func(a alerts.Attempt) {
 					w.Helper()
@@ -231,10 +231,10 @@ func TestResultOfAnOldAddressIsIgnored(t *testing.T) {
 					w.ok(err)
 				}
 				during(gone)
-				w.wantDeliveries(c, "first pending 1 The webhook answered 410", "second pending 0 ")
-				during(alerts.Attempt{Error: "The webhook answered 500"})
-				during(alerts.Attempt{Error: "The webhook answered 400", Refused: true})
-				w.wantDeliveries(c, "first pending 3 The webhook answered 400", "second pending 0 ")
+				w.wantDeliveries(c, "first pending 1 The webhook returned 410", "second pending 0 ")
+				during(alerts.Attempt{Error: "The webhook returned 500"})
+				during(alerts.Attempt{Error: "The webhook returned 400", Refused: true})
+				w.wantDeliveries(c, "first pending 3 The webhook returned 400", "second pending 0 ")
 				during(alerts.Attempt{})
 				w.wantDeliveries(c, "first delivered 4 ", "second pending 0 ")
 				w.deliver(c, func(string) alerts.Attempt { return gone })
@@ -272,14 +272,14 @@ func TestTestResultOfAnOldAddressIsIgnored(t *testing.T) {
 		old := c
 		c, err := w.EditChannel(w.Context(), c.ID, alerts.ChannelEdit{URL: new("https://new.test/")})
 		w.ok(err)
-		w.ok(w.Tested(w.Context(), old, "The webhook answered 410"))
+		w.ok(w.RecordTest(w.Context(), old, "The webhook returned 410"))
 		c, err = w.EditChannel(w.Context(), c.ID, alerts.ChannelEdit{Enabled: new(false)})
 		w.ok(err)
-		w.ok(w.Tested(w.Context(), c, "The webhook answered 404"))
+		w.ok(w.RecordTest(w.Context(), c, "The webhook returned 404"))
 		if got := w.reload(c); got.LastError != "" {
 			w.Errorf("%+v", got)
 		}
-		w.ok(w.Tested(w.Context(), c, ""))
+		w.ok(w.RecordTest(w.Context(), c, ""))
 		if got := w.reload(c); got.LastDeliveredAt != models.At(w.clock.Now()) {
 			w.Errorf("%+v", got)
 		}

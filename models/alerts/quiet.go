@@ -38,7 +38,7 @@ func checkZone(location string, name *string) error {
 	if *name == "" {
 		*name = "UTC"
 	}
-	if _, ok := zone(*name); !ok {
+	if _, ok := loadZone(*name); !ok {
 		return models.Invalid(location, "must be an IANA name such as Europe/Berlin")
 	}
 	return nil
@@ -47,8 +47,8 @@ func checkZone(location string, name *string) error {
 // zones caches time zones by name. Only existing names are cached, which bounds its size.
 var zones sync.Map
 
-// zone returns the time zone of an IANA name. If it does not exist, zone returns UTC and ok is false.
-func zone(name string) (z *time.Location, ok bool) {
+// loadZone returns the time zone of an IANA name. If it does not exist, zone returns UTC and ok is false.
+func loadZone(name string) (z *time.Location, ok bool) {
 	if z, ok := zones.Load(name); ok {
 		return z.(*time.Location), true
 	}
@@ -66,12 +66,12 @@ func (q Quiet) End(now models.Time) models.Time {
 	if q.From == "" {
 		return models.Time{}
 	}
-	z, _ := zone(q.TimeZone) // validated before it was stored
+	z, _ := loadZone(q.TimeZone) // validated before it was stored
 	local := now.In(z)
 	for _, day := range []int{-1, 0} { // quiet hours that started yesterday or today
-		from, to := at(local, day, q.From), at(local, day, q.To)
+		from, to := timeOnDay(local, day, q.From), timeOnDay(local, day, q.To)
 		if q.To < q.From {
-			to = at(local, day+1, q.To)
+			to = timeOnDay(local, day+1, q.To)
 		}
 		if !local.Before(from) && local.Before(to) {
 			return models.At(to)
@@ -80,17 +80,17 @@ func (q Quiet) End(now models.Time) models.Time {
 	return models.Time{}
 }
 
-// at returns a local time of day, the given number of days after local.
-func at(local time.Time, days int, clock string) time.Time {
+// timeOnDay returns a local time of day, the given number of days after local.
+func timeOnDay(local time.Time, days int, clock string) time.Time {
 	t, err := time.Parse(clockTime, clock)
 	if err != nil {
 		return local
 	}
-	return wall(local.Year(), local.Month(), local.Day()+days, t.Hour(), t.Minute(), local.Location())
+	return localTime(local.Year(), local.Month(), local.Day()+days, t.Hour(), t.Minute(), local.Location())
 }
 
-// wall returns a local time. If the clock skips it, wall returns the moment of the change.
-func wall(year int, month time.Month, day, hour, minute int, z *time.Location) time.Time {
+// localTime returns a local time. If the clock skips it, wall returns the moment of the change.
+func localTime(year int, month time.Month, day, hour, minute int, z *time.Location) time.Time {
 	t := time.Date(year, month, day, hour, minute, 0, 0, z)
 	if t.Hour() == hour && t.Minute() == minute {
 		return t

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-func at(t *testing.T, text string) models.Time {
+func timeOnDay(t *testing.T, text string) models.Time {
 	t.Helper()
 	v, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -40,9 +40,9 @@ func TestEndOfQuietHours(t *testing.T) {
 	} {
 		var want models.Time
 		if c.end != "" {
-			want = at(t, c.end)
+			want = timeOnDay(t, c.end)
 		}
-		if got := c.quiet.End(at(t, c.now)); got != want {
+		if got := c.quiet.End(timeOnDay(t, c.now)); got != want {
 			t.Errorf("%s: until %v, want %v", c.name, got, want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestDurationsInWords(t *testing.T) {
 		0: "0 s", 59 * time.Second: "59 s", 5 * time.Minute: "5 min", 61 * time.Second: "1 min 1 s", 130 * time.Minute: "2 h 10 min",
 		24 * time.Hour: "1 day", 76 * time.Hour: "3 days 4 h",
 	} {
-		if got := alerts.Duration(d); got != want {
+		if got := alerts.FormatDuration(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}

@@ -84,7 +84,7 @@ func (c *chaos) run(steps int) {
 			r, err := c.EditRule(c.as(c.rules[i].Owner), c.rules[i].ID, func(r *alerts.Rule) {
 				c.conditions(r)
 				if r.Channels[0] == c.to["team of bob"].ID {
-					r.Share(c.rnd.IntN(2) == 0)
+					r.SetPrivate(c.rnd.IntN(2) == 0)
 				}
 			})
 			c.ok(err)
@@ -122,7 +122,7 @@ func (c *chaos) target(t *chaosTarget) event.Event {
 	if t.failures++; !t.down {
 		t.down, t.failures = true, 1
 	}
-	return c.eventOf(t, event.Began)
+	return c.eventOf(t, event.Started)
 }
 
 func (c *chaos) eventOf(t *chaosTarget, phase event.Phase) event.Event {
@@ -132,7 +132,7 @@ func (c *chaos) eventOf(t *chaosTarget, phase event.Phase) event.Event {
 		Kind: "target.down", Phase: phase, Severity: event.Critical, SubjectKind: "target", SubjectID: t.id, Name: name, URL: "https://" + t.host + "/" + t.id, Host: t.host,
 		At: c.Now(), SinceAt: c.Now(), PrivateTo: t.privateTo, Detail: "why " + name,
 	}
-	if phase == event.Began {
+	if phase == event.Started {
 		e.Failures = t.failures
 	}
 	return e

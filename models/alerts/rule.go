@@ -67,22 +67,22 @@ func (Rule) TableName() string { return "alert_rules" }
 // Has reports whether the rule includes an event kind.
 func (r Rule) Has(k event.Kind) bool { return slices.Contains(r.Events, string(k)) }
 
-// Mute reports whether the rule is enabled but can use none of its channels. all is the list of all channels.
-func (r Rule) Mute(all []Channel) bool {
-	return r.Enabled && !slices.ContainsFunc(all, func(c Channel) bool { return c.Usable() && r.reaches(c) && slices.Contains(r.Channels, c.ID) })
+// LacksChannel reports whether the rule is enabled but can use none of its channels. all is the list of all channels.
+func (r Rule) LacksChannel(all []Channel) bool {
+	return r.Enabled && !slices.ContainsFunc(all, func(c Channel) bool { return c.Usable() && r.canUse(c) && slices.Contains(r.Channels, c.ID) })
 }
 
-// sends reports whether the rule sends events of a subject with the given PrivateTo.
-func (r Rule) sends(privateTo string) bool { return privateTo == "" || r.PrivateTo == privateTo }
+// sendsFor reports whether the rule sends events of a subject with the given PrivateTo.
+func (r Rule) sendsFor(privateTo string) bool { return privateTo == "" || r.PrivateTo == privateTo }
 
-// reaches reports whether the rule can use a channel: a shared one or a private one of its owner.
-func (r Rule) reaches(c Channel) bool { return c.PrivateTo == "" || r.PrivateTo == c.PrivateTo }
+// canUse reports whether the rule can use a channel: a shared one or a private one of its owner.
+func (r Rule) canUse(c Channel) bool { return c.PrivateTo == "" || r.PrivateTo == c.PrivateTo }
 
-// Share makes the rule private or shared. Owner must be set.
-func (r *Rule) Share(private bool) { r.PrivateTo = models.PrivateTo(r.Owner, private) }
+// SetPrivate makes the rule private or shared. Owner must be set.
+func (r *Rule) SetPrivate(private bool) { r.PrivateTo = models.PrivateTo(r.Owner, private) }
 
-// usable reports whether the rule is enabled and not deleted.
-func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
+// active reports whether the rule is enabled and not deleted.
+func (r Rule) active() bool { return r.Enabled && r.DeletedAt.IsZero() }
 
 // checkRule validates and normalizes the fields that users set, except channels. The error has an entry for each invalid field.
 func (s *Store) checkRule(r *Rule) error {
@@ -118,7 +118,7 @@ func checkChannels(tx *gorm.DB, r *Rule) error {
 	}
 	exists := func(id string) bool { return slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id }) }
 	private := func(id string) bool {
-		return slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id && !r.reaches(c) })
+		return slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id && !r.canUse(c) })
 	}
 	var errs []error
 	for _, l := range []struct {
@@ -141,7 +141,7 @@ func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	now := s.clock.Now()
 	r.ID, r.CreatedAt, r.UpdatedAt = models.NewID(models.KindRule), now, now
 	r.Owner = models.Owner(ctx)
-	r.Share(r.PrivateTo != "")
+	r.SetPrivate(r.PrivateTo != "")
 	errs := []error{s.checkRule(&r), checkChannels(s.db.Read(ctx), &r)}
 	if len(r.Channels) == 0 {
 		errs = append(errs, errNoChannel)
@@ -164,11 +164,11 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 		before, escalated := slices.Clone(r.Channels), slices.Clone(r.EscalateChannels)
 		gone := func(id string) bool {
 			return (slices.Contains(before, id) || slices.Contains(escalated, id)) &&
-				!slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id && (was.reaches(c) || r.reaches(c)) })
+				!slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id && (was.canUse(c) || r.canUse(c)) })
 		}
 		fn(r)
 		r.Owner = was.Owner
-		if r.PrivateTo, err = shared(ctx, r.Owner, was.PrivateTo, r.PrivateTo != ""); err != nil {
+		if r.PrivateTo, err = changePrivacy(ctx, r.Owner, was.PrivateTo, r.PrivateTo != ""); err != nil {
 			return err
 		}
 		escalates := len(r.EscalateChannels) > 0
@@ -206,8 +206,8 @@ func (s *Store) RestoreRule(ctx context.Context, id string) (Rule, error) {
 	return restore(ctx, s, rules, id, func(r *Rule) *models.Time { return &r.DeletedAt })
 }
 
-// Defaults returns the event kinds of the rule that “Alert me” adds.
-func (s *Store) Defaults() (kinds List) {
+// DefaultEvents returns the event kinds of the rule that “Alert me” adds.
+func (s *Store) DefaultEvents() (kinds List) {
 	for _, t := range s.opts.Types {
 		if t.Default {
 			kinds = append(kinds, string(t.Kind))

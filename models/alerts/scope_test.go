@@ -26,7 +26,7 @@ func TestScopesOfRules(t *testing.T) {
 				r.Name, r.Scope, r.Events = name, sc, alerts.List{"target.down", "system.failed"}
 			})
 		}
-		w.happen(w.down("named@a.test", 1), w.down("tagged@a.test", 1), w.down("shown@a.test", 1), w.event("system.failed", event.Began, "reaper", 0))
+		w.happen(w.down("named@a.test", 1), w.down("tagged@a.test", 1), w.down("shown@a.test", 1), w.event("system.failed", event.Started, "reaper", 0))
 		list, err := w.Channels(w.Context(), zeroCursor, 10)
 		w.ok(err)
 		want := map[string]int{"everything": 4, "a target": 1, "a tag": 1, "a status page": 1, "a target that is gone": 0}

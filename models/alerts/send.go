@@ -25,18 +25,18 @@ type notice struct {
 	EscalatedAt models.Time
 	Severity    event.Severity // last severity that was sent
 
-	due       int         // number of subjects to send now
-	sent      int         // number of open subjects that were sent and are not in maintenance
-	waiting   models.Time // when the next subjects are due; zero if there are none
-	announced bool        // the due subjects are sent
+	due           int         // number of subjects to send now
+	ongoing       int         // number of open subjects that were sent and are not in maintenance
+	nextSubjects  models.Time // when the next subjects are due; zero if there are none
+	sendsSubjects bool        // the due subjects are sent
 }
 
 func (n *notice) key() noticeKey { return noticeKey{n.AlertSeq, n.RuleSeq} }
 
 type noticeKey struct{ alert, rule int64 }
 
-// Send queues the messages of up to n due notices and resolves stable flapping alerts. It returns the number of notices.
-func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
+// QueueMessages queues the messages of up to n due notices and resolves stable flapping alerts. It returns the number of notices.
+func (s *Store) QueueMessages(ctx context.Context, n int) (done int, err error) {
 	now := s.clock.Now()
 	var due bool
 	err = s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM alert_notices WHERE next_at <= ?) OR EXISTS (SELECT 1 FROM alerts WHERE resolve_at <= ?)", now, now).Scan(&due).Error
@@ -48,7 +48,7 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 			return err
 		}
 		now := s.clock.Now() // read again under the lock, so that it is not before events that another instance processed
-		if err := s.settle(tx, now); err != nil {
+		if err := s.resolveDue(tx, now); err != nil {
 			return err
 		}
 		var due []notice
@@ -61,7 +61,7 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 			return err
 		}
 		for _, n := range largestFirst(due) {
-			o.notice(n)
+			o.decide(n)
 		}
 		return o.write(due)
 	})
@@ -71,8 +71,8 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 	return done, nil
 }
 
-// settle resolves flapping alerts that are stable, and unsent alerts of events without a duration.
-func (s *Store) settle(tx *gorm.DB, now models.Time) error {
+// resolveDue resolves flapping alerts that are stable, and unsent alerts of events without a duration.
+func (s *Store) resolveDue(tx *gorm.DB, now models.Time) error {
 	var stable []Alert
 	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at <= ? AND resolved_at IS NULL RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
 	if err != nil || len(stable) == 0 {
@@ -87,7 +87,7 @@ func (s *Store) settle(tx *gorm.DB, now models.Time) error {
 	if err := unheard.Exec(tx, "DELETE FROM alerts WHERE seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
 		return err
 	}
-	return s.sendEnds(tx, slices.DeleteFunc(stable, func(a Alert) bool { return a.FiredAt.IsZero() }), now)
+	return s.queueEnds(tx, slices.DeleteFunc(stable, func(a Alert) bool { return a.FiredAt.IsZero() }), now)
 }
 
 // outbox decides which messages of a batch of notices are sent.
@@ -97,12 +97,12 @@ type outbox struct {
 	now models.Time
 	settings
 	matcher
-	bySeq    map[int64]Rule
-	alerts   map[int64]*Alert
-	channels map[string]Channel // enabled ones, by ID
-	before   map[sent]bool      // messages queued before
-	first    map[int64]bool     // alerts that are due to be sent for the first time
-	fresh    []message
+	ruleBySeq   map[int64]Rule
+	alerts      map[int64]*Alert
+	channels    map[string]Channel  // enabled ones, by ID
+	alreadySent map[messageKey]bool // messages queued before
+	newlyDue    map[int64]bool      // alerts that are due to be sent for the first time
+	messages    []message
 }
 
 // message is a new message and the notice that it belongs to.
@@ -111,19 +111,19 @@ type message struct {
 	of noticeKey
 }
 
-// sent is the key of a message: a channel gets the first message and the recovery of an alert once, even if several rules send it.
-type sent struct {
+// messageKey is the key of a message: a channel gets the first message and the recovery of an alert once, even if several rules send it.
+type messageKey struct {
 	alert, channel int64
 	reason         Reason
 }
 
 func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due []notice) (o *outbox, err error) {
-	o = &outbox{Store: s, tx: tx, now: now, bySeq: map[int64]Rule{}, alerts: map[int64]*Alert{}, channels: map[string]Channel{}, before: map[sent]bool{}, first: map[int64]bool{}}
+	o = &outbox{Store: s, tx: tx, now: now, ruleBySeq: map[int64]Rule{}, alerts: map[int64]*Alert{}, channels: map[string]Channel{}, alreadySent: map[messageKey]bool{}, newlyDue: map[int64]bool{}}
 	if o.settings, err = s.settings(tx, now); err != nil {
 		return nil, err
 	}
 	for _, r := range o.rules {
-		o.bySeq[r.Seq] = r
+		o.ruleBySeq[r.Seq] = r
 	}
 	known, err := all[Channel](tx, channels)
 	if err != nil {
@@ -156,14 +156,14 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 		return nil, err
 	}
 	for _, b := range before {
-		o.before[sent{b.AlertSeq, b.ChannelSeq, b.Reason}] = true
+		o.alreadySent[messageKey{b.AlertSeq, b.ChannelSeq, b.Reason}] = true
 	}
-	return o, o.loadMentions(ctx, due)
+	return o, o.loadSubjects(ctx, due)
 }
 
-// loadMentions counts the subjects of the notices. It postpones subjects in maintenance, or drops them if their event has no duration. It
+// loadSubjects counts the subjects of the notices. It postpones subjects in maintenance, or drops them if their event has no duration. It
 // drops subjects that the rule no longer matches. It loads one small row for each open subject of the alerts.
-func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
+func (o *outbox) loadSubjects(ctx context.Context, due []notice) error {
 	rows, notices := noticeRows(due), map[noticeKey]*notice{}
 	for i := range due {
 		notices[due[i].key()] = &due[i]
@@ -190,28 +190,28 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 		n, a := notices[noticeKey{f.AlertSeq, f.RuleSeq}], o.alerts[f.AlertSeq]
 		until, once := models.Time{}, o.Type(a.Event).Once
 		if a.Open() || once {
-			until = o.maintained(o.matcher, subjects[i])
+			until = o.maintenanceEnd(o.matcher, subjects[i])
 		}
-		r, usable := o.bySeq[f.RuleSeq]
+		r, usable := o.ruleBySeq[f.RuleSeq]
 		switch {
 		case a.Open() && !f.EndedAt.IsZero():
-		case a.Open() && usable && !o.has(r.Scope, subjects[i]): // the rule sends only the end, if it sent the start
+		case a.Open() && usable && !o.matches(r.Scope, subjects[i]): // the rule sends only the end, if it sent the start
 			if !f.DueAt.IsZero() {
 				dropped.Add(f.AlertSeq, f.RuleSeq, f.SubjectID)
 			}
 		case once && !until.IsZero():
 			dropped.Add(f.AlertSeq, f.RuleSeq, f.SubjectID)
 		case f.DueAt.IsZero() && until.IsZero():
-			n.sent++
+			n.ongoing++
 		case f.DueAt.IsZero():
-		case f.DueAt.After(o.soon().Time):
-			n.waiting = earliest(n.waiting, f.DueAt)
+		case f.DueAt.After(o.dueUntil().Time):
+			n.nextSubjects = earliest(n.nextSubjects, f.DueAt)
 		case until.IsZero():
 			n.due++
 		default:
-			until = earliest(until, o.now.Add(lookAgain)) // the window may change
+			until = earliest(until, o.now.Add(recheckInterval)) // the window may change
 			later.Add(f.AlertSeq, f.RuleSeq, f.SubjectID, until)
-			n.waiting = earliest(n.waiting, until)
+			n.nextSubjects = earliest(n.nextSubjects, until)
 		}
 	}
 	err = later.Exec(o.tx, `UPDATE alert_mentions SET due_at = r.due_at FROM {rows} AS r
@@ -232,13 +232,13 @@ func largestFirst(due []notice) []*notice {
 		sorted[i] = &due[i]
 	}
 	slices.SortStableFunc(sorted, func(a, b *notice) int {
-		return cmp.Or(cmp.Compare(a.AlertSeq, b.AlertSeq), cmp.Compare(b.due+b.sent, a.due+a.sent))
+		return cmp.Or(cmp.Compare(a.AlertSeq, b.AlertSeq), cmp.Compare(b.due+b.ongoing, a.due+a.ongoing))
 	})
 	return sorted
 }
 
-// soon is the latest due time of subjects that are sent now. It is slightly ahead, so that the subjects of an outage are sent together.
-func (o *outbox) soon() models.Time { return o.now.Add(gather) }
+// dueUntil is the latest due time of subjects that are sent now. It is slightly ahead, so that the subjects of an outage are sent together.
+func (o *outbox) dueUntil() models.Time { return o.now.Add(groupWait) }
 
 func noticeRows(ns []notice) *models.Rows {
 	rows := models.NewRows("alert_seq bigint, rule_seq bigint")
@@ -248,41 +248,41 @@ func noticeRows(ns []notice) *models.Rows {
 	return rows
 }
 
-// notice decides what a due notice sends and when it is due next.
-func (o *outbox) notice(n *notice) {
+// decide decides what a due notice sends and when it is due next.
+func (o *outbox) decide(n *notice) {
 	a := o.alerts[n.AlertSeq]
-	r, ok := o.bySeq[n.RuleSeq]
-	if !ok || !r.sends(a.PrivateTo) { // the rule is disabled, deleted or no longer private; see dueAgain
+	r, ok := o.ruleBySeq[n.RuleSeq]
+	if !ok || !r.sendsFor(a.PrivateTo) { // the rule is disabled, deleted or no longer private; see rescheduleRule
 		n.NextAt = models.Time{}
 		return
 	}
-	if until := o.held(a, r, n); !until.IsZero() {
+	if until := o.delayedUntil(a, r, n); !until.IsZero() {
 		n.NextAt = until
 		return
 	}
 	switch {
 	case n.NotifiedAt.IsZero() && n.due == 0:
 	case n.NotifiedAt.IsZero():
-		o.fire(a, r, n)
+		o.sendFirst(a, r, n)
 	case o.Type(a.Event).Once:
 		if n.due > 0 {
-			n.announced = true
-			o.send(a, n, Worsening, r.Channels)
+			n.sendsSubjects = true
+			o.send(a, n, ReasonWorse, r.Channels)
 		}
 	case !a.Open():
-		o.send(a, n, Resolving, r.Channels)
+		o.send(a, n, ReasonResolved, r.Channels)
 		if !n.EscalatedAt.IsZero() {
-			o.send(a, n, Resolving, r.EscalateChannels)
+			o.send(a, n, ReasonResolved, r.EscalateChannels)
 		}
 		n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}
 	default:
-		o.remind(a, r, n)
+		o.sendAgain(a, r, n)
 	}
-	n.NextAt = earliest(earliest(n.RepeatAt, n.EscalateAt), n.waiting)
+	n.NextAt = earliest(earliest(n.RepeatAt, n.EscalateAt), n.nextSubjects)
 }
 
-// dueAgain makes the notices of a rule due after it was changed, enabled or restored, so that Send decides again.
-func (s *Store) dueAgain(tx *gorm.DB, r Rule) error {
+// rescheduleRule makes the notices of a rule due after it was changed, enabled or restored, so that Send decides again.
+func (s *Store) rescheduleRule(tx *gorm.DB, r Rule) error {
 	err := tx.Exec("UPDATE alert_notices SET next_at = ? WHERE rule_seq = ? AND alert_seq IN (SELECT seq FROM alerts WHERE resolved_at IS NULL)", s.clock.Now(), r.Seq).Error
 	if err == nil { // a shorter delay makes subjects due earlier
 		delay := minutes(r.AfterMinutes).Microseconds()
@@ -296,13 +296,13 @@ func (s *Store) dueAgain(tx *gorm.DB, r Rule) error {
 	return nil
 }
 
-// held returns the end of the quiet hours or the silence that hold a notice, or zero. In quiet hours an alert is shown but not sent.
-func (o *outbox) held(a *Alert, r Rule, n *notice) (until models.Time) {
+// delayedUntil returns the end of the quiet hours or the silence that hold a notice, or zero. In quiet hours an alert is shown but not sent.
+func (o *outbox) delayedUntil(a *Alert, r Rule, n *notice) (until models.Time) {
 	if until = r.Quiet.End(o.now); !until.IsZero() {
 		if n.due > 0 {
-			o.due(a)
+			o.markDue(a)
 		}
-		until = earliest(until, o.now.Add(lookAgain)) // the rule may change
+		until = earliest(until, o.now.Add(recheckInterval)) // the rule may change
 	}
 	if a.Silenced(o.now) && a.SilencedUntil.After(until.Time) {
 		until = a.SilencedUntil
@@ -310,39 +310,39 @@ func (o *outbox) held(a *Alert, r Rule, n *notice) (until models.Time) {
 	return until
 }
 
-// lookAgain is how often messages held by quiet hours or maintenance are rechecked.
-const lookAgain = time.Minute
+// recheckInterval is how often messages held by quiet hours or maintenance are rechecked.
+const recheckInterval = time.Minute
 
-// due marks an alert as due to be sent. It is shown from then on.
-func (o *outbox) due(a *Alert) {
+// markDue marks an alert as due to be sent. It is shown from then on.
+func (o *outbox) markDue(a *Alert) {
 	if a.FiredAt.IsZero() {
 		a.FiredAt = o.now
 	}
-	o.first[a.Seq] = true
+	o.newlyDue[a.Seq] = true
 }
 
-// fire sends an alert for the first time to the channels of a rule.
-func (o *outbox) fire(a *Alert, r Rule, n *notice) {
-	n.NotifiedAt, n.AnnouncedAt, n.Severity, n.announced = o.now, o.now, a.Severity, true
-	o.due(a)
+// sendFirst sends an alert for the first time to the channels of a rule.
+func (o *outbox) sendFirst(a *Alert, r Rule, n *notice) {
+	n.NotifiedAt, n.AnnouncedAt, n.Severity, n.sendsSubjects = o.now, o.now, a.Severity, true
+	o.markDue(a)
 	if a.Open() && o.Type(a.Event).Once {
 		a.ResolvedAt, a.ResolveAt, a.OpenMembers = o.now, models.Time{}, 0
 	}
 	if !r.Has(a.Event) { // the rule sends only the end
 		return
 	}
-	o.send(a, n, FirstTime, r.Channels)
+	o.send(a, n, ReasonFired, r.Channels)
 	if !n.EscalatedAt.IsZero() { // this alert is the end of an escalated one
-		o.send(a, n, FirstTime, r.EscalateChannels)
+		o.send(a, n, ReasonFired, r.EscalateChannels)
 	}
 	if !a.Open() || !a.AcknowledgedAt.IsZero() {
 		return
 	}
-	o.plan(r, n)
+	o.planNext(r, n)
 }
 
-// remind sends an open alert again: for new subjects, a higher severity, a reminder or an escalation.
-func (o *outbox) remind(a *Alert, r Rule, n *notice) {
+// sendAgain sends an open alert again: for new subjects, a higher severity, a reminder or an escalation.
+func (o *outbox) sendAgain(a *Alert, r Rule, n *notice) {
 	due := func(at models.Time) bool { return !at.IsZero() && !at.After(o.now.Time) }
 	if r.RepeatMinutes == 0 || !r.Has(a.Event) { // the rule may have changed
 		n.RepeatAt = models.Time{}
@@ -351,21 +351,21 @@ func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 		n.EscalateAt = models.Time{}
 	}
 	if n.due > 0 {
-		if next := n.AnnouncedAt.Add(growTime); next.After(o.now.Time) {
-			n.waiting, n.due = earliest(n.waiting, next), 0
+		if next := n.AnnouncedAt.Add(groupInterval); next.After(o.now.Time) {
+			n.nextSubjects, n.due = earliest(n.nextSubjects, next), 0
 		} else {
-			n.AnnouncedAt, n.announced = o.now, true
+			n.AnnouncedAt, n.sendsSubjects = o.now, true
 		}
 	}
-	if n.due+n.sent == 0 { // all subjects of this rule have recovered or are in maintenance
+	if n.due+n.ongoing == 0 { // all subjects of this rule have recovered or are in maintenance
 		if due(n.RepeatAt) || due(n.EscalateAt) {
-			n.waiting = earliest(n.waiting, o.now.Add(lookAgain))
-			n.RepeatAt, n.EscalateAt = later(n.RepeatAt, n.waiting), later(n.EscalateAt, n.waiting)
+			n.nextSubjects = earliest(n.nextSubjects, o.now.Add(recheckInterval))
+			n.RepeatAt, n.EscalateAt = notBefore(n.RepeatAt, n.nextSubjects), notBefore(n.EscalateAt, n.nextSubjects)
 		}
 		return
 	}
-	if (a.Severity > n.Severity || n.announced) && r.Has(a.Event) {
-		o.send(a, n, Worsening, r.Channels)
+	if (a.Severity > n.Severity || n.sendsSubjects) && r.Has(a.Event) {
+		o.send(a, n, ReasonWorse, r.Channels)
 	}
 	n.Severity = a.Severity
 	if !a.AcknowledgedAt.IsZero() {
@@ -373,31 +373,31 @@ func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 		return
 	}
 	if due(n.RepeatAt) {
-		o.send(a, n, Repeating, r.Channels)
+		o.send(a, n, ReasonRepeated, r.Channels)
 		if !n.EscalatedAt.IsZero() {
-			o.send(a, n, Repeating, r.EscalateChannels)
+			o.send(a, n, ReasonRepeated, r.EscalateChannels)
 		}
 		n.RepeatAt = models.Time{}
 	}
 	if due(n.EscalateAt) {
-		o.send(a, n, Escalating, r.EscalateChannels)
+		o.send(a, n, ReasonEscalated, r.EscalateChannels)
 		n.EscalatedAt, n.EscalateAt = o.now, models.Time{}
 	}
 	if r.Has(a.Event) {
-		o.plan(r, n)
+		o.planNext(r, n)
 	}
 }
 
-// later returns the later of two times. A zero at stays zero.
-func later(at, least models.Time) models.Time {
+// notBefore returns the later of two times. A zero at stays zero.
+func notBefore(at, least models.Time) models.Time {
 	if at.IsZero() || at.After(least.Time) {
 		return at
 	}
 	return least
 }
 
-// plan schedules the next reminder and the escalation unless they are already scheduled.
-func (o *outbox) plan(r Rule, n *notice) {
+// planNext schedules the next reminder and the escalation unless they are already scheduled.
+func (o *outbox) planNext(r Rule, n *notice) {
 	if r.RepeatMinutes > 0 && n.RepeatAt.IsZero() {
 		n.RepeatAt = o.now.Add(minutes(r.RepeatMinutes))
 	}
@@ -420,12 +420,12 @@ func earliest(a, b models.Time) models.Time {
 func (o *outbox) send(a *Alert, n *notice, why Reason, to List) {
 	for _, id := range to {
 		c, ok := o.channels[id]
-		k := sent{a.Seq, c.Seq, why}
-		if !ok || !o.bySeq[n.RuleSeq].reaches(c) || o.before[k] {
+		k := messageKey{a.Seq, c.Seq, why}
+		if !ok || !o.ruleBySeq[n.RuleSeq].canUse(c) || o.alreadySent[k] {
 			continue
 		}
-		o.before[k] = true
+		o.alreadySent[k] = true
 		d := Delivery{ID: models.NewID(models.KindDelivery), AlertSeq: a.Seq, ChannelSeq: c.Seq, Reason: why, Status: DeliveryPending, CreatedAt: o.now}
-		o.fresh = append(o.fresh, message{d, n.key()})
+		o.messages = append(o.messages, message{d, n.key()})
 	}
 }

@@ -179,7 +179,7 @@ func TestRemindersAndEscalation(t *testing.T) {
 		w.expect(boss)
 		w.pass(6 * time.Minute)
 		w.expect(boss, "escalated shop is down: "+downText)
-		page, err := w.Alerts(w.Context(), alerts.Unattended, zeroCursor, 10)
+		page, err := w.Alerts(w.Context(), alerts.Unacknowledged, zeroCursor, 10)
 		w.ok(err)
 		_, err = w.Acknowledge(w.Context(), page.Items[0].ID)
 		w.ok(err)
@@ -243,7 +243,7 @@ func TestRecoveryIsSentByTheSameAlert(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"system.failed"} })
-		w.happen(w.event("system.failed", event.Began, "reaper", 0))
+		w.happen(w.event("system.failed", event.Started, "reaper", 0))
 		w.expect(c, "fired reaper fails: "+downText)
 		w.happen(w.event("system.failed", event.Ended, "reaper", 0))
 		w.expect(c, "resolved reaper fails: "+downText)
@@ -297,7 +297,7 @@ func TestAlertThatGetsWorseIsSentAgain(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"system.failed"} })
-		e := w.event("system.failed", event.Began, "disk", 0)
+		e := w.event("system.failed", event.Started, "disk", 0)
 		e.Severity = event.Warning
 		w.happen(e)
 		w.happen(e)

@@ -13,7 +13,7 @@ func (o *outbox) write(due []notice) error {
 		return err
 	}
 	fired, over := models.NewRows("seq bigint, fired_at bigint, resolve_at bigint, resolved_at bigint, open_members bigint"), models.NewRows("seq bigint")
-	for seq := range o.first {
+	for seq := range o.newlyDue {
 		a := o.alerts[seq]
 		fired.Add(seq, a.FiredAt, a.ResolveAt, a.ResolvedAt, a.OpenMembers)
 		if !a.Open() {
@@ -24,7 +24,7 @@ func (o *outbox) write(due []notice) error {
 	announced := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean")
 	for _, n := range due {
 		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.AnnouncedAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity))
-		if n.announced {
+		if n.sendsSubjects {
 			announced.Add(n.AlertSeq, n.RuleSeq, !o.alerts[n.AlertSeq].Open())
 		}
 	}
@@ -39,7 +39,7 @@ func (o *outbox) write(due []notice) error {
 			escalated_at = r.escalated_at, severity = r.severity FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
 		{announced, `UPDATE alert_mentions SET due_at = NULL, sent_at = ? FROM {rows} AS r
 			WHERE alert_mentions.alert_seq = r.alert_seq AND alert_mentions.rule_seq = r.rule_seq AND alert_mentions.due_at <= ? AND (r.ended
-			OR EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id AND m.ended_at IS NULL))`, []any{o.now, o.soon()}},
+			OR EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id AND m.ended_at IS NULL))`, []any{o.now, o.dueUntil()}},
 	} {
 		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("store notices: %w", err)
@@ -52,7 +52,7 @@ func (o *outbox) write(due []notice) error {
 func (o *outbox) writeMessages() error {
 	of := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean")
 	asked := map[noticeKey]bool{}
-	for _, m := range o.fresh {
+	for _, m := range o.messages {
 		if !asked[m.of] {
 			asked[m.of] = true
 			of.Add(m.of.alert, m.of.rule, !o.alerts[m.of.alert].Open())
@@ -60,23 +60,23 @@ func (o *outbox) writeMessages() error {
 	}
 	var found []struct {
 		RuleSeq, Subjects int64
-		Member
+		AlertSubject
 	}
 	err := of.Raw(o.tx, `SELECT * FROM (SELECT m.*, t.rule_seq, count(*) OVER (PARTITION BY t.alert_seq, t.rule_seq) AS subjects,
 		row_number() OVER (PARTITION BY t.alert_seq, t.rule_seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id) AS place
 		FROM {rows} AS r JOIN alert_mentions AS t ON t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq JOIN alert_members AS m ON m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id
-		WHERE (t.due_at IS NULL OR t.due_at <= ?) AND (m.ended_at IS NULL OR r.ended)) AS numbered WHERE place <= ? ORDER BY alert_seq, rule_seq, place`, o.soon(), MaxSubjects).Scan(&found).Error
+		WHERE (t.due_at IS NULL OR t.due_at <= ?) AND (m.ended_at IS NULL OR r.ended)) AS numbered WHERE place <= ? ORDER BY alert_seq, rule_seq, place`, o.dueUntil(), MaxSubjects).Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("load subjects of messages: %w", err)
 	}
-	members, counts := map[noticeKey][]Member{}, map[noticeKey]int{}
+	members, counts := map[noticeKey][]AlertSubject{}, map[noticeKey]int{}
 	for _, f := range found {
 		k := noticeKey{f.AlertSeq, f.RuleSeq}
-		members[k], counts[k] = append(members[k], f.Member), int(f.Subjects)
+		members[k], counts[k] = append(members[k], f.AlertSubject), int(f.Subjects)
 	}
-	ds := make([]Delivery, len(o.fresh))
-	for i, m := range o.fresh {
-		n := o.Notification(o.alerts[m.of.alert].with(members[m.of], counts[m.of]), members[m.of], nil)
+	ds := make([]Delivery, len(o.messages))
+	for i, m := range o.messages {
+		n := o.Notification(o.alerts[m.of.alert].withSubjects(members[m.of], counts[m.of]), members[m.of], nil)
 		n.Reason = string(m.Reason)
 		body, err := json.Marshal(n)
 		if err != nil {
@@ -91,8 +91,8 @@ func (o *outbox) writeMessages() error {
 	return nil
 }
 
-// with returns a copy of the alert for a message with n of its subjects. members are the first of these.
-func (a Alert) with(members []Member, n int) Alert {
+// withSubjects returns a copy of the alert for a message with n of its subjects. members are the first of these.
+func (a Alert) withSubjects(members []AlertSubject, n int) Alert {
 	if n == 0 || n == a.Members {
 		return a
 	}

@@ -70,10 +70,10 @@ func ServiceOf(kind string) (Service, bool) {
 // URL builds the shoutrrr URL from values by field name. Unknown names are ignored. The error is a *models.Error with at most one entry
 // per field. It never repeats a value.
 func (s Service) URL(in map[string]string) (string, error) {
-	v := &values{of: map[string]string{}}
+	v := &values{byName: map[string]string{}}
 	for _, f := range s.Fields {
 		value, message := f.check(in[f.Name])
-		v.of[f.Name] = value
+		v.byName[f.Name] = value
 		if message != "" {
 			v.invalid(f.Name, message)
 		}
@@ -117,8 +117,8 @@ func (f Field) check(value string) (used, message string) {
 
 // values are the values of a form and their errors.
 type values struct {
-	of   map[string]string
-	errs []error
+	byName map[string]string
+	errs   []error
 }
 
 // invalid adds an error of a field. models.Invalids keeps the first one of each field.
@@ -126,9 +126,9 @@ func (v *values) invalid(name, message string) {
 	v.errs = append(v.errs, models.Invalid(name, "%s", message))
 }
 
-// web parses the http or https URL in a field. It must have a host, and no user or fragment.
-func (v *values) web(name string) *url.URL {
-	u, err := url.Parse(v.of[name])
+// httpURL parses the http or https URL in a field. It must have a host, and no user or fragment.
+func (v *values) httpURL(name string) *url.URL {
+	u, err := url.Parse(v.byName[name])
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http":
 		v.invalid(name, "must start with http:// or https://")
@@ -140,9 +140,9 @@ func (v *values) web(name string) *url.URL {
 	return &url.URL{}
 }
 
-// server parses the URL of a server: web without a query. It trims trailing slashes of the path.
-func (v *values) server(name string) *url.URL {
-	u := v.web(name)
+// serverURL parses the URL of a server: web without a query. It trims trailing slashes of the path.
+func (v *values) serverURL(name string) *url.URL {
+	u := v.httpURL(name)
 	if u.RawQuery != "" {
 		v.invalid(name, "must be the URL of the server, without a query")
 	}
@@ -152,7 +152,7 @@ func (v *values) server(name string) *url.URL {
 
 // list splits a field at commas, semicolons and spaces into at most 20 items.
 func (v *values) list(name string) []string {
-	items := strings.FieldsFunc(v.of[name], func(r rune) bool { return r == ',' || r == ';' || r == ' ' })
+	items := strings.FieldsFunc(v.byName[name], func(r rune) bool { return r == ',' || r == ';' || r == ' ' })
 	if len(items) > 20 {
 		v.invalid(name, "must have at most 20 entries. Add a second channel for the others")
 		return nil
@@ -164,7 +164,7 @@ func (v *values) list(name string) []string {
 func (v *values) emails(name string) []string {
 	items := v.list(name)
 	for _, item := range items {
-		if !isMail(item) {
+		if !isEmail(item) {
 			v.invalid(name, "must be e-mail addresses such as alerts@example.com, separated by commas")
 		}
 	}
@@ -174,8 +174,8 @@ func (v *values) emails(name string) []string {
 	return items
 }
 
-// isMail reports whether s is an e-mail address without a display name.
-func isMail(s string) bool {
+// isEmail reports whether s is an e-mail address without a display name.
+func isEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && !strings.ContainsAny(s, `",`)
 }
@@ -191,8 +191,8 @@ func query(pairs ...string) string {
 	return q.Encode()
 }
 
-// plain returns the value of the disabletls parameter: "yes" for http URLs.
-func plain(u *url.URL) string {
+// disableTLS returns the value of the disabletls parameter: "yes" for http URLs.
+func disableTLS(u *url.URL) string {
 	if u.Scheme == "http" {
 		return "yes"
 	}

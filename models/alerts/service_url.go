@@ -28,20 +28,20 @@ var (
 )
 
 func smtpURL(v *values) string {
-	host := strings.Trim(v.of["host"], "[]")
+	host := strings.Trim(v.byName["host"], "[]")
 	if !hostName.MatchString(host) && net.ParseIP(host) == nil {
 		v.invalid("host", "must be a host name or an IP address, such as smtp.example.com")
 	}
-	from := v.of["from"]
-	if !isMail(from) {
+	from := v.byName["from"]
+	if !isEmail(from) {
 		v.invalid("from", "must be an e-mail address such as linkwatch@example.com")
 	}
 	to := v.emails("to")
-	if v.of["user"] == "" && v.of["password"] != "" {
+	if v.byName["user"] == "" && v.byName["password"] != "" {
 		v.invalid("user", "is required with a password")
 	}
-	port, encryption, require := v.of["port"], "ExplicitTLS", "yes"
-	switch v.of["encryption"] {
+	port, encryption, require := v.byName["port"], "ExplicitTLS", "yes"
+	switch v.byName["encryption"] {
 	case "tls":
 		encryption, require = "ImplicitTLS", ""
 		if port == "" {
@@ -55,14 +55,14 @@ func smtpURL(v *values) string {
 	}
 	u := url.URL{Scheme: "smtp", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: query(
 		"encryption", encryption, "requirestarttls", require, "fromaddress", from, "toaddresses", strings.Join(to, ","))}
-	if v.of["user"] != "" {
-		u.User = url.UserPassword(v.of["user"], v.of["password"])
+	if v.byName["user"] != "" {
+		u.User = url.UserPassword(v.byName["user"], v.byName["password"])
 	}
 	return u.String()
 }
 
 func slackURL(v *values) string {
-	hook, token := v.of["webhook"], v.of["token"]
+	hook, token := v.byName["webhook"], v.byName["token"]
 	switch {
 	case hook == "" && token == "":
 		v.invalid("webhook", "or a bot token is required")
@@ -71,7 +71,7 @@ func slackURL(v *values) string {
 		v.invalid("token", "cannot be combined with a webhook URL. Leave one of them blank")
 		return ""
 	case hook != "":
-		u := v.web("webhook")
+		u := v.httpURL("webhook")
 		part := slackHook.FindStringSubmatch(u.Path)
 		if u.Host != "hooks.slack.com" || part == nil {
 			v.invalid("webhook", "must be the URL that Slack shows, such as https://hooks.slack.com/services/T…/B…/…")
@@ -83,7 +83,7 @@ func slackURL(v *values) string {
 	if part == nil {
 		v.invalid("token", "must be a Slack bot token, which starts with xoxb-")
 	}
-	channel := strings.TrimPrefix(v.of["channel"], "#")
+	channel := strings.TrimPrefix(v.byName["channel"], "#")
 	if !slackChannel.MatchString(channel) {
 		v.invalid("channel", "must be a channel ID such as C0123456789")
 	}
@@ -94,7 +94,7 @@ func slackURL(v *values) string {
 }
 
 func discordURL(v *values) string {
-	u := v.web("webhook")
+	u := v.httpURL("webhook")
 	part := discordHook.FindStringSubmatch(u.Path)
 	host := strings.TrimPrefix(strings.TrimPrefix(u.Host, "ptb."), "canary.")
 	if host != "discord.com" && host != "discordapp.com" || part == nil {
@@ -106,22 +106,22 @@ func discordURL(v *values) string {
 }
 
 func telegramURL(v *values) string {
-	part := telegramToken.FindStringSubmatch(strings.TrimSpace(v.of["token"]))
+	part := telegramToken.FindStringSubmatch(strings.TrimSpace(v.byName["token"]))
 	if part == nil {
 		v.invalid("token", "must be a bot token such as 123456:ABC…")
 	}
-	if !telegramChat.MatchString(v.of["chat"]) {
+	if !telegramChat.MatchString(v.byName["chat"]) {
 		v.invalid("chat", "must be a chat ID such as -1001234567890, or a channel name such as @alerts")
 	}
 	if part == nil {
 		return ""
 	}
-	u := url.URL{Scheme: "telegram", User: url.UserPassword(part[1], part[2]), Host: "telegram", RawQuery: query("chats", v.of["chat"])}
+	u := url.URL{Scheme: "telegram", User: url.UserPassword(part[1], part[2]), Host: "telegram", RawQuery: query("chats", v.byName["chat"])}
 	return u.String()
 }
 
 func teamsURL(v *values) string {
-	u := v.web("webhook")
+	u := v.httpURL("webhook")
 	if u.Scheme != "https" {
 		v.invalid("webhook", "must start with https://")
 	}
@@ -129,7 +129,7 @@ func teamsURL(v *values) string {
 }
 
 func mattermostURL(v *values) string {
-	u := v.server("webhook")
+	u := v.serverURL("webhook")
 	part := webhookToken.FindStringSubmatch(u.Path)
 	if part == nil {
 		v.invalid("webhook", "must be the URL that Mattermost shows, such as https://mattermost.example.com/hooks/…")
@@ -138,18 +138,18 @@ func mattermostURL(v *values) string {
 	if part != nil {
 		path = "/" + part[1]
 	}
-	if channel := v.of["channel"]; channel != "" {
+	if channel := v.byName["channel"]; channel != "" {
 		if !channelName.MatchString(channel) {
 			v.invalid("channel", "must be a channel name such as alerts")
 		}
 		path += "/" + channel
 	}
-	to := url.URL{Scheme: "mattermost", Host: u.Host, Path: path, RawQuery: query("disabletls", plain(u))}
+	to := url.URL{Scheme: "mattermost", Host: u.Host, Path: path, RawQuery: query("disabletls", disableTLS(u))}
 	return to.String()
 }
 
 func rocketchatURL(v *values) string {
-	u := v.server("webhook")
+	u := v.serverURL("webhook")
 	part := rocketTokens.FindStringSubmatch(u.Path)
 	if part == nil || u.Scheme != "https" {
 		v.invalid("webhook", "must be the URL that Rocket.Chat shows, such as https://chat.example.com/hooks/…/…")
@@ -158,7 +158,7 @@ func rocketchatURL(v *values) string {
 	if part != nil {
 		path = "/" + part[1] + "/" + part[2]
 	}
-	if channel := strings.TrimPrefix(v.of["channel"], "#"); channel != "" {
+	if channel := strings.TrimPrefix(v.byName["channel"], "#"); channel != "" {
 		if !channelName.MatchString(channel) {
 			v.invalid("channel", "must be a channel name such as alerts, or a user name such as @anna")
 		}
@@ -169,7 +169,7 @@ func rocketchatURL(v *values) string {
 }
 
 func googlechatURL(v *values) string {
-	u := v.web("webhook")
+	u := v.httpURL("webhook")
 	key, token := u.Query().Get("key"), u.Query().Get("token")
 	if u.Host != "chat.googleapis.com" || !googleSpace.MatchString(u.Path) || key == "" || token == "" {
 		v.invalid("webhook", "must be the complete URL that Google Chat shows, with its key and token")

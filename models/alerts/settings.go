@@ -13,19 +13,19 @@ import (
 	"linkwatch/models/audit"
 )
 
-// noun describes a kind of setting: channels, rules or maintenance windows. The functions of this file work on all of them.
-type noun struct {
-	name  string // in errors: "alert rule"
-	kind  models.Kind
-	most  int
-	table string // with the column private_to; "" if all settings of the kind are shared
-	short string // in the audit log: "alert_rule"
+// settingKind describes a kind of setting: channels, rules or maintenance windows. The functions of this file work on all of them.
+type settingKind struct {
+	name      string // in errors: "alert rule"
+	kind      models.Kind
+	limit     int
+	table     string // with the column private_to; "" if all settings of the kind are shared
+	auditKind string // in the audit log: "alert_rule"
 }
 
 var (
-	channels = noun{"channel", models.KindChannel, MaxChannels, "channels", "channel"}
-	rules    = noun{"alert rule", models.KindRule, MaxRules, "alert_rules", "alert_rule"}
-	windows  = noun{"maintenance window", models.KindMaintenance, MaxWindows, "", "maintenance"}
+	channels = settingKind{"channel", models.KindChannel, MaxChannels, "channels", "channel"}
+	rules    = settingKind{"alert rule", models.KindRule, MaxRules, "alert_rules", "alert_rule"}
+	windows  = settingKind{"maintenance window", models.KindMaintenance, MaxWindows, "", "maintenance"}
 )
 
 type setting interface {
@@ -36,7 +36,7 @@ type setting interface {
 }
 
 // visible adds the condition for settings that the actor may see.
-func (n noun) visible(tx *gorm.DB) *gorm.DB {
+func (n settingKind) visible(tx *gorm.DB) *gorm.DB {
 	if n.table == "" {
 		return tx
 	}
@@ -44,14 +44,14 @@ func (n noun) visible(tx *gorm.DB) *gorm.DB {
 	return tx.Where(visible, args...)
 }
 
-func (n noun) record(tx *gorm.DB, now models.Time, verb string, of audit.Subject, before, after audit.Values) error {
-	return audit.Add(tx, now, audit.Change{Action: n.short + "." + verb, Subject: of, Before: before, After: after})
+func (n settingKind) record(tx *gorm.DB, now models.Time, verb string, of audit.Subject, before, after audit.Values) error {
+	return audit.Add(tx, now, audit.Change{Action: n.auditKind + "." + verb, Subject: of, Before: before, After: after})
 }
 
 // add stores a new setting. The error is CodeConflict if there are n.most.
-func add[T setting](ctx context.Context, s *Store, n noun, v *T) error {
+func add[T setting](ctx context.Context, s *Store, n settingKind, v *T) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := room[T](s, tx, n); err != nil {
+		if err := checkLimit[T](s, tx, n); err != nil {
 			return err
 		}
 		return create(tx, s, n, v)
@@ -62,15 +62,15 @@ func add[T setting](ctx context.Context, s *Store, n noun, v *T) error {
 	return nil
 }
 
-func create[T setting](tx *gorm.DB, s *Store, n noun, v *T) error {
+func create[T setting](tx *gorm.DB, s *Store, n settingKind, v *T) error {
 	if err := tx.Select("*").Omit("seq").Create(v).Error; err != nil {
 		return err
 	}
 	return n.record(tx, s.clock.Now(), "add", (*v).subject(), nil, (*v).values())
 }
 
-// room returns CodeConflict if there are n.most settings. No other transaction adds or restores one until tx ends.
-func room[T setting](s *Store, tx *gorm.DB, n noun) error {
+// checkLimit returns CodeConflict if there are n.most settings. No other transaction adds or restores one until tx ends.
+func checkLimit[T setting](s *Store, tx *gorm.DB, n settingKind) error {
 	if err := s.db.OneAtATime(tx, lockSettings); err != nil {
 		return err
 	}
@@ -78,13 +78,13 @@ func room[T setting](s *Store, tx *gorm.DB, n noun) error {
 	if err := tx.Model(new(T)).Where("deleted_at IS NULL").Count(&found).Error; err != nil {
 		return err
 	}
-	if found >= int64(n.most) {
-		return models.Conflict(fmt.Sprintf("There are %d %ss, which is the limit. Delete one first.", n.most, n.name))
+	if found >= int64(n.limit) {
+		return models.Conflict(fmt.Sprintf("There are %d %ss, which is the limit. Delete one first.", n.limit, n.name))
 	}
 	return nil
 }
 
-func get[T setting](tx *gorm.DB, n noun, id string, deleted bool) (v T, err error) {
+func get[T setting](tx *gorm.DB, n settingKind, id string, deleted bool) (v T, err error) {
 	notDeleted := "deleted_at IS NULL"
 	if deleted {
 		notDeleted = "deleted_at IS NOT NULL"
@@ -102,7 +102,7 @@ func get[T setting](tx *gorm.DB, n noun, id string, deleted bool) (v T, err erro
 	return v, nil
 }
 
-func list[T setting](ctx context.Context, s *Store, n noun, after models.Cursor, limit int, at func(T) models.Cursor) (models.Slice[T], error) {
+func list[T setting](ctx context.Context, s *Store, n settingKind, after models.Cursor, limit int, at func(T) models.Cursor) (models.Slice[T], error) {
 	var page models.Slice[T]
 	q := n.visible(s.db.Read(ctx)).Where("deleted_at IS NULL")
 	if after != (models.Cursor{}) {
@@ -118,7 +118,7 @@ func list[T setting](ctx context.Context, s *Store, n noun, after models.Cursor,
 }
 
 // all returns all settings that are not deleted and that the actor may see, oldest first.
-func all[T setting](tx *gorm.DB, n noun) (vs []T, err error) {
+func all[T setting](tx *gorm.DB, n settingKind) (vs []T, err error) {
 	if err := n.visible(tx).Where("deleted_at IS NULL").Order("seq").Find(&vs).Error; err != nil {
 		return nil, fmt.Errorf("load alert settings: %w", err)
 	}
@@ -126,7 +126,7 @@ func all[T setting](tx *gorm.DB, n noun) (vs []T, err error) {
 }
 
 // change applies fn to a setting and stores it. verb is the verb in the audit log.
-func change[T setting](ctx context.Context, s *Store, n noun, verb, id string, fn func(*gorm.DB, *T) error) (v T, err error) {
+func change[T setting](ctx context.Context, s *Store, n settingKind, verb, id string, fn func(*gorm.DB, *T) error) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.lockRules(tx, n); err != nil {
 			return err
@@ -160,8 +160,8 @@ func newAddress[T setting](before, after T) bool {
 	return ok && !bytes.Equal(c.Config, is.(Channel).Config)
 }
 
-// shared returns the new private_to of a setting. The error is CodeForbidden if it changes and the actor is neither owner nor admin.
-func shared(ctx context.Context, owner, before string, private bool) (privateTo string, err error) {
+// changePrivacy returns the new private_to of a setting. The error is CodeForbidden if it changes and the actor is neither owner nor admin.
+func changePrivacy(ctx context.Context, owner, before string, private bool) (privateTo string, err error) {
 	if privateTo = models.PrivateTo(owner, private); privateTo != before {
 		err = models.MayShare(ctx, owner)
 	}
@@ -169,7 +169,7 @@ func shared(ctx context.Context, owner, before string, private bool) (privateTo 
 }
 
 // lockRules keeps Send from using a rule while it is changed.
-func (s *Store) lockRules(tx *gorm.DB, n noun) error {
+func (s *Store) lockRules(tx *gorm.DB, n settingKind) error {
 	if n != rules {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (s *Store) lockRules(tx *gorm.DB, n noun) error {
 }
 
 // restore restores a deleted setting. at returns its DeletedAt field. Errors are CodeNotFound, and CodeConflict if there are n.most others.
-func restore[T setting](ctx context.Context, s *Store, n noun, id string, at func(*T) *models.Time) (v T, err error) {
+func restore[T setting](ctx context.Context, s *Store, n settingKind, id string, at func(*T) *models.Time) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.lockRules(tx, n); err != nil {
 			return err
@@ -188,7 +188,7 @@ func restore[T setting](ctx context.Context, s *Store, n noun, id string, at fun
 		if at(&v).Before(s.clock.Now().Add(-KeepDeleted).Time) { // the reaper may delete it at any time
 			return models.NotFound(n.name)
 		}
-		if err := room[T](s, tx, n); err != nil {
+		if err := checkLimit[T](s, tx, n); err != nil {
 			return err
 		}
 		*at(&v) = models.Time{}
@@ -200,7 +200,7 @@ func restore[T setting](ctx context.Context, s *Store, n noun, id string, at fun
 	return v, err
 }
 
-func (s *Store) save(tx *gorm.DB, n noun, v any) error {
+func (s *Store) save(tx *gorm.DB, n settingKind, v any) error {
 	if err := tx.Model(v).Select("*").Omit("seq", "id", "created_at", "claimed_by", "last_delivered_at", "owner").Updates(v).Error; err != nil {
 		return fmt.Errorf("store %s: %w", n.name, err)
 	}
@@ -208,7 +208,7 @@ func (s *Store) save(tx *gorm.DB, n noun, v any) error {
 		return fmt.Errorf("store %s: %w", n.name, err)
 	}
 	if r, ok := v.(*Rule); ok {
-		return s.dueAgain(tx, *r)
+		return s.rescheduleRule(tx, *r)
 	}
 	return nil
 }

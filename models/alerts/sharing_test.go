@@ -54,7 +54,7 @@ func TestPrivateRuleThatIsShared(t *testing.T) {
 		c := w.channelOf("bob", "team", false)
 		r := w.ruleOf("bob", true, c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
 		share := func(private bool) {
-			_, err := w.EditRule(w.as("bob"), r.ID, func(r *alerts.Rule) { r.Share(private) })
+			_, err := w.EditRule(w.as("bob"), r.ID, func(r *alerts.Rule) { r.SetPrivate(private) })
 			w.ok(err)
 		}
 		w.happen(private("bob", w.down("a@h.test", 1)), private("bob", w.down("b@x.test", 1)))
@@ -86,7 +86,7 @@ func TestSharedChannelThatBecomesPrivate(t *testing.T) {
 		w.ok(err)
 		w.pass(time.Hour)
 		w.expect(c)
-		if !r.Mute([]alerts.Channel{c2}) {
+		if !r.LacksChannel([]alerts.Channel{c2}) {
 			t.Error("rule is not mute")
 		}
 		r, err = w.EditRule(w.as("alice"), r.ID, func(r *alerts.Rule) { r.Name = "renamed" })
@@ -107,7 +107,7 @@ func TestSharingOfSettings(t *testing.T) {
 		if r.Owner != "bob" || r.PrivateTo != "bob" {
 			t.Errorf("%+v", r)
 		}
-		_, err := w.EditRule(w.as("bob"), r.ID, func(r *alerts.Rule) { r.Share(false) })
+		_, err := w.EditRule(w.as("bob"), r.ID, func(r *alerts.Rule) { r.SetPrivate(false) })
 		w.code(err, models.CodeInvalid)
 		_, err = w.EditRule(w.admin(), r.ID, func(r *alerts.Rule) { r.Channels = alerts.List{other.ID} })
 		w.code(err, models.CodeInvalid)
@@ -118,7 +118,7 @@ func TestSharingOfSettings(t *testing.T) {
 		if r.Owner != "bob" || r.PrivateTo != "" {
 			t.Errorf("%+v", r)
 		}
-		_, err = w.EditRule(w.as("alice"), r.ID, func(r *alerts.Rule) { r.Share(true) })
+		_, err = w.EditRule(w.as("alice"), r.ID, func(r *alerts.Rule) { r.SetPrivate(true) })
 		w.code(err, models.CodeForbidden)
 		_, err = w.EditRule(w.as("alice"), r.ID, func(r *alerts.Rule) { r.PrivateTo = "alice" })
 		w.code(err, models.CodeForbidden)

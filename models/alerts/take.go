@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// gather is how long an alert is held for further subjects of its host before it is sent.
-	gather = 750 * time.Millisecond
-	// storm is the number of alerts of a kind that may start within stormTime. Further subjects are grouped into one alert.
-	storm     = 20
-	stormTime = time.Minute
-	// flaps is the number of starts of a condition within FlapTime that make it flapping.
-	flaps = 4
-	// keepOnce is how long events without a duration may be held. It is longer than quiet hours.
-	keepOnce = models.Day
-	// growTime is the minimum time between two messages about new subjects of an alert, or about events without a duration on a host.
-	growTime = 5 * time.Minute
+	// groupWait is how long an alert is held for further subjects of its host before it is sent.
+	groupWait = 750 * time.Millisecond
+	// stormSize is the number of alerts of a kind that may start within stormWindow. Further subjects are grouped into one alert.
+	stormSize   = 20
+	stormWindow = time.Minute
+	// flapThreshold is the number of starts of a condition within FlapWindow that make it flapping.
+	flapThreshold = 4
+	// maxOnceDelay is how long events without a duration may be held. It is longer than quiet hours.
+	maxOnceDelay = models.Day
+	// groupInterval is the minimum time between two messages about new subjects of an alert, or about events without a duration on a host.
+	groupInterval = 5 * time.Minute
 )
 
-// An alert is flapping if the condition of a subject started four times within FlapTime. It resolves when no condition has started for
+// An alert is flapping if the condition of a subject started four times within FlapWindow. It resolves when no condition has started for
 // StableTime.
 const (
-	FlapTime   = time.Hour
+	FlapWindow = time.Hour
 	StableTime = 15 * time.Minute
 )
 
-// Take turns up to n events into alerts, oldest first, and returns the number of events. The number of statements does not depend on n.
+// ProcessEvents turns up to n events into alerts, oldest first, and returns the number of events. The number of statements does not depend on n.
 // Events that no rule sends are dropped.
-func (s *Store) Take(ctx context.Context, n int) (taken int, err error) {
+func (s *Store) ProcessEvents(ctx context.Context, n int) (taken int, err error) {
 	// Check without a lock first: usually there are no events.
-	if found, err := event.Waiting(s.db.Read(ctx)); err != nil || !found {
+	if found, err := event.Pending(s.db.Read(ctx)); err != nil || !found {
 		return 0, err
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -50,12 +50,12 @@ func (s *Store) Take(ctx context.Context, n int) (taken int, err error) {
 			return err
 		}
 		taken = len(events)
-		b := &batch{store: s, tx: tx, now: s.clock.Now(), open: map[groupKey]*draft{}, of: map[memberKey]*draft{}, mentioned: map[mentionKey]map[int64]mention{}}
+		b := &batch{store: s, tx: tx, now: s.clock.Now(), byGroup: map[groupKey]*draft{}, bySubject: map[subjectKey]*draft{}, sendTimes: map[alertSubjectKey]map[int64]sendTime{}}
 		if err := b.load(ctx, events); err != nil {
 			return err
 		}
 		for _, e := range events {
-			b.take(e)
+			b.apply(e)
 		}
 		if err := b.write(); err != nil {
 			return err
@@ -74,24 +74,24 @@ type groupKey struct {
 	key   string
 }
 
-// groupOf returns the group of an event. Subjects that other rules match are in other alerts. So are subjects in maintenance, which must
+// groupFor returns the group of an event. Subjects that other rules match are in other alerts. So are subjects in maintenance, which must
 // not keep a sent alert open, and private subjects, which only their owner may see.
-func (b *batch) groupOf(e event.Event, rules []Rule) groupKey {
-	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.apartBy(e, rules)}
+func (b *batch) groupFor(e event.Event, rules []Rule) groupKey {
+	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.groupSuffix(e, rules)}
 }
 
-// manyOf returns the group of the events of many hosts in a storm at the given time.
-func (b *batch) manyOf(e event.Event, rules []Rule, at models.Time) groupKey {
-	return groupKey{e.Kind, many + strconv.FormatInt(at.Unix()/int64(stormTime/time.Second), 10) + b.apartBy(e, rules)}
+// stormGroup returns the group of the events of many hosts in a storm at the given time.
+func (b *batch) stormGroup(e event.Event, rules []Rule, at models.Time) groupKey {
+	return groupKey{e.Kind, manyHosts + strconv.FormatInt(at.Unix()/int64(stormWindow/time.Second), 10) + b.groupSuffix(e, rules)}
 }
 
-// apartBy returns the part of a group key after the host.
-func (b *batch) apartBy(e event.Event, rules []Rule) string {
+// groupSuffix returns the part of a group key after the host.
+func (b *batch) groupSuffix(e event.Event, rules []Rule) string {
 	text := " "
 	for _, r := range rules {
 		text += strconv.FormatInt(r.Seq, 36) + ","
 	}
-	if !b.maintained(b.matcher, subjectOf(e)).IsZero() {
+	if !b.maintenanceEnd(b.matcher, subjectOf(e)).IsZero() {
 		text += "maintenance"
 	}
 	if e.PrivateTo != "" {
@@ -100,7 +100,7 @@ func (b *batch) apartBy(e event.Event, rules []Rule) string {
 	return text
 }
 
-type memberKey struct {
+type subjectKey struct {
 	event   event.Kind
 	subject string
 }
@@ -108,18 +108,18 @@ type memberKey struct {
 // draft is an alert with the changes of a batch.
 type draft struct {
 	Alert
-	members  map[string]*Member               // by subject ID; only subjects of the batch
-	mentions map[string]map[int64]models.Time // when rules send new subjects, by subject ID and Rule.Seq
-	ended    []string                         // subjects whose condition has ended
-	over     bool                             // resolved by the batch
-	silent   bool                             // resolved without a message, because none of its subjects is checked anymore
+	members        map[string]*AlertSubject         // by subject ID; only subjects of the batch
+	newSubjects    map[string]map[int64]models.Time // when rules send new subjects, by subject ID and Rule.Seq
+	endedSubjects  []string                         // subjects whose condition has ended
+	resolved       bool                             // resolved by the batch
+	withoutMessage bool                             // resolved without a message, because none of its subjects is checked anymore
 }
 
-// mention is a stored mention: when a rule sends a subject of an alert, and when it last sent it. Zero means never.
-type mention struct{ due, sent models.Time }
+// sendTime is a stored mention: when a rule sends a subject of an alert, and when it last sent it. Zero means never.
+type sendTime struct{ due, sent models.Time }
 
-// mentionKey is the key of the stored mentions of a subject of an alert.
-type mentionKey struct {
+// alertSubjectKey is the key of the stored mentions of a subject of an alert.
+type alertSubjectKey struct {
 	alert   int64
 	subject string
 }
@@ -131,13 +131,13 @@ type batch struct {
 	now   models.Time
 	settings
 	matcher
-	drafts    []*draft
-	open      map[groupKey]*draft              // open alert by group
-	of        map[memberKey]*draft             // open alert by subject
-	recent    map[event.Kind]int               // number of alerts that started within stormTime
-	changes   map[memberKey]int                // number of starts of the condition of a subject within FlapTime
-	lastSent  map[groupKey]models.Time         // when events without a duration were last sent, by group
-	mentioned map[mentionKey]map[int64]mention // stored mentions of the subjects of the batch, by Rule.Seq
+	drafts       []*draft
+	byGroup      map[groupKey]*draft                    // open alert by group
+	bySubject    map[subjectKey]*draft                  // open alert by subject
+	recentAlerts map[event.Kind]int                     // number of alerts that started within stormWindow
+	startCounts  map[subjectKey]int                     // number of starts of the condition of a subject within FlapWindow
+	lastSent     map[groupKey]models.Time               // when events without a duration were last sent, by group
+	sendTimes    map[alertSubjectKey]map[int64]sendTime // stored mentions of the subjects of the batch, by Rule.Seq
 }
 
 // load loads the settings, alerts and counts that the events of the batch need.
@@ -158,28 +158,28 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 		if e.Phase == event.Ended || e.Phase == event.Closed {
 			continue
 		}
-		rules := b.rulesOf(e)
-		for _, k := range []groupKey{b.groupOf(e, rules), b.manyOf(e, rules, b.now), b.manyOf(e, rules, b.now.Add(-stormTime))} {
+		rules := b.matchingRules(e)
+		for _, k := range []groupKey{b.groupFor(e, rules), b.stormGroup(e, rules, b.now), b.stormGroup(e, rules, b.now.Add(-stormWindow))} {
 			groups.Add(k.event, k.key, e.SubjectID)
 		}
 	}
 	if err := b.loadOpen(members, groups); err != nil {
 		return err
 	}
-	if err := b.loadMentions(); err != nil {
+	if err := b.loadSendTimes(); err != nil {
 		return err
 	}
-	return b.count(members, groups)
+	return b.loadHistory(members, groups)
 }
 
 // loadOpen loads the open alerts of the groups and of the subjects, with these subjects.
 func (b *batch) loadOpen(members, groups *models.Rows) error {
-	var found []Member
+	var found []AlertSubject
 	err := groups.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alerts AS a CROSS JOIN alert_members AS m WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL AND m.alert_seq = a.seq AND m.subject_id = r.subject_id").Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("load subjects of open alerts: %w", err)
 	}
-	var having []Member
+	var having []AlertSubject
 	err = members.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alert_members AS m WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.ended_at IS NULL").Scan(&having).Error
 	if err != nil {
 		return fmt.Errorf("load alerts of subjects: %w", err)
@@ -209,21 +209,21 @@ func (b *batch) loadOpen(members, groups *models.Rows) error {
 		}
 		d.members[m.SubjectID] = &m
 		if m.EndedAt.IsZero() {
-			b.of[memberKey{m.Event, m.SubjectID}] = d
+			b.bySubject[subjectKey{m.Event, m.SubjectID}] = d
 		}
 	}
 	return nil
 }
 
 func (b *batch) add(a Alert) *draft {
-	d := &draft{Alert: a, members: map[string]*Member{}, mentions: map[string]map[int64]models.Time{}}
+	d := &draft{Alert: a, members: map[string]*AlertSubject{}, newSubjects: map[string]map[int64]models.Time{}}
 	b.drafts = append(b.drafts, d)
-	b.open[groupKey{a.Event, a.GroupKey}] = d
+	b.byGroup[groupKey{a.Event, a.GroupKey}] = d
 	return d
 }
 
-// loadMentions loads the mentions of the loaded subjects.
-func (b *batch) loadMentions() error {
+// loadSendTimes loads the mentions of the loaded subjects.
+func (b *batch) loadSendTimes() error {
 	rows := models.NewRows("alert_seq bigint, subject_id text")
 	for _, d := range b.drafts {
 		for id := range d.members {
@@ -241,30 +241,30 @@ func (b *batch) loadMentions() error {
 		return fmt.Errorf("load mentions: %w", err)
 	}
 	for _, f := range found {
-		k := mentionKey{f.AlertSeq, f.SubjectID}
-		if b.mentioned[k] == nil {
-			b.mentioned[k] = map[int64]mention{}
+		k := alertSubjectKey{f.AlertSeq, f.SubjectID}
+		if b.sendTimes[k] == nil {
+			b.sendTimes[k] = map[int64]sendTime{}
 		}
-		b.mentioned[k][f.RuleSeq] = mention{f.DueAt, f.SentAt}
+		b.sendTimes[k][f.RuleSeq] = sendTime{f.DueAt, f.SentAt}
 	}
 	return nil
 }
 
-// count loads the recent number of alerts by kind, the recent starts of the conditions of the subjects, and when events without a duration
+// loadHistory loads the recent number of alerts by kind, the recent starts of the conditions of the subjects, and when events without a duration
 // were last sent.
-func (b *batch) count(members, groups *models.Rows) error {
-	b.recent, b.changes, b.lastSent = map[event.Kind]int{}, map[memberKey]int{}, map[groupKey]models.Time{}
+func (b *batch) loadHistory(members, groups *models.Rows) error {
+	b.recentAlerts, b.startCounts, b.lastSent = map[event.Kind]int{}, map[subjectKey]int{}, map[groupKey]models.Time{}
 	var kinds []struct {
 		Event event.Kind
 		N     int
 	}
 	err := members.Raw(b.tx, `SELECT r.event, count(*) AS n FROM (SELECT DISTINCT event FROM {rows} AS e) AS r CROSS JOIN alerts AS a
-		WHERE a.event = r.event AND a.created_at > ? GROUP BY r.event`, b.now.Add(-stormTime)).Scan(&kinds).Error
+		WHERE a.event = r.event AND a.created_at > ? GROUP BY r.event`, b.now.Add(-stormWindow)).Scan(&kinds).Error
 	if err != nil {
 		return fmt.Errorf("count alerts: %w", err)
 	}
 	for _, k := range kinds {
-		b.recent[k.Event] = k.N
+		b.recentAlerts[k.Event] = k.N
 	}
 	var began []struct {
 		Event     event.Kind
@@ -272,12 +272,12 @@ func (b *batch) count(members, groups *models.Rows) error {
 		N         int
 	}
 	err = members.Raw(b.tx, `SELECT r.event, r.subject_id, sum(m.changes) AS n FROM (SELECT DISTINCT event, subject_id FROM {rows} AS e) AS r CROSS JOIN alert_members AS m
-		WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.since_at > ? GROUP BY r.event, r.subject_id`, b.now.Add(-FlapTime)).Scan(&began).Error
+		WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.since_at > ? GROUP BY r.event, r.subject_id`, b.now.Add(-FlapWindow)).Scan(&began).Error
 	if err != nil {
 		return fmt.Errorf("count starts of conditions: %w", err)
 	}
 	for _, m := range began {
-		b.changes[memberKey{m.Event, m.SubjectID}] = m.N
+		b.startCounts[subjectKey{m.Event, m.SubjectID}] = m.N
 	}
 	var sent []struct {
 		Event    event.Kind
@@ -285,7 +285,7 @@ func (b *batch) count(members, groups *models.Rows) error {
 		At       models.Time
 	}
 	err = groups.Raw(b.tx, `SELECT a.event, a.group_key, max(a.fired_at) AS at FROM {rows} AS r CROSS JOIN alerts AS a
-		WHERE a.event = r.event AND a.group_key = r.group_key AND a.created_at > ? GROUP BY a.event, a.group_key`, b.now.Add(-2*growTime)).Scan(&sent).Error
+		WHERE a.event = r.event AND a.group_key = r.group_key AND a.created_at > ? GROUP BY a.event, a.group_key`, b.now.Add(-2*groupInterval)).Scan(&sent).Error
 	if err != nil {
 		return fmt.Errorf("load last sent times: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // write stores the changes of the batch with a constant number of statements.
 func (b *batch) write() error {
-	drafts := b.touched()
+	drafts := b.changedDrafts()
 	if err := b.writeStored(drafts); err != nil {
 		return err
 	}
@@ -32,22 +32,22 @@ func (b *batch) write() error {
 	var over []Alert
 	for _, d := range drafts {
 		switch {
-		case d.unheard():
+		case d.neverSent():
 			continue
 		case d.Seq == 0:
 			d.Seq = seqs[d.ID]
 		}
 		for _, m := range d.members {
-			if m.gone {
+			if m.removed {
 				gone.Add(d.Seq, m.SubjectID)
 				continue
 			}
 			members.Add(d.Seq, m.SubjectID, m.Event, m.SubjectKind, m.Name, m.URL, m.Detail, m.SinceAt, m.EndedAt, m.Changes)
 		}
 		switch {
-		case d.over && d.silent:
+		case d.resolved && d.withoutMessage:
 			silent.Add(d.Seq)
-		case d.over:
+		case d.resolved:
 			over = append(over, d.Alert)
 		}
 	}
@@ -64,13 +64,13 @@ func (b *batch) write() error {
 	if err := silent.Exec(b.tx, "DELETE FROM alert_notices WHERE alert_seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
 		return fmt.Errorf("delete notices of silent alerts: %w", err)
 	}
-	if err := b.leave(gone); err != nil {
+	if err := b.removeSubjects(gone); err != nil {
 		return err
 	}
-	if err := b.rename(drafts); err != nil {
+	if err := b.renameAlerts(drafts); err != nil {
 		return err
 	}
-	return b.store.sendEnds(b.tx, over, b.now)
+	return b.store.queueEnds(b.tx, over, b.now)
 }
 
 // writeMentions stores which subjects the rules will send, and when.
@@ -79,14 +79,14 @@ func (b *batch) writeMentions(drafts []*draft) error {
 	mentions, notices := models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text, due_at bigint"), models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, severity bigint")
 	worse := models.NewRows("alert_seq bigint, severity bigint")
 	for _, d := range drafts {
-		if d.unheard() {
+		if d.neverSent() {
 			continue
 		}
-		for _, subject := range d.ended {
+		for _, subject := range d.endedSubjects {
 			ended.Add(d.Seq, subject)
 		}
 		next := map[int64]models.Time{}
-		for subject, rules := range d.mentions {
+		for subject, rules := range d.newSubjects {
 			for rule, due := range rules {
 				mentions.Add(d.Seq, rule, subject, due)
 				next[rule] = earliest(next[rule], due)
@@ -95,7 +95,7 @@ func (b *batch) writeMentions(drafts []*draft) error {
 		for rule, at := range next {
 			notices.Add(d.Seq, rule, at, int(d.Severity))
 		}
-		if !d.over {
+		if !d.resolved {
 			worse.Add(d.Seq, int(d.Severity))
 		}
 	}
@@ -113,7 +113,7 @@ func (b *batch) writeMentions(drafts []*draft) error {
 		{mentions, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at) SELECT alert_seq, rule_seq, subject_id, due_at FROM {rows} AS r WHERE true
 			ON CONFLICT (alert_seq, rule_seq, subject_id) DO UPDATE SET due_at = excluded.due_at`, nil},
 		{worse, `UPDATE alert_notices SET next_at = CASE WHEN alert_notices.next_at < ? THEN alert_notices.next_at ELSE ? END
-			FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.notified_at IS NOT NULL AND alert_notices.severity < r.severity`, []any{b.now.Add(gather), b.now.Add(gather)}},
+			FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.notified_at IS NOT NULL AND alert_notices.severity < r.severity`, []any{b.now.Add(groupWait), b.now.Add(groupWait)}},
 	} {
 		if err := st.rows.Exec(b.tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("store mentions: %w", err)
@@ -122,7 +122,7 @@ func (b *batch) writeMentions(drafts []*draft) error {
 	return nil
 }
 
-func (b *batch) leave(gone *models.Rows) error {
+func (b *batch) removeSubjects(gone *models.Rows) error {
 	for _, table := range []string{"alert_members", "alert_mentions"} {
 		err := gone.Exec(b.tx, "DELETE FROM "+table+" WHERE (alert_seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r)").Error
 		if err != nil {
@@ -132,11 +132,11 @@ func (b *batch) leave(gone *models.Rows) error {
 	return nil
 }
 
-// rename replaces the first subject of alerts if its condition has ended, by one whose condition has not.
-func (b *batch) rename(drafts []*draft) error {
+// renameAlerts replaces the first subject of alerts if its condition has ended, by one whose condition has not.
+func (b *batch) renameAlerts(drafts []*draft) error {
 	rows := models.NewRows("alert_seq bigint, subject_id text")
 	for _, d := range drafts {
-		for _, subject := range d.ended {
+		for _, subject := range d.endedSubjects {
 			rows.Add(d.Seq, subject)
 		}
 	}
@@ -157,7 +157,7 @@ func (b *batch) writeStored(drafts []*draft) error {
 	for _, d := range drafts {
 		switch {
 		case d.Seq == 0:
-		case d.unheard():
+		case d.neverSent():
 			unheard.Add(d.Seq)
 		default:
 			changed.Add(d.Seq, int(d.Severity), d.Members, d.OpenMembers, d.Changes, d.StartedAt, d.Detail, d.ResolveAt, d.ResolvedAt)
@@ -203,9 +203,9 @@ func insertAlerts(tx *gorm.DB, as []Alert) error {
 	return nil
 }
 
-// sendEnds schedules the recovery of alerts that rules sent: a new alert if the event type has EndsAs, otherwise a message of the same
+// queueEnds schedules the recovery of alerts that rules sent: a new alert if the event type has EndsAs, otherwise a message of the same
 // alert.
-func (s *Store) sendEnds(tx *gorm.DB, over []Alert, now models.Time) error {
+func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	all, same, ends := models.NewRows("seq bigint"), models.NewRows("seq bigint"), models.NewRows("id text, seq bigint, event text")
 	for _, a := range over {
 		all.Add(a.Seq)

@@ -95,7 +95,7 @@ func Insert(tx *gorm.DB, entries []Entry) error {
 // EntryOf returns an entry for an action, without values.
 func EntryOf(actor models.Actor, now models.Time, action string, subject Subject) Entry {
 	return Entry{
-		At: now, ActorID: actor.ID, Actor: models.Truncate(models.CleanLine(actor.Name), maxName), Via: actor.Via, Credential: actor.Of,
+		At: now, ActorID: actor.ID, Actor: models.Truncate(models.CleanLine(actor.Name), maxName), Via: actor.Via, Credential: actor.CredentialID,
 		Address: actor.Address, RequestID: actor.Request, Action: action,
 		SubjectKind: subject.Kind, SubjectID: subject.ID, SubjectName: models.Truncate(models.CleanLine(subject.Name), maxName), Attempts: 1,
 	}

@@ -27,8 +27,8 @@ func ParseBodyHash(s string) (h BodyHash, ok bool) {
 	return h, err == nil && n == len(h) && h.String() == s
 }
 
-// BodyPlace is the location of a body in the archive: a range of bytes in an object.
-type BodyPlace struct {
+// BodyLocation is the location of a body in the archive: a range of bytes in an object.
+type BodyLocation struct {
 	Key    string // of the object
 	Start  int64  // in bytes
 	Length int64  // in bytes, compressed; 0 = to the end of the object
@@ -37,14 +37,14 @@ type BodyPlace struct {
 // Copy is an archived copy of a page.
 type Copy struct {
 	Hash      BodyHash
-	Place     BodyPlace   // of its body
-	Bytes     int         // size of its body
-	CreatedAt models.Time // first fetched with this body
-	FetchedAt models.Time // last fetched with this body
+	Location  BodyLocation // of its body
+	Bytes     int          // size of its body
+	CreatedAt models.Time  // first fetched with this body
+	FetchedAt models.Time  // last fetched with this body
 }
 
-// HasBodies reports which of the bodies the archive has.
-func (s *Store) HasBodies(ctx context.Context, hashes ...BodyHash) (has map[BodyHash]bool, err error) {
+// HaveBodies reports which of the bodies the archive has.
+func (s *Store) HaveBodies(ctx context.Context, hashes ...BodyHash) (has map[BodyHash]bool, err error) {
 	rows := models.NewRows("hash bytes")
 	for _, h := range hashes {
 		rows.Add(h[:])
@@ -79,7 +79,7 @@ type copyRow struct {
 }
 
 func (r copyRow) copy() Copy {
-	return Copy{BodyHash(r.Hash), BodyPlace{r.Key, r.StartBytes, r.LengthBytes}, r.SizeBytes, r.CreatedAt, r.FetchedAt}
+	return Copy{BodyHash(r.Hash), BodyLocation{r.Key, r.StartBytes, r.LengthBytes}, r.SizeBytes, r.CreatedAt, r.FetchedAt}
 }
 
 // Copies returns up to limit copies of a page, the most recently fetched first.
@@ -100,8 +100,8 @@ func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	return copies, nil
 }
 
-// Archived reports which pages have a copy. It accepts up to a few hundred pages.
-func (s *Store) Archived(ctx context.Context, pages ...Page) (map[int64]bool, error) {
+// HaveCopies reports which pages have a copy. It accepts up to a few hundred pages.
+func (s *Store) HaveCopies(ctx context.Context, pages ...Page) (map[int64]bool, error) {
 	rows := models.NewRows("seq bigint, source_seq bigint, url_hash bytes")
 	for _, p := range pages {
 		h := hashOf(p.URL)

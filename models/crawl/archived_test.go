@@ -107,7 +107,7 @@ func (w *world) reapArchive() (n int64) {
 // due claims the due packs: those to delete and those to move.
 func (w *world) due() (deleting, moving []int64) {
 	w.Helper()
-	packs, err := w.DuePacks(w.Context(), 100)
+	packs, err := w.ClaimPacks(w.Context(), 100)
 	w.ok(err)
 	for _, p := range packs {
 		if p.Deleting {
@@ -122,7 +122,7 @@ func (w *world) due() (deleting, moving []int64) {
 
 func (w *world) has(body string) bool {
 	w.Helper()
-	has, err := w.HasBodies(w.Context(), bodyHash(body))
+	has, err := w.HaveBodies(w.Context(), bodyHash(body))
 	w.ok(err)
 	return has[bodyHash(body)]
 }
@@ -152,7 +152,7 @@ func TestCopiesOfAPage(t *testing.T) {
 		if got != all[0] {
 			t.Errorf("by hash: got %+v", got)
 		}
-		archived, err := w.Archived(t.Context(), page, other, crawl.Page{Seq: 99, SourceSeq: 1, URL: "http://a.test/none"})
+		archived, err := w.HaveCopies(t.Context(), page, other, crawl.Page{Seq: 99, SourceSeq: 1, URL: "http://a.test/none"})
 		w.ok(err)
 		if len(archived) != 2 || !archived[page.Seq] || !archived[other.Seq] {
 			t.Errorf("got archived %v", archived)
@@ -166,7 +166,7 @@ func TestCopiesOfAPage(t *testing.T) {
 			}
 		}
 		// A lost body is not listed until it is stored again.
-		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
+		w.ok(w.MarkBodiesLost(t.Context(), all[0].Location.Key, bodyHash("one")))
 		if got := w.copies(page); len(got) != 1 || got[0] != short("two") {
 			t.Errorf("lost body: got %v", got)
 		}
@@ -181,8 +181,8 @@ func TestCopiesOfAPage(t *testing.T) {
 			t.Errorf("stored again: got %v", got)
 		}
 		// A result about the old location does not affect the new location.
-		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
-		w.ok(w.BodiesLost(t.Context(), "no such key", bodyHash("one")))
+		w.ok(w.MarkBodiesLost(t.Context(), all[0].Location.Key, bodyHash("one")))
+		w.ok(w.MarkBodiesLost(t.Context(), "no such key", bodyHash("one")))
 		if !w.has("one") {
 			t.Error("the body is lost again")
 		}
@@ -229,7 +229,7 @@ func TestArchiveRetention(t *testing.T) {
 		if again, _ := w.due(); len(again) != 1 {
 			t.Errorf("claimed again: got %v", again)
 		}
-		w.ok(w.PacksDeleted(t.Context(), pack.Seq))
+		w.ok(w.DeletePacks(t.Context(), pack.Seq))
 		w.clock.Advance(10 * time.Minute)
 		if again, _ := w.due(); len(again) != 0 {
 			t.Errorf("already deleted: got %v", again)
@@ -277,7 +277,7 @@ func TestMoveBodies(t *testing.T) {
 		if deleting, moving := w.due(); len(deleting) != 0 || len(moving) != 1 || moving[0] != pack.Seq {
 			t.Errorf("a quarter used: got %v, %v", deleting, moving)
 		}
-		bodies, err := w.BodiesOf(t.Context(), pack.Seq)
+		bodies, err := w.PackBodies(t.Context(), pack.Seq)
 		w.ok(err)
 		if len(bodies) != 1 || bodies[0] != pack.Bodies[3] {
 			t.Fatalf("got bodies %v", bodies)
@@ -288,7 +288,7 @@ func TestMoveBodies(t *testing.T) {
 		w.ok(w.MoveBodies(t.Context(), late, pack.Seq))
 		all, err := w.Copies(t.Context(), page, 10)
 		w.ok(err)
-		if len(all) != 1 || all[0].Place != (crawl.BodyPlace{Key: "key 2", Length: bodyBytes}) {
+		if len(all) != 1 || all[0].Location != (crawl.BodyLocation{Key: "key 2", Length: bodyBytes}) {
 			t.Errorf("got %+v", all)
 		}
 		w.clock.Advance(6 * time.Minute)
@@ -313,7 +313,7 @@ func TestMoveBodiesTooLate(t *testing.T) {
 			t.Fatalf("got packs to delete %v", deleting)
 		}
 		w.ok(w.MoveBodies(t.Context(), to, from.Seq))
-		bodies, err := w.BodiesOf(t.Context(), from.Seq)
+		bodies, err := w.PackBodies(t.Context(), from.Seq)
 		w.ok(err)
 		if len(bodies) != 1 {
 			t.Error("the body was moved to a pack that is being deleted")
@@ -374,7 +374,7 @@ func TestCopiesAreLimited(t *testing.T) {
 			t.Error("other bodies than the first two are deleted")
 		}
 		last := all[0].Hash
-		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, last))
+		w.ok(w.MarkBodiesLost(t.Context(), all[0].Location.Key, last))
 		lost, err := w.RecordCopies(t.Context(), crawl.StoredPack{}, crawl.NewCopy{Source: page.SourceSeq, URL: page.URL, Hash: last, At: w.Now()})
 		w.ok(err)
 		if len(lost) != 1 {

@@ -40,7 +40,7 @@ func TestMigrationToPacks(t *testing.T) {
 			all, err := w.Copies(t.Context(), page, 10)
 			w.ok(err)
 			hash := bodyHash("kept").String()
-			if len(all) != 1 || all[0].Hash != bodyHash("kept") || all[0].Place != (crawl.BodyPlace{Key: hash[:2] + "/" + hash + ".html.zst"}) {
+			if len(all) != 1 || all[0].Hash != bodyHash("kept") || all[0].Location != (crawl.BodyLocation{Key: hash[:2] + "/" + hash + ".html.zst"}) {
 				t.Errorf("got copies %+v", all)
 			}
 			w.clock.Advance(time.Hour)

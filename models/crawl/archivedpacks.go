@@ -14,16 +14,16 @@ import (
 // deleting an object or moving a body twice does no harm.
 const sweepTimeout = 5 * time.Minute
 
-// DuePack is a pack of which less than half is used.
-type DuePack struct {
+// ClaimedPack is a pack of which less than half is used.
+type ClaimedPack struct {
 	Seq      int64
 	Key      string // of its object
 	Deleting bool   // the pack is empty and stays empty: delete its object
 }
 
-// DuePacks claims up to limit packs of which less than half is used. The caller moves their bodies to another pack and calls
-// MoveBodies, or deletes their objects and calls PacksDeleted. Otherwise they are due again after some minutes.
-func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err error) {
+// ClaimPacks claims up to limit packs of which less than half is used. The caller moves their bodies to another pack and calls
+// MoveBodies, or deletes their objects and calls DeletePacks. Otherwise they are due again after some minutes.
+func (s *Store) ClaimPacks(ctx context.Context, limit int) (packs []ClaimedPack, err error) {
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		packs = nil
@@ -40,8 +40,8 @@ func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err e
 	return packs, nil
 }
 
-// BodiesOf returns the bodies in a pack.
-func (s *Store) BodiesOf(ctx context.Context, pack int64) ([]PackedBody, error) {
+// PackBodies returns the bodies in a pack.
+func (s *Store) PackBodies(ctx context.Context, pack int64) ([]PackedBody, error) {
 	var found []struct {
 		Hash                    []byte
 		StartBytes, LengthBytes int64
@@ -77,8 +77,8 @@ func (s *Store) MoveBodies(ctx context.Context, to StoredPack, from ...int64) er
 	return nil
 }
 
-// PacksDeleted deletes the rows of packs from DuePacks whose objects are deleted.
-func (s *Store) PacksDeleted(ctx context.Context, packs ...int64) error {
+// DeletePacks deletes the rows of packs from ClaimPacks whose objects are deleted.
+func (s *Store) DeletePacks(ctx context.Context, packs ...int64) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return models.RowsOf("seq bigint", packs).Exec(tx, "DELETE FROM archive_packs WHERE seq IN (SELECT seq FROM {rows} AS r) AND deleting").Error
 	})
@@ -88,9 +88,9 @@ func (s *Store) PacksDeleted(ctx context.Context, packs ...int64) error {
 	return nil
 }
 
-// BodiesLost records that the object with a key lacks bodies or has them damaged. Their copies are not listed until a page
+// MarkBodiesLost records that the object with a key lacks bodies or has them damaged. Their copies are not listed until a page
 // with such a body is fetched and stored again. Bodies that have moved to another object are not lost.
-func (s *Store) BodiesLost(ctx context.Context, key string, hashes ...BodyHash) error {
+func (s *Store) MarkBodiesLost(ctx context.Context, key string, hashes ...BodyHash) error {
 	rows := models.NewRows("hash bytes")
 	for _, h := range hashes {
 		rows.Add(h[:])

@@ -45,7 +45,7 @@ func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err er
 		n = len(gone)
 		open, deleted := map[int64]int{}, make([]string, len(gone))
 		for i, g := range gone {
-			deleted[i] = EntryRow{Seq: g.Seq, CreatedAt: g.CreatedAt}.ID()
+			deleted[i] = FrontierEntry{Seq: g.Seq, CreatedAt: g.CreatedAt}.ID()
 			if g.Status == EntryPending || g.Status == EntryFetching {
 				open[g.CrawlSeq]++
 			}
@@ -103,7 +103,7 @@ func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 	// The host may have been reaped since: insert it again.
 	hosts, rows, ids := map[string]bool{}, models.NewRows("seq bigint, host text"), make([]string, len(failed))
 	for i, f := range failed {
-		ids[i] = EntryRow{Seq: f.Seq, CreatedAt: f.CreatedAt}.ID()
+		ids[i] = FrontierEntry{Seq: f.Seq, CreatedAt: f.CreatedAt}.ID()
 		host := models.HostPort(f.URL)
 		hosts[host] = true
 		rows.Add(f.Seq, host)

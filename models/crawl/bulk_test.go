@@ -46,10 +46,10 @@ func (w *world) failures(paths ...string) crawl.Execution {
 	tn.Add(fetched(tn, w.Now(), paths...))
 	w.ok(w.Record(w.Context(), tn))
 	tn = w.turn()
-	for _, entry := range tn.Left {
+	for _, entry := range tn.Unfetched {
 		tn.Add(crawl.Result{Entry: entry, Status: crawl.EntryFailed, Reason: "status 500"})
 	}
-	tn.Left = nil
+	tn.Unfetched = nil
 	w.ok(w.Record(w.Context(), tn))
 	return e
 }
@@ -138,7 +138,7 @@ func TestRetryEntries(t *testing.T) {
 		if e.Queued != 0 || e.Failed != 1 || e.Fetched != 3 {
 			w.Errorf("in the end: %d queued, %d failed, %d fetched", e.Queued, e.Failed, e.Fetched)
 		}
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 		w.canRetry(0)
 		if n, err := w.RetryEntries(w.Context(), ids[3]); err != nil || n != 0 {
 			w.Errorf("%d retried of a crawl that has ended: %v", n, err)
@@ -154,8 +154,8 @@ func TestRetryOfEntryWithReapedHost(t *testing.T) {
 		w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error { return tx.Exec("DELETE FROM crawl_hosts").Error }))
 		n, err := w.RetryEntries(w.Context(), ids...)
 		w.ok(err)
-		if tn := w.turn(); n != 1 || len(tn.Left) != 1 || tn.Left[0].URL != "http://b.example/" {
-			w.Errorf("%d retried, to fetch: %+v", n, tn.Left)
+		if tn := w.turn(); n != 1 || len(tn.Unfetched) != 1 || tn.Unfetched[0].URL != "http://b.example/" {
+			w.Errorf("%d retried, to fetch: %+v", n, tn.Unfetched)
 		}
 	})
 }
@@ -166,8 +166,8 @@ func TestRetryOfManualEntry(t *testing.T) {
 		_, _, err := w.AddEntry(w.Context(), "http://a.example/by-hand", "")
 		w.ok(err)
 		tn := w.turn()
-		tn.Add(crawl.Result{Entry: tn.Left[0], Status: crawl.EntryFailed, Reason: "status 500"})
-		tn.Left = nil
+		tn.Add(crawl.Result{Entry: tn.Unfetched[0], Status: crawl.EntryFailed, Reason: "status 500"})
+		tn.Unfetched = nil
 		w.ok(w.Record(w.Context(), tn))
 		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)
 		w.ok(err)
@@ -183,8 +183,8 @@ func TestRetryOfManualEntry(t *testing.T) {
 		if n, err := w.RetryEntries(w.Context(), id); err != nil || n != 1 {
 			w.Errorf("%d retried: %v", n, err)
 		}
-		if tn := w.turn(); len(tn.Left) != 1 {
-			w.Errorf("to fetch: %+v", tn.Left)
+		if tn := w.turn(); len(tn.Unfetched) != 1 {
+			w.Errorf("to fetch: %+v", tn.Unfetched)
 		}
 	})
 }

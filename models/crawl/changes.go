@@ -9,8 +9,8 @@ import (
 	"linkwatch/models"
 )
 
-// Changes reports changes of the jobs that the actor of Next can see. It is not safe for concurrent use.
-type Changes struct {
+// JobWatcher reports changes of the jobs that the actor of Next can see. It is not safe for concurrent use.
+type JobWatcher struct {
 	s        *Store
 	since    models.Time           // earlier changes were reported
 	reported map[int64]models.Time // reported changes after since, by job
@@ -25,14 +25,14 @@ const (
 	maxChangesPerCall = 10_000 // approximate number of jobs per call
 )
 
-// NewChanges returns a Changes that reports changes from now on.
-func (s *Store) NewChanges() *Changes {
-	return &Changes{s: s, since: s.clock.Now(), reported: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
+// NewJobWatcher returns a Changes that reports changes from now on.
+func (s *Store) NewJobWatcher() *JobWatcher {
+	return &JobWatcher{s: s, since: s.clock.Now(), reported: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
 }
 
 // Next returns the jobs that changed since the previous call, and the executions that progressed or ended. If several
 // executions of a job started and ended between two calls, it returns the newest.
-func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
+func (c *JobWatcher) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
 	tx := c.s.db.Read(ctx)
 	var js []Job
 	visible, args := ofVisibleSource(tx, "j.source_seq")

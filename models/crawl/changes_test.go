@@ -10,7 +10,7 @@ import (
 // TestChanges checks that each change of a job, progress and the end of an execution are reported once.
 func TestChanges(t *testing.T) {
 	each(t, func(w *world) {
-		changes := w.NewChanges()
+		changes := w.NewJobWatcher()
 		next := func(jobs, executions int) ([]crawl.Job, []crawl.Execution) {
 			t.Helper()
 			js, es, err := changes.Next(w.Context())
@@ -39,7 +39,7 @@ func TestChanges(t *testing.T) {
 		}
 		next(0, 0)
 		w.clock.Advance(10 * time.Second)
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 		if js, es := next(1, 1); js[0].Status != crawl.Completed || es[0].Status != crawl.ExecutionCompleted {
 			t.Errorf("got end %+v, %+v", js, es)
 		}
@@ -54,7 +54,7 @@ func TestChangesOfAShortExecution(t *testing.T) {
 		early := w.job("http://early.example/", 24*time.Hour)
 		w.run(early, 1)
 		w.clock.Advance(time.Second)
-		changes := w.NewChanges()
+		changes := w.NewJobWatcher()
 		next := func(jobs int, executions ...int) {
 			t.Helper()
 			js, es, err := changes.Next(w.Context())

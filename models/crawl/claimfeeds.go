@@ -12,8 +12,8 @@ import (
 	"linkwatch/models/lease"
 )
 
-// DueFeed is a feed that an instance has claimed for a poll.
-type DueFeed struct {
+// ClaimedFeed is a feed that an instance has claimed for a poll.
+type ClaimedFeed struct {
 	Seq          int64
 	URL          string
 	ETag         string `gorm:"column:etag"` // of the last full read; "" = none
@@ -32,7 +32,7 @@ type DueFeed struct {
 const fullReadInterval = keepFeedEntry / 2
 
 // Validators returns the validators of a conditional request for the feed, or "" if the feed must be read in full.
-func (f DueFeed) Validators(now models.Time) (etag, lastModified string) {
+func (f ClaimedFeed) Validators(now models.Time) (etag, lastModified string) {
 	if f.ReadAt.Before(now.Add(-fullReadInterval).Time) {
 		return "", ""
 	}
@@ -44,7 +44,7 @@ const claimableFeeds = "claimed_by IS NULL AND EXISTS (SELECT 1 FROM sources AS 
 
 // ClaimFeeds claims up to n due feeds of enabled sources, the longest overdue first. next is when the next of the other
 // feeds is due, or zero if there is none. Errors include lease.ErrLost.
-func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds []DueFeed, next models.Time, err error) {
+func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds []ClaimedFeed, next models.Time, err error) {
 	now := s.clock.Now()
 	next, err = lease.Claim(ctx, s.db, holder, now, firstFeed, func(tx *gorm.DB) error {
 		feeds = nil
@@ -57,7 +57,7 @@ func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds [
 	if err != nil {
 		return nil, models.Time{}, fmt.Errorf("claim feeds: %w", err)
 	}
-	slices.SortFunc(feeds, func(a, b DueFeed) int { return a.NextPollAt.Compare(b.NextPollAt.Time) })
+	slices.SortFunc(feeds, func(a, b ClaimedFeed) int { return a.NextPollAt.Compare(b.NextPollAt.Time) })
 	return feeds, next, nil
 }
 
@@ -71,7 +71,7 @@ func firstFeed(tx *gorm.DB) (next models.Time, err error) {
 
 // ReleaseOtherFeeds releases all feeds that an instance has claimed, except keep. Call it after a claim that may or may not
 // have been committed.
-func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []DueFeed) error {
+func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []ClaimedFeed) error {
 	rows := models.NewRows("seq bigint")
 	for _, f := range keep {
 		rows.Add(f.Seq)
@@ -86,10 +86,10 @@ func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []D
 	return nil
 }
 
-// HoldHost claims the host of a URL, so that only the holder sends requests to it until RecordPolls or ReleaseFeeds. ok is
+// ClaimHost claims the host of a URL, so that only the holder sends requests to it until RecordPolls or ReleaseFeeds. ok is
 // false if another instance has claimed it. wait is the rest of the host's pause. If wait is longer than most, the host is
 // not claimed. Errors include lease.ErrLost.
-func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most time.Duration) (h Host, wait time.Duration, ok bool, err error) {
+func (s *Store) ClaimHost(ctx context.Context, holder lease.ID, url string, most time.Duration) (h Host, wait time.Duration, ok bool, err error) {
 	host := models.HostPort(url)
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		h, wait, ok = Host{}, 0, false
@@ -114,7 +114,7 @@ func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most 
 		ok = true
 		// If this instance dies, other instances still keep the pause.
 		return tx.Raw("UPDATE crawl_hosts SET claimed_by = ?, claim = claim + 1, next_at = ? WHERE seq = ? RETURNING *",
-			holder, at.Add(TurnTime), free[0].Seq).Scan(&h).Error
+			holder, at.Add(MaxClaimTime), free[0].Seq).Scan(&h).Error
 	})
 	if err != nil {
 		return Host{}, 0, false, fmt.Errorf("claim host of feed: %w", err)
@@ -124,20 +124,20 @@ func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most 
 
 // ReleasedFeed is a feed that was not polled, with the hosts that were claimed for it.
 type ReleasedFeed struct {
-	DueFeed
+	ClaimedFeed
 	Hosts []Host // with their new NextAt
-	After time.Duration
+	Delay time.Duration
 }
 
 // ReleaseFeeds releases feeds and their hosts. Each feed can be claimed again after its delay. It skips feeds whose claim
 // was lost.
 func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
-	var turns []*Turn
+	var turns []*HostBatch
 	rows := models.NewRows("seq bigint, claimed_by text, next_poll_at bigint")
 	now := s.clock.Now()
 	for _, f := range back {
 		turns = append(turns, emptyTurns(f.Hosts)...)
-		rows.Add(f.Seq, f.ClaimedBy, now.Add(f.After))
+		rows.Add(f.Seq, f.ClaimedBy, now.Add(f.Delay))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
@@ -162,10 +162,10 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 }
 
 // emptyTurns returns turns without results, to release the hosts.
-func emptyTurns(hosts []Host) []*Turn {
-	turns := make([]*Turn, len(hosts))
+func emptyTurns(hosts []Host) []*HostBatch {
+	turns := make([]*HostBatch, len(hosts))
 	for i, h := range hosts {
-		turns[i] = &Turn{Host: h}
+		turns[i] = &HostBatch{Host: h}
 	}
 	return turns
 }

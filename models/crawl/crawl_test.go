@@ -30,7 +30,7 @@ func TestCrawl(t *testing.T) {
 		if e.Queued != 0 || e.Fetched != 4 || e.Failed != 0 || e.ItemsCrawled != 4 || e.ItemsIndexed != 4 || e.StartHash == "" {
 			t.Errorf("after the crawl: got %+v", e)
 		}
-		err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		err = w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Completed || got.LockToken != nil || !got.NextRunAt.IsZero() {
 			t.Errorf("got job %+v", got)
@@ -57,7 +57,7 @@ func TestInterruptedCrawlContinues(t *testing.T) {
 		w.ok(w.Record(w.Context(), turn))
 		turn = w.turn() // two entries are being fetched when the instance stops
 		turn.Add(fetched(turn, w.Now(), "http://a.example/3"))
-		err := w.EndExecution(w.Context(), first, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true})
+		err := w.EndExecution(w.Context(), first, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true})
 		w.ok(err)
 		w.ok(w.Record(w.Context(), turn)) // its results are stored after another instance took over
 		if got := w.get(j); got.Status != crawl.Scheduled || got.NextRunAt != w.Now() || got.CurrentRetryCount != 0 {
@@ -78,7 +78,7 @@ func TestInterruptedCrawlContinues(t *testing.T) {
 		if first.Status != crawl.ExecutionFailed || first.ErrorMessage != "instance stopped" {
 			t.Errorf("first execution: got %s, %s", first.Status, first.ErrorMessage)
 		}
-		err = w.EndExecution(w.Context(), second, crawl.End{Event: crawl.Succeed})
+		err = w.EndExecution(w.Context(), second, crawl.ExecutionEnd{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Scheduled || !got.NextRunAt.After(w.Now().Time) || got.CrawlSeq != nil {
 			t.Errorf("got job %+v", got)
@@ -104,7 +104,7 @@ func TestCancel(t *testing.T) {
 		if e.Status != crawl.ExecutionCancelled {
 			t.Errorf("got execution status %s", e.Status)
 		}
-		if err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}); !errors.Is(err, crawl.ErrLost) {
+		if err := w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}); !errors.Is(err, crawl.ErrLockLost) {
 			t.Errorf("second end: got %v", err)
 		}
 		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)
@@ -113,8 +113,8 @@ func TestCancel(t *testing.T) {
 			t.Errorf("got frontier %+v", list.Items)
 		}
 		turn = w.turn()
-		if len(turn.Left) != 0 {
-			t.Errorf("got entries of a cancelled crawl: %+v", turn.Left)
+		if len(turn.Unfetched) != 0 {
+			t.Errorf("got entries of a cancelled crawl: %+v", turn.Unfetched)
 		}
 		w.ok(w.Record(w.Context(), turn))
 		if hosts, next, err := w.ClaimHosts(w.Context(), w.me, 10, 0); err != nil || len(hosts) > 0 || !next.IsZero() {
@@ -133,8 +133,8 @@ func TestRedirect(t *testing.T) {
 		w.ok(w.Record(w.Context(), turn))
 		turn = w.turn()
 		for _, to := range []string{"http://b.example/", "http://b.example/", "http://a.example/"} {
-			turn.Add(crawl.Result{Entry: turn.Left[0], Status: crawl.EntryPending, To: to})
-			turn.Left = turn.Left[1:]
+			turn.Add(crawl.Result{Entry: turn.Unfetched[0], Status: crawl.EntryPending, RedirectTo: to})
+			turn.Unfetched = turn.Unfetched[1:]
 		}
 		w.ok(w.Record(w.Context(), turn))
 		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)
@@ -166,7 +166,7 @@ func TestLostClaim(t *testing.T) {
 		turn := w.turn()
 		turn.Add(fetched(turn, w.Now(), "http://a.example/1"))
 		w.ok(w.ReleaseOtherHosts(w.Context(), w.me, nil))
-		w.clock.Advance(crawl.TurnTime)
+		w.clock.Advance(crawl.MaxClaimTime)
 		again := w.turn()
 		w.ok(w.Record(w.Context(), turn))
 		if e, _ = w.Execution(w.Context(), e.ID); e.Fetched != 0 || e.Queued != 1 {
@@ -209,7 +209,7 @@ func TestStaleLocks(t *testing.T) {
 		if got := w.get(j); got.LastError != crawl.Interrupted || got.CurrentRetryCount != 0 {
 			t.Errorf("got job %+v", got)
 		}
-		m, err := w.Collect(w.Context())
+		m, err := w.CollectMetrics(w.Context())
 		w.ok(err)
 		if m.StaleLocksCleared != 2 || m.Jobs[crawl.Scheduled] != 1 {
 			t.Errorf("got metrics %+v", m)

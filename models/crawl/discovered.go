@@ -37,14 +37,14 @@ func hostOf(typed string) string {
 
 func discovered(tx *gorm.DB) *gorm.DB {
 	visible, args := models.Visible(tx, "sources")
-	return tx.Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
+	return tx.Model(&DiscoveredLink{}).Select("discovered_links.*, sources.id AS source_id").
 		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL").Where(visible, args...)
 }
 
 // DiscoveredLinks returns one page of links to hosts outside the allowed domains, the oldest first. limit comes from
 // models.NewLimit. A filter by host or text scans all links.
-func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after models.Cursor, limit int) (models.Slice[Discovered], error) {
-	var page models.Slice[Discovered]
+func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after models.Cursor, limit int) (models.Slice[DiscoveredLink], error) {
+	var page models.Slice[DiscoveredLink]
 	if err := f.check(); err != nil {
 		return page, err
 	}
@@ -75,7 +75,7 @@ func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after m
 	if err := q.Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("load discovered links: %w", err)
 	}
-	return models.NewSlice(page.Items, limit, func(d Discovered) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
+	return models.NewSlice(page.Items, limit, func(d DiscoveredLink) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
 }
 
 // rowsOfIDs returns rows of the ids of a kind, to join. It skips invalid ids. The error is CodeInvalid ("id") for more than
@@ -93,8 +93,8 @@ func rowsOfIDs(kind models.Kind, ids []string) (*models.Rows, error) {
 	return rows, nil
 }
 
-// DiscoveredByID returns up to MaxBulk discovered links, the oldest first. It skips unknown ids.
-func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Discovered, err error) {
+// DiscoveredLinksByID returns up to MaxBulk discovered links, the oldest first. It skips unknown ids.
+func (s *Store) DiscoveredLinksByID(ctx context.Context, ids ...string) (found []DiscoveredLink, err error) {
 	rows, err := rowsOfIDs(models.KindDiscovered, ids)
 	if err != nil {
 		return nil, err
@@ -115,15 +115,15 @@ type Deletion struct {
 	N  int // number of links or pages
 }
 
-// DeleteDiscovered deletes up to MaxBulk discovered links and skips unknown ids. They can be restored for KeepDeleted. A
+// DeleteDiscoveredLinks deletes up to MaxBulk discovered links and skips unknown ids. They can be restored for KeepDeleted. A
 // crawl that finds a link again also restores it. Other instances may still have the link cached, which delays this.
-func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, error) {
+func (s *Store) DeleteDiscoveredLinks(ctx context.Context, ids ...string) (Deletion, error) {
 	rows, err := rowsOfIDs(models.KindDiscovered, ids)
 	if err != nil {
 		return Deletion{}, err
 	}
 	d := Deletion{At: s.clock.Now()}
-	var gone []Discovered
+	var gone []DiscoveredLink
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		gone = nil
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that a crawl can find them again
@@ -152,8 +152,8 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 	return d, nil
 }
 
-// DeletedAt returns the deletion of a time, with the number of links that can still be restored.
-func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error) {
+// DeletionAt returns the deletion of a time, with the number of links that can still be restored.
+func (s *Store) DeletionAt(ctx context.Context, at models.Time) (Deletion, error) {
 	d := Deletion{At: at}
 	tx := s.db.Read(ctx)
 	visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
@@ -164,10 +164,10 @@ func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error)
 	return d, nil
 }
 
-// RestoreDiscovered restores the links that were deleted at a time, and returns their number.
-func (s *Store) RestoreDiscovered(ctx context.Context, at models.Time) (n int, err error) {
+// RestoreDiscoveredLinks restores the links that were deleted at a time, and returns their number.
+func (s *Store) RestoreDiscoveredLinks(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // as in DeleteDiscovered
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // as in DeleteDiscoveredLinks
 			return err
 		}
 		visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
@@ -181,7 +181,7 @@ func (s *Store) RestoreDiscovered(ctx context.Context, at models.Time) (n int, e
 	return n, nil
 }
 
-// ReapDiscovered deletes up to limit discovered links that can no longer be restored.
-func (s *Store) ReapDiscovered(tx *gorm.DB, limit int) (int64, error) {
+// ReapDiscoveredLinks deletes up to limit discovered links that can no longer be restored.
+func (s *Store) ReapDiscoveredLinks(tx *gorm.DB, limit int) (int64, error) {
 	return s.db.DeleteBatch(tx, limit, "discovered_links", "seq", "deleted_at < ? ORDER BY deleted_at", s.clock.Now().Add(-KeepDeleted))
 }

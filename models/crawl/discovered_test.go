@@ -18,7 +18,7 @@ func (w *world) discover(urls ...string) (ids []string) {
 	tn := w.turn()
 	r := fetched(tn, w.Now())
 	for _, u := range urls {
-		r.Discovered = append(r.Discovered, crawl.Discovered{SourceSeq: r.Entry.Crawl.Source, URL: u, Text: "About " + u, FoundOn: r.Entry.URL})
+		r.Discovered = append(r.Discovered, crawl.DiscoveredLink{SourceSeq: r.Entry.Crawl.Source, URL: u, Text: "About " + u, FoundOn: r.Entry.URL})
 	}
 	tn.Add(r)
 	w.ok(w.Record(w.Context(), tn))
@@ -77,15 +77,15 @@ func TestFiltersOfDiscoveredLinks(t *testing.T) {
 func TestDeletedLinksAreRestored(t *testing.T) {
 	each(t, func(w *world) {
 		ids := w.discover("http://x.example/1", "http://x.example/2", "http://x.example/3")
-		byID, err := w.DiscoveredByID(w.Context(), append(slices.Clone(ids), "d_none")...)
+		byID, err := w.DiscoveredLinksByID(w.Context(), append(slices.Clone(ids), "d_none")...)
 		w.ok(err)
 		if len(byID) != 3 || byID[2].ID() != ids[2] || byID[0].SourceID == "" {
 			w.Errorf("by id: %+v", byID)
 		}
-		first, err := w.DeleteDiscovered(w.Context(), ids[0], ids[1], "d_none", models.TimedID(models.KindDiscovered, w.Now(), 99))
+		first, err := w.DeleteDiscoveredLinks(w.Context(), ids[0], ids[1], "d_none", models.TimedID(models.KindDiscovered, w.Now(), 99))
 		w.ok(err)
 		w.clock.Advance(1)
-		again, err := w.DeleteDiscovered(w.Context(), ids[0])
+		again, err := w.DeleteDiscoveredLinks(w.Context(), ids[0])
 		w.ok(err)
 		if first.N != 2 || again.N != 0 {
 			w.Errorf("deleted %d, then %d", first.N, again.N)
@@ -93,25 +93,25 @@ func TestDeletedLinksAreRestored(t *testing.T) {
 		if got := w.discovered(crawl.DiscoveredFilter{}); !slices.Equal(got, []string{"http://x.example/3"}) {
 			w.Errorf("left: %q", got)
 		}
-		if byID, err := w.DiscoveredByID(w.Context(), ids...); err != nil || len(byID) != 1 {
+		if byID, err := w.DiscoveredLinksByID(w.Context(), ids...); err != nil || len(byID) != 1 {
 			w.Errorf("by id after the deletion: %+v %v", byID, err)
 		}
-		if d, err := w.DeletedAt(w.Context(), first.At); err != nil || d.N != 2 {
+		if d, err := w.DeletionAt(w.Context(), first.At); err != nil || d.N != 2 {
 			w.Errorf("%+v %v", d, err)
 		}
-		n, err := w.RestoreDiscovered(w.Context(), first.At)
+		n, err := w.RestoreDiscoveredLinks(w.Context(), first.At)
 		w.ok(err)
 		if got := w.discovered(crawl.DiscoveredFilter{}); n != 2 || len(got) != 3 {
 			w.Errorf("restored %d: %q", n, got)
 		}
-		if n, err := w.RestoreDiscovered(w.Context(), first.At); err != nil || n != 0 {
+		if n, err := w.RestoreDiscoveredLinks(w.Context(), first.At); err != nil || n != 0 {
 			w.Errorf("restored twice: %d %v", n, err)
 		}
 		w.clock.Advance(1)
-		last, err := w.DeleteDiscovered(w.Context(), ids[2])
+		last, err := w.DeleteDiscoveredLinks(w.Context(), ids[2])
 		w.ok(err)
 		reap := func() (n int64) {
-			w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) (err error) { n, err = w.ReapDiscovered(tx, 10); return err }))
+			w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) (err error) { n, err = w.ReapDiscoveredLinks(tx, 10); return err }))
 			return n
 		}
 		if n := reap(); n != 0 {
@@ -121,10 +121,10 @@ func TestDeletedLinksAreRestored(t *testing.T) {
 		if n := reap(); n != 1 {
 			w.Errorf("%d reaped, want 1", n)
 		}
-		if n, err := w.RestoreDiscovered(w.Context(), last.At); err != nil || n != 0 {
+		if n, err := w.RestoreDiscoveredLinks(w.Context(), last.At); err != nil || n != 0 {
 			w.Errorf("restored after the reaper: %d %v", n, err)
 		}
-		if _, err := w.DeleteDiscovered(w.Context(), make([]string, crawl.MaxBulk+1)...); models.CodeOf(err) != models.CodeInvalid {
+		if _, err := w.DeleteDiscoveredLinks(w.Context(), make([]string, crawl.MaxBulk+1)...); models.CodeOf(err) != models.CodeInvalid {
 			w.Errorf("too many: %v", err)
 		}
 	})
@@ -135,7 +135,7 @@ func TestDeletedLinksAreRestored(t *testing.T) {
 func TestDeletedLinkIsRestoredByACrawl(t *testing.T) {
 	each(t, func(w *world) {
 		ids := w.discover("http://x.example/1")
-		_, err := w.DeleteDiscovered(w.Context(), ids...)
+		_, err := w.DeleteDiscoveredLinks(w.Context(), ids...)
 		w.ok(err)
 		w.clock.Advance(1e9)
 		if again := w.discover("http://x.example/1", "http://x.example/2", "http://x.example/2"); len(again) != 2 || again[0] != ids[0] {

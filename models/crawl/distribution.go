@@ -14,7 +14,7 @@ import (
 const scheduledJobs = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
 
 // slotLoad counts the jobs in each slot of the next day. and is an additional condition.
-func (s *Store) slotLoad(tx *gorm.DB, and string, args ...any) (*Load, error) {
+func (s *Store) slotLoad(tx *gorm.DB, and string, args ...any) (*ScheduleLoad, error) {
 	var rows []struct {
 		Slot, Every int64
 		N           int
@@ -43,16 +43,18 @@ func (s *Store) Distribution(ctx context.Context) (slots []Slot, score float64, 
 	return load.Slots(), load.Score(), nil
 }
 
-// Plan is a rebalance: its moves, and the scores of the schedule before and after.
-type Plan struct {
+// RebalancePlan is a rebalance: its moves, and the scores of the schedule before and after.
+type RebalancePlan struct {
 	Moves         []Move
 	Before, After float64
 }
 
-// Preview returns the plan that Rebalance would apply now, for the jobs that the caller can see.
-func (s *Store) Preview(ctx context.Context) (Plan, error) { return s.plan(s.db.Read(ctx)) }
+// PreviewRebalance returns the plan that Rebalance would apply now, for the jobs that the caller can see.
+func (s *Store) PreviewRebalance(ctx context.Context) (RebalancePlan, error) {
+	return s.plan(s.db.Read(ctx))
+}
 
-func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
+func (s *Store) plan(tx *gorm.DB) (p RebalancePlan, err error) {
 	var rows []struct {
 		Seq       int64
 		ID        string
@@ -65,16 +67,16 @@ func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
 	if err != nil {
 		return p, fmt.Errorf("load schedule: %w", err)
 	}
-	jobs := make([]Planned, len(rows))
+	jobs := make([]PlannedJob, len(rows))
 	for i, r := range rows {
-		jobs[i] = Planned{Seq: r.Seq, ID: r.ID, Next: r.NextRunAt.Time, Every: time.Duration(r.Every) * time.Second, MovedAt: r.MovedAt.Time}
+		jobs[i] = PlannedJob{Seq: r.Seq, ID: r.ID, Next: r.NextRunAt.Time, Every: time.Duration(r.Every) * time.Second, MovedAt: r.MovedAt.Time}
 	}
 	p.Moves, p.Before, p.After = Rebalance(s.clock.Now().Time, jobs)
 	return p, nil
 }
 
 // Rebalance moves jobs out of overfull slots, by the rules of the function Rebalance.
-func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
+func (s *Store) Rebalance(ctx context.Context) (p RebalancePlan, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if p, err = s.plan(tx); err != nil {
 			return err
@@ -92,7 +94,7 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was`, now, now).Error
 	})
 	if err != nil {
-		return Plan{}, fmt.Errorf("rebalance schedule: %w", err)
+		return RebalancePlan{}, fmt.Errorf("rebalance schedule: %w", err)
 	}
 	signal(s.wanted)
 	return p, nil
@@ -108,9 +110,9 @@ type Metrics struct {
 	At                models.Time // when they were collected
 }
 
-// Collect counts the figures of the metrics. Its cost grows with the number of jobs, so callers run it every 30 s and not
+// CollectMetrics counts the figures of the metrics. Its cost grows with the number of jobs, so callers run it every 30 s and not
 // per request.
-func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
+func (s *Store) CollectMetrics(ctx context.Context) (m Metrics, err error) {
 	tx := s.db.Read(ctx)
 	for _, read := range []func() error{
 		func() (err error) { m.Jobs, err = s.StatusCounts(ctx); return },
@@ -138,8 +140,8 @@ func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
 	return m, nil
 }
 
-// NotePoll records the time of the latest poll for due jobs.
-func (s *Store) NotePoll(ctx context.Context) error {
+// RecordSchedulerPoll records the time of the latest poll for due jobs.
+func (s *Store) RecordSchedulerPoll(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE scheduler_totals SET last_poll_at = ?", s.clock.Now()).Error
 	})

@@ -43,13 +43,13 @@ type SentDocument struct {
 	Error   string // why the search engine refused the document; "" = it was stored or deleted
 }
 
-// Unsent returns up to limit documents that the search engine does not have yet, of pages after a seq, ordered by seq.
-func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document, error) {
+// UnsentDocuments returns up to limit documents that the search engine does not have yet, of pages after a seq, ordered by seq.
+func (s *Store) UnsentDocuments(ctx context.Context, after int64, limit int) ([]Document, error) {
 	var pages []struct {
 		Page
 		SourceName  string
 		PrivateTo   string
-		VersionText Packed
+		VersionText CompressedText
 	}
 	err := s.db.Read(ctx).Raw(`SELECT due.*, s.id AS source_id, s.name AS source_name, s.private_to, v.text AS version_text
 		FROM (SELECT * FROM crawled_pages WHERE unsent AND seq > ? ORDER BY seq LIMIT ?) AS due JOIN sources AS s ON s.seq = due.source_seq
@@ -59,7 +59,7 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 	}
 	docs := make([]Document, len(pages))
 	for i, p := range pages {
-		text, err := p.VersionText.Unpack()
+		text, err := p.VersionText.Decompress()
 		if err != nil {
 			text = "" // the other fields of the page are still useful
 		}
@@ -73,8 +73,8 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 	return docs, nil
 }
 
-// Sent marks documents as stored or refused by the search engine. A page that has changed meanwhile is still to be sent.
-func (s *Store) Sent(ctx context.Context, done []SentDocument) error {
+// MarkSent marks documents as stored or refused by the search engine. A page that has changed meanwhile is still to be sent.
+func (s *Store) MarkSent(ctx context.Context, done []SentDocument) error {
 	rows := models.NewRows("seq bigint, revision bigint")
 	for _, d := range done {
 		rows.Add(d.Seq, d.Version)

@@ -12,8 +12,8 @@ import (
 	"linkwatch/models/audit"
 )
 
-// EntryRow is an entry of the frontier in lists.
-type EntryRow struct {
+// FrontierEntry is an entry of the frontier in lists.
+type FrontierEntry struct {
 	Seq         int64
 	SourceID    string
 	ExecutionID string // the newest execution of its crawl; "" = added manually
@@ -28,7 +28,7 @@ type EntryRow struct {
 }
 
 // ID returns the public id of the entry.
-func (e EntryRow) ID() string { return models.TimedID(models.KindFrontier, e.CreatedAt, e.Seq) }
+func (e FrontierEntry) ID() string { return models.TimedID(models.KindFrontier, e.CreatedAt, e.Seq) }
 
 // EntryFilter selects entries of the frontier. The zero value selects all.
 type EntryFilter struct {
@@ -57,8 +57,8 @@ const selectEntries = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS ex
 const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.status, '') <> 'running' AND coalesce(j.crawl_seq, 0) <> f.crawl_seq`
 
 // Frontier returns one page of the frontier, the oldest entry first. limit comes from models.NewLimit.
-func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor, limit int) (models.Slice[EntryRow], error) {
-	var page models.Slice[EntryRow]
+func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor, limit int) (models.Slice[FrontierEntry], error) {
+	var page models.Slice[FrontierEntry]
 	err := errors.Join(
 		models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.execution_id", f.ExecutionID),
 		models.CheckFilter("query.host", f.Host), models.CheckFilter("query.q", f.Text),
@@ -104,20 +104,20 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	if err != nil {
 		return page, fmt.Errorf("load frontier: %w", err)
 	}
-	return models.NewSlice(page.Items, limit, func(e EntryRow) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} }), nil
+	return models.NewSlice(page.Items, limit, func(e FrontierEntry) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} }), nil
 }
 
 // Entry returns an entry by id. The error is CodeNotFound if there is none.
-func (s *Store) Entry(ctx context.Context, id string) (EntryRow, error) {
+func (s *Store) Entry(ctx context.Context, id string) (FrontierEntry, error) {
 	return entry(s.db.Read(ctx), id)
 }
 
-func entry(tx *gorm.DB, id string) (e EntryRow, err error) {
+func entry(tx *gorm.DB, id string) (e FrontierEntry, err error) {
 	at, seq, err := models.ParseTimedID(models.KindFrontier, id)
 	if err != nil {
 		return e, models.NotFound("frontier entry")
 	}
-	var found []EntryRow
+	var found []FrontierEntry
 	sql, args := entryRows(tx)
 	if err := tx.Raw(sql+" AND f.seq = ? AND f.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
 		return e, fmt.Errorf("load frontier entry: %w", err)
@@ -132,7 +132,7 @@ func entry(tx *gorm.DB, id string) (e EntryRow, err error) {
 // followed. If sourceID is "", the source is one of the URL's host, and is created if there is none. If the URL is already
 // waiting, that entry is returned and created is false. Errors are CodeInvalid ("url", "source_id"), and CodeConflict if the
 // source is disabled.
-func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow, created bool, err error) {
+func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e FrontierEntry, created bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if _, err := models.ParseURL("url", url); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		}
 		created = n > 0
 		h := hashOf(normal)
-		var found []EntryRow
+		var found []FrontierEntry
 		sql, args := entryRows(tx)
 		if err := tx.Raw(sql+" AND f.crawl_seq = 0 AND f.url_hash = ? AND f.scope_seq = ?", append(args, h[:], src.scope())...).Scan(&found).Error; err != nil {
 			return err
@@ -194,11 +194,11 @@ func (s Source) scope() int64 {
 // enqueueManual adds normalized URLs to the frontier, to be fetched once. It returns the number of URLs that were not
 // already waiting.
 func (s *Store) enqueueManual(tx *gorm.DB, src Source, urls []string) (added int, err error) {
-	rows, found := models.NewRows("url_hash bytes"), make([]Found, len(urls))
+	rows, found := models.NewRows("url_hash bytes"), make([]FoundURL, len(urls))
 	for i, url := range urls {
 		h := hashOf(url)
 		rows.Add(h[:])
-		found[i] = Found{Source: src.Seq, URL: url}
+		found[i] = FoundURL{Source: src.Seq, URL: url}
 	}
 	// A finished entry, or one that is no longer fetched, is replaced.
 	err = rows.Exec(tx, `DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash IN (SELECT url_hash FROM {rows} AS r) AND scope_seq = ? AND (status IN ('done', 'failed')

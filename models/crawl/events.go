@@ -20,11 +20,11 @@ func Events() []event.Type {
 	return []event.Type{
 		{
 			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl and all its retries failed.", Subject: "job", Noun: "crawl job",
-			Did: "failed", DidMany: "failed", Over: "completed again", Default: true,
+			Verb: "failed", PluralVerb: "failed", Over: "completed again", Default: true,
 		},
 		{
 			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed, or that the page is gone.", Subject: "page", Noun: "page",
-			Did: "changed", DidMany: "changed", Once: true,
+			Verb: "changed", PluralVerb: "changed", Once: true,
 		},
 	}
 }

@@ -20,13 +20,13 @@ func TestFailedJobsHaveEvents(t *testing.T) {
 		j := w.job("https://a.test/", 0)
 		for range 1 + w.get(j).MaxRetries {
 			tells()
-			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Fail, Error: "broken"}))
+			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.ExecutionEnd{Event: crawl.Fail, Error: "broken"}))
 			w.clock.Advance(2 * time.Hour)
 		}
 		tells("job.failed began Crawl of https://a.test/: broken")
 		_, err := w.Act(w.Context(), j.ID, crawl.Retry)
 		w.ok(err)
-		w.ok(w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Succeed}))
+		w.ok(w.EndExecution(w.Context(), w.begin(), crawl.ExecutionEnd{Event: crawl.Succeed}))
 		tells("job.failed ended Crawl of https://a.test/")
 	})
 }
@@ -35,7 +35,7 @@ func TestDeletedJobsResolveTheirEvents(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("https://a.test/", 0)
 		for range 1 + w.get(j).MaxRetries {
-			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Fail, Error: "broken"}))
+			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.ExecutionEnd{Event: crawl.Fail, Error: "broken"}))
 			w.clock.Advance(2 * time.Hour)
 		}
 		modelstest.Events(w.T, w.db)

@@ -71,8 +71,8 @@ func (e Execution) Duration(now models.Time) time.Duration {
 	return max(0, e.CompletedAt.Sub(e.StartedAt.Time))
 }
 
-// Known returns the number of URLs that the crawl has found so far.
-func (e Execution) Known() int { return e.Queued + e.Fetched + e.Failed }
+// KnownURLs returns the number of URLs that the crawl has found so far.
+func (e Execution) KnownURLs() int { return e.Queued + e.Fetched + e.Failed }
 
 func executions(tx *gorm.DB) *gorm.DB {
 	visible, args := ofVisibleSource(tx, "jobs.source_seq")

@@ -67,7 +67,7 @@ func (w *world) crawlPages(j crawl.Job, changes map[string]func(*crawl.Result)) 
 		links = append(links, "http://a.example"+path)
 	}
 	w.fetchAll(changes, links...)
-	w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+	w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 	w.report()
 	w.clock.Advance(time.Minute)
 }
@@ -81,11 +81,11 @@ func (w *world) fetchAll(changes map[string]func(*crawl.Result), links ...string
 		if len(hosts) == 0 {
 			return
 		}
-		t := &crawl.Turn{Host: hosts[0]}
+		t := &crawl.HostBatch{Host: hosts[0]}
 		t.NextAt = w.Now()
-		t.Left, err = w.Load(w.Context(), t.Host, crawl.TurnEntries)
+		t.Unfetched, err = w.LoadEntries(w.Context(), t.Host, crawl.MaxBatchEntries)
 		w.ok(err)
-		for len(t.Left) > 0 {
+		for len(t.Unfetched) > 0 {
 			r := fetched(t, w.Now(), links...)
 			r.Page.ContentType, r.Page.WordCount = "text/html", 300
 			if change := changes[strings.TrimPrefix(r.Entry.URL, "http://a.example")]; change != nil {
@@ -110,7 +110,7 @@ func failed(reason string) func(*crawl.Result) {
 
 func movedTo(path string) func(*crawl.Result) {
 	return func(r *crawl.Result) {
-		r.Page, r.Status, r.To, r.Moved = nil, crawl.EntryPending, "http://a.example"+path, 301
+		r.Page, r.Status, r.RedirectTo, r.MovedStatus = nil, crawl.EntryPending, "http://a.example"+path, 301
 	}
 }
 
@@ -121,7 +121,7 @@ func names(path string) func(*crawl.Result) {
 // insteadOf sets another page within the allowed domains as canonical.
 func insteadOf(path string) func(*crawl.Result) {
 	return func(r *crawl.Result) {
-		r.Page, r.Moved, r.Reason, r.Canonical = nil, 200, crawl.ReasonCanonical, "http://a.example"+path
+		r.Page, r.MovedStatus, r.Reason, r.Canonical = nil, 200, crawl.ReasonCanonical, "http://a.example"+path
 	}
 }
 
@@ -139,7 +139,7 @@ func TestFactsOfPages(t *testing.T) {
 			"/pdf":          func(r *crawl.Result) { r.Page.ContentType, r.Page.WordCount = "application/pdf", 0 },
 			"/self":         names("/self/"),
 			"/other":        names("/plain"),
-			"/away":         func(r *crawl.Result) { movedTo("/plain")(r); r.Moved, r.Away = 0, true },
+			"/away":         func(r *crawl.Result) { movedTo("/plain")(r); r.MovedStatus, r.TemporaryRedirect = 0, true },
 			"/new-copy":     insteadOf("/plain"),
 			"/new-robots":   failed(crawl.ReasonRobots),
 			"/new-loop":     failed(crawl.ReasonRedirects),
@@ -252,7 +252,7 @@ func TestFactsDuringACrawl(t *testing.T) {
 		w.job("http://a.example/", 0)
 		e := w.begin()
 		w.wantFacts("running", map[string]string{"/x": "nothing"})
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Fail, Error: "x"}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Fail, Error: "x"}))
 		w.wantFacts("failed", map[string]string{"/x": "nothing"})
 	})
 }

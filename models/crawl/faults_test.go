@@ -54,7 +54,7 @@ func TestInterruptedCrawlDoesNotBlockItsHost(t *testing.T) {
 		}
 		tn.Add(fetched(tn, w.Now(), links...))
 		w.ok(w.Record(w.Context(), tn))
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Release, GoesOn: true}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Continue: true}))
 		_, err := w.Act(w.Context(), a.ID, crawl.Pause)
 		w.ok(err)
 		w.job("http://a.example/b", 0)
@@ -64,7 +64,7 @@ func TestInterruptedCrawlDoesNotBlockItsHost(t *testing.T) {
 		w.ok(w.Record(w.Context(), tn))
 		for range 3 {
 			tn = w.turn()
-			if len(tn.Left) > 0 {
+			if len(tn.Unfetched) > 0 {
 				return
 			}
 			tn.NextAt = w.Now()
@@ -117,12 +117,12 @@ func TestInterruptedCrawlOfADeletedJobIsReaped(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.job("http://a.example/", 0)
 		e := w.begin()
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Release, GoesOn: true}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Continue: true}))
 		w.ok(w.DeleteJob(w.Context(), a.ID))
 		w.clock.Advance(time.Minute)
 		b := w.job("http://b.example/", 0)
 		e = w.begin()
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Fail, Error: "x"}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Fail, Error: "x"}))
 		w.ok(w.DeleteJob(w.Context(), b.ID))
 		w.clock.Advance(40 * 24 * time.Hour)
 		for range 20 {
@@ -177,8 +177,8 @@ func TestHostIsNotReapedWhileURLsAreAdded(t *testing.T) {
 			go func() {
 				_, err := w.AddJob(context.Background(), crawl.NewJob{URL: "http://a.example/again", Interval: crawl.Interval{Type: crawl.Minutes}})
 				if err == nil {
-					seqs, _, _ := w.Due(context.Background(), 10)
-					_, _, err = w.Begin(context.Background(), w.me, seqs[len(seqs)-1])
+					seqs, _, _ := w.DueJobs(context.Background(), 10)
+					_, _, err = w.StartExecution(context.Background(), w.me, seqs[len(seqs)-1])
 				}
 				done <- err
 			}()
@@ -206,11 +206,11 @@ func TestStartPageThatRedirectsToItself(t *testing.T) {
 		w.job("http://a.example/", 0)
 		w.begin()
 		tn := w.turn()
-		e := tn.Left[0]
-		tn.Left = nil
-		tn.Add(crawl.Result{Entry: e, Status: crawl.EntryPending, To: e.URL})
+		e := tn.Unfetched[0]
+		tn.Unfetched = nil
+		tn.Add(crawl.Result{Entry: e, Status: crawl.EntryPending, RedirectTo: e.URL})
 		w.ok(w.Record(w.Context(), tn))
-		held, err := w.HeldBy(w.Context(), w.me)
+		held, err := w.RunningExecutions(w.Context(), w.me)
 		w.ok(err)
 		if held[0].Queued == 0 && held[0].StartError == "" {
 			w.Error("the execution completes without its start page")
@@ -225,16 +225,16 @@ func TestDeletedDiscoveredLinkIsRestored(t *testing.T) {
 		w.begin()
 		tn := w.turn()
 		r := fetched(tn, w.Now(), "http://a.example/2")
-		r.Discovered = []crawl.Discovered{{SourceSeq: r.Entry.Crawl.Source, URL: "http://x.example/", FoundOn: r.Entry.URL}}
+		r.Discovered = []crawl.DiscoveredLink{{SourceSeq: r.Entry.Crawl.Source, URL: "http://x.example/", FoundOn: r.Entry.URL}}
 		tn.Add(r)
 		w.ok(w.Record(w.Context(), tn))
 		l, err := w.DiscoveredLinks(w.Context(), crawl.DiscoveredFilter{}, models.Cursor{}, 10)
 		w.ok(err)
-		_, err = w.DeleteDiscovered(w.Context(), l.Items[0].ID())
+		_, err = w.DeleteDiscoveredLinks(w.Context(), l.Items[0].ID())
 		w.ok(err)
 		tn = w.turn()
 		r = fetched(tn, w.Now())
-		r.Discovered = []crawl.Discovered{{SourceSeq: r.Entry.Crawl.Source, URL: "http://x.example/", FoundOn: r.Entry.URL}}
+		r.Discovered = []crawl.DiscoveredLink{{SourceSeq: r.Entry.Crawl.Source, URL: "http://x.example/", FoundOn: r.Entry.URL}}
 		tn.Add(r)
 		w.ok(w.Record(w.Context(), tn))
 		if w.n("SELECT count(*) FROM discovered_links WHERE deleted_at IS NULL") == 0 {

@@ -34,7 +34,7 @@ func (w *world) again(f crawl.Feed) crawl.Feed {
 }
 
 // claimFeeds claims all due feeds.
-func (w *world) claimFeeds() []crawl.DueFeed {
+func (w *world) claimFeeds() []crawl.ClaimedFeed {
 	w.Helper()
 	feeds, _, err := w.ClaimFeeds(w.Context(), w.me, 100)
 	w.ok(err)
@@ -235,11 +235,11 @@ func TestOneInstancePollsAFeed(t *testing.T) {
 		if w.ok(err); len(first) != 1 || len(again) != 0 || !next.IsZero() {
 			w.Fatalf("claimed %d and %d, next at %s", len(first), len(again), next)
 		}
-		h, _, ok, err := w.HoldHost(w.Context(), w.me, f.URL, time.Second)
+		h, _, ok, err := w.ClaimHost(w.Context(), w.me, f.URL, time.Second)
 		if w.ok(err); !ok || h.Host != "example.com" {
 			w.Fatalf("the host was not claimed: %+v", h)
 		}
-		if _, _, ok, err := w.HoldHost(w.Context(), other, f.URL, time.Second); err != nil || ok {
+		if _, _, ok, err := w.ClaimHost(w.Context(), other, f.URL, time.Second); err != nil || ok {
 			w.Errorf("the host was claimed twice: %v", err)
 		}
 		w.kill()
@@ -253,13 +253,13 @@ func TestOneInstancePollsAFeed(t *testing.T) {
 		if f := w.again(f); len(w.queued()) != 0 || !f.LastPolledAt.IsZero() {
 			w.Errorf("a poll whose claim was lost was stored: %+v", f)
 		}
-		if _, wait, ok, err := w.HoldHost(w.Context(), other, f.URL, time.Second); err != nil || ok || wait != crawl.TurnTime {
+		if _, wait, ok, err := w.ClaimHost(w.Context(), other, f.URL, time.Second); err != nil || ok || wait != crawl.MaxClaimTime {
 			w.Errorf("the pause of the dead instance is not kept: %s %v", wait, err)
 		}
 		if _, _, err := w.ClaimFeeds(w.Context(), "i_none", 1); err != nil && !errors.Is(err, lease.ErrLost) {
 			w.Error(err)
 		}
-		w.ok(w.ReleaseFeeds(w.Context(), []crawl.ReleasedFeed{{DueFeed: again[0], After: time.Minute}}))
+		w.ok(w.ReleaseFeeds(w.Context(), []crawl.ReleasedFeed{{ClaimedFeed: again[0], Delay: time.Minute}}))
 		if f := w.again(f); f.NextPollAt.Sub(w.Now().Time) != time.Minute {
 			w.Errorf("the feed was released until %s", f.NextPollAt)
 		}

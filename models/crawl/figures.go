@@ -14,9 +14,9 @@ const figuresTTL = 30 * time.Second
 // maxFigures is the maximum number of accounts in the cache.
 const maxFigures = 1000
 
-// FiguresOf returns the figures of the scheduler that the caller can see. For admins they are all. For others they cover the
+// VisibleMetrics returns the figures of the scheduler that the caller can see. For admins they are all. For others they cover the
 // jobs and the load that they can see, and the stored executions of these jobs.
-func (s *Store) FiguresOf(ctx context.Context, all Metrics) (m Metrics, err error) {
+func (s *Store) VisibleMetrics(ctx context.Context, all Metrics) (m Metrics, err error) {
 	tx := s.db.Read(ctx)
 	if seesAll(tx) {
 		return all, nil

@@ -67,12 +67,12 @@ func (w *world) get(j crawl.Job) crawl.Job {
 // begin starts the only due job.
 func (w *world) begin() crawl.Execution {
 	w.Helper()
-	seqs, _, err := w.Due(w.Context(), 10)
+	seqs, _, err := w.DueJobs(w.Context(), 10)
 	w.ok(err)
 	if len(seqs) != 1 {
 		w.Fatalf("%d jobs are due", len(seqs))
 	}
-	e, began, err := w.Begin(w.Context(), w.me, seqs[0])
+	e, began, err := w.StartExecution(w.Context(), w.me, seqs[0])
 	w.ok(err)
 	if !began {
 		w.Fatal("the job did not begin")
@@ -81,30 +81,30 @@ func (w *world) begin() crawl.Execution {
 }
 
 // turn claims the only due host and loads its next entries.
-func (w *world) turn() *crawl.Turn {
+func (w *world) turn() *crawl.HostBatch {
 	w.Helper()
 	hosts, _, err := w.ClaimHosts(w.Context(), w.me, 1, 0)
 	w.ok(err)
 	if len(hosts) != 1 {
 		w.Fatalf("%d hosts are due", len(hosts))
 	}
-	t := &crawl.Turn{Host: hosts[0]}
+	t := &crawl.HostBatch{Host: hosts[0]}
 	t.NextAt = w.Now()
-	t.Left, err = w.Load(w.Context(), t.Host, crawl.TurnEntries)
+	t.Unfetched, err = w.LoadEntries(w.Context(), t.Host, crawl.MaxBatchEntries)
 	w.ok(err)
 	return t
 }
 
 // fetched returns a result of the next entry of a turn: a page with links to paths.
-func fetched(t *crawl.Turn, now models.Time, links ...string) crawl.Result {
-	e := t.Left[0]
-	t.Left = t.Left[1:]
+func fetched(t *crawl.HostBatch, now models.Time, links ...string) crawl.Result {
+	e := t.Unfetched[0]
+	t.Unfetched = t.Unfetched[1:]
 	r := crawl.Result{
-		Entry: e, Status: crawl.EntryDone, Hash: "h" + e.URL, Line: crawl.LogLine(now, "info", "fetched", "url", e.URL),
+		Entry: e, Status: crawl.EntryDone, TextHash: "h" + e.URL, LogLine: crawl.FormatLogLine(now, "info", "fetched", "url", e.URL),
 		Page: &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, Title: "T", ContentHash: "h" + e.URL, FetchedAt: now},
 	}
 	for _, l := range links {
-		r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: l, Depth: e.Depth + 1})
+		r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: l, Depth: e.Depth + 1})
 	}
 	return r
 }
@@ -119,12 +119,12 @@ func (w *world) crawlAll(links func(url string) []string) {
 			return
 		}
 		for _, h := range hosts {
-			t := &crawl.Turn{Host: h}
+			t := &crawl.HostBatch{Host: h}
 			t.NextAt = w.Now()
-			t.Left, err = w.Load(w.Context(), h, crawl.TurnEntries)
+			t.Unfetched, err = w.LoadEntries(w.Context(), h, crawl.MaxBatchEntries)
 			w.ok(err)
-			for len(t.Left) > 0 {
-				t.Add(fetched(t, w.Now(), links(t.Left[0].URL)...))
+			for len(t.Unfetched) > 0 {
+				t.Add(fetched(t, w.Now(), links(t.Unfetched[0].URL)...))
 			}
 			w.ok(w.Record(w.Context(), t))
 		}

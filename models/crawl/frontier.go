@@ -45,8 +45,8 @@ type patternKey struct {
 	hash  hash
 }
 
-// Found is a normalized URL to add to the frontier.
-type Found struct {
+// FoundURL is a normalized URL to add to the frontier.
+type FoundURL struct {
 	Crawl, Source int64
 	URL           string
 	Depth         int
@@ -74,7 +74,7 @@ type newEntry struct {
 
 // enqueue adds URLs to the frontier unless their crawl already has them, and makes their hosts due. It returns the new
 // entries. No host may be reaped meanwhile.
-func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []newEntry, err error) {
+func (s *Store) enqueue(tx *gorm.DB, found []FoundURL) (all []newEntry, err error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -109,7 +109,7 @@ func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []newEntry, err error) 
 }
 
 // Enqueue adds URLs to the frontier of an execution.
-func (s *Store) Enqueue(ctx context.Context, e Execution, found []Found) error {
+func (s *Store) Enqueue(ctx context.Context, e Execution, found []FoundURL) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		all, err := s.enqueue(tx, found)
 		if err != nil {

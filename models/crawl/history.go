@@ -10,8 +10,8 @@ import (
 	"linkwatch/models"
 )
 
-// Versions returns the stored versions of a page, the newest first, without their texts.
-func (s *Store) Versions(ctx context.Context, p Page) (all []Version, err error) {
+// PageVersions returns the stored versions of a page, the newest first, without their texts.
+func (s *Store) PageVersions(ctx context.Context, p Page) (all []Version, err error) {
 	err = s.db.Read(ctx).Omit("text").Where("page_seq = ?", p.Seq).Order("version DESC").Limit(KeepVersions).Find(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("load page versions: %w", err)
@@ -19,8 +19,8 @@ func (s *Store) Versions(ctx context.Context, p Page) (all []Version, err error)
 	return all, nil
 }
 
-// VersionOf returns a version of a page with its text. The error is CodeNotFound if it is not stored.
-func (s *Store) VersionOf(ctx context.Context, p Page, number int) (v Version, err error) {
+// PageVersion returns a version of a page with its text. The error is CodeNotFound if it is not stored.
+func (s *Store) PageVersion(ctx context.Context, p Page, number int) (v Version, err error) {
 	err = s.db.Read(ctx).Where("page_seq = ? AND version = ?", p.Seq, number).Take(&v).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return v, models.NotFound("version")

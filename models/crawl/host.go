@@ -25,9 +25,9 @@ type Host struct {
 	TriedAt   models.Time
 }
 
-// TurnTime is the maximum time for which an instance fetches from a claimed host before it stores the results and releases
+// MaxClaimTime is the maximum time for which an instance fetches from a claimed host before it stores the results and releases
 // it.
-const TurnTime = 2 * time.Second
+const MaxClaimTime = 2 * time.Second
 
 // ClaimHosts claims up to n hosts that are due and have URLs in the frontier, the longest overdue first. An instance that
 // already holds hosts gets its share only: all such hosts divided by the number of instances. next is when the next of the
@@ -47,7 +47,7 @@ func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (h
 		return tx.Raw(`WITH due AS MATERIALIZED (
 				SELECT seq FROM crawl_hosts WHERE next_at <= ? AND claimed_by IS NULL ORDER BY next_at LIMIT ?`+s.db.SkipLocked()+`)
 			UPDATE crawl_hosts SET claimed_by = ?, claim = claim + 1, next_at = ? + delay_ms * 1000
-			WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder, now.Add(TurnTime)).Scan(&hosts).Error
+			WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder, now.Add(MaxClaimTime)).Scan(&hosts).Error
 	})
 	if err != nil {
 		return nil, models.Time{}, fmt.Errorf("claim hosts: %w", err)

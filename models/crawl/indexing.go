@@ -17,7 +17,7 @@ type toIndex struct {
 	URL, Title, Headings, Language string
 	ContentHash                    string
 	NoIndex                        bool `gorm:"column:noindex"`
-	Text                           Packed
+	Text                           CompressedText
 	PublishedAt, CreatedAt, GoneAt models.Time
 	DeletedAt                      models.Time
 }
@@ -53,7 +53,7 @@ func (s *Store) index(ctx context.Context, pages []toIndex) error {
 	entries, remove := map[int64]fulltext.Entry{}, map[int64]bool{}
 	for _, p := range pages {
 		rows.Add(p.Seq, p.Revision)
-		text, err := p.Text.Unpack()
+		text, err := p.Text.Decompress()
 		if err != nil || p.NoIndex || p.ContentHash == "" || !p.GoneAt.IsZero() || !p.DeletedAt.IsZero() {
 			remove[p.Seq] = true
 			continue

@@ -70,8 +70,8 @@ func (j Job) Interval() Interval { return Interval{j.IntervalCount, j.IntervalTy
 // Recurring reports whether the job runs on a schedule.
 func (j Job) Recurring() bool { return j.IntervalCount > 0 }
 
-// Every returns the effective interval: the owner's, or a longer one with adaptive scheduling.
-func (j Job) Every() time.Duration { return time.Duration(j.IntervalSeconds) * time.Second }
+// EffectiveInterval returns the effective interval: the owner's, or a longer one with adaptive scheduling.
+func (j Job) EffectiveInterval() time.Duration { return time.Duration(j.IntervalSeconds) * time.Second }
 
 // adapt sets the effective interval.
 func (j *Job) adapt() {

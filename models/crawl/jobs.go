@@ -127,13 +127,13 @@ func (s *Store) planFirstRun(tx *gorm.DB, j *Job) error {
 	if err != nil {
 		return err
 	}
-	at := load.Least(j.Every())
+	at := load.Least(j.EffectiveInterval())
 	if at.IsZero() {
-		at = now.Add(j.Every()).Time
+		at = now.Add(j.EffectiveInterval()).Time
 	} else {
-		at = Place(at, j.Seq)
+		at = TimeInSlot(at, j.Seq)
 	}
-	if last := now.Add(j.Every()); at.After(last.Time) { // its time in the last slot is after the end of the interval
+	if last := now.Add(j.EffectiveInterval()); at.After(last.Time) { // its time in the last slot is after the end of the interval
 		at = last.Time
 	}
 	j.NextRunAt, j.PlannedAt = models.At(at), models.At(at)

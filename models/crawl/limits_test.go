@@ -78,11 +78,11 @@ func TestPagesOfOnePatternAreLimited(t *testing.T) {
 		if len(said) != 2 || said[0] != "warn URLs skipped count=2 "+reason+"10001" || said[1] != "warn URLs skipped count=1 "+reason+"7000000" {
 			t.Errorf("got log %q", said)
 		}
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 
 		w.job("http://b.example/", 0)
 		e = w.begin()
-		w.ok(w.Enqueue(w.Context(), e, []crawl.Found{{Crawl: e.CrawlSeq, URL: "http://a.example/p/1"}}))
+		w.ok(w.Enqueue(w.Context(), e, []crawl.FoundURL{{Crawl: e.CrawlSeq, URL: "http://a.example/p/1"}}))
 		if n := w.n("SELECT queued FROM job_executions WHERE status = 'running'"); n != 2 {
 			t.Errorf("other crawl: got %d URLs", n)
 		}

@@ -10,19 +10,19 @@ import (
 	"linkwatch/models/audit"
 )
 
-// MaxListed is the maximum number of URLs for CrawlListed.
-const MaxListed = 500
+// MaxSiteURLs is the maximum number of URLs for CrawlSite.
+const MaxSiteURLs = 500
 
-// CrawlListed crawls a site now, together with pages from a list such as a sitemap. The crawl follows links from n.URL. The
+// CrawlSite crawls a site now, together with pages from a list such as a sitemap. The crawl follows links from n.URL. The
 // listed pages are manual entries of the frontier, so pages without links to them are fetched too. A listed page that the
 // crawl also finds is fetched twice.
 //
 // If the source has a scheduled or running job for n.URL, that job runs now. Otherwise n is added. URLs that cannot be
 // crawled or are outside the allowed domains of the source are skipped. Errors are those of AddJob, CodeInvalid ("urls") for
-// more than MaxListed URLs, and CodeConflict if the source is disabled. After an error nothing is changed.
-func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, error) {
-	if len(urls) > MaxListed {
-		return Job{}, models.Invalid("urls", "must be at most %d URLs", MaxListed)
+// more than MaxSiteURLs URLs, and CodeConflict if the source is disabled. After an error nothing is changed.
+func (s *Store) CrawlSite(ctx context.Context, n NewJob, urls []string) (Job, error) {
+	if len(urls) > MaxSiteURLs {
+		return Job{}, models.Invalid("urls", "must be at most %d URLs", MaxSiteURLs)
 	}
 	start, err := models.ParseURL("url", n.URL)
 	if err != nil {

@@ -19,7 +19,7 @@ func (w *world) crawlListed(n crawl.NewJob, urls ...string) crawl.Job {
 	if n.Source.RateLimitMS == nil {
 		n.Source.RateLimitMS = new(0)
 	}
-	j, err := w.CrawlListed(w.Context(), n, urls)
+	j, err := w.CrawlSite(w.Context(), n, urls)
 	w.ok(err)
 	return j
 }
@@ -49,7 +49,7 @@ func TestCrawlListed(t *testing.T) {
 			}
 			return []string{"http://a.example/deeper"} // links of listed pages are not followed
 		})
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 		facts, err := w.FactsOf(w.Context(), []string{"http://a.example/alone", "http://a.example/linked"})
 		w.ok(err)
 		if f := facts["http://a.example/alone"]; f.StatusCode != 200 || !f.Unlinked {
@@ -108,7 +108,7 @@ func (w *world) crawlUnlinked(changes map[string]func(*crawl.Result), paths ...s
 	w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, urls...)
 	e := w.begin()
 	w.fetchAll(changes)
-	w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+	w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 	w.report()
 	w.clock.Advance(time.Minute)
 }
@@ -174,16 +174,16 @@ func TestFactsOfLinkedAndListedPages(t *testing.T) {
 func TestCrawlListedErrors(t *testing.T) {
 	each(t, func(w *world) {
 		var urls []string
-		for i := range crawl.MaxListed {
+		for i := range crawl.MaxSiteURLs {
 			urls = append(urls, fmt.Sprintf("http://a.example/%d", i))
 		}
-		if _, err := w.CrawlListed(w.Context(), crawl.NewJob{URL: "http://a.example/"}, append(urls, "http://a.example/more")); models.CodeOf(err) != models.CodeInvalid {
+		if _, err := w.CrawlSite(w.Context(), crawl.NewJob{URL: "http://a.example/"}, append(urls, "http://a.example/more")); models.CodeOf(err) != models.CodeInvalid {
 			w.Errorf("too many: %v", err)
 		}
-		if _, err := w.CrawlListed(w.Context(), crawl.NewJob{URL: "a.example"}, urls); models.CodeOf(err) != models.CodeInvalid {
+		if _, err := w.CrawlSite(w.Context(), crawl.NewJob{URL: "a.example"}, urls); models.CodeOf(err) != models.CodeInvalid {
 			w.Errorf("no URL: %v", err)
 		}
-		if _, err := w.CrawlListed(w.Context(), crawl.NewJob{URL: "http://a.example/", MaxRetries: new(-1)}, urls); models.CodeOf(err) != models.CodeInvalid || len(w.queuedManual()) != 0 {
+		if _, err := w.CrawlSite(w.Context(), crawl.NewJob{URL: "http://a.example/", MaxRetries: new(-1)}, urls); models.CodeOf(err) != models.CodeInvalid || len(w.queuedManual()) != 0 {
 			w.Errorf("an invalid job: %v, %d wait", err, len(w.queuedManual()))
 		}
 		queries := modelstest.Queries(w.T, w.db)
@@ -192,19 +192,19 @@ func TestCrawlListedErrors(t *testing.T) {
 		w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, urls[1])
 		one := queries.Swap(0)
 		w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, urls...)
-		if n := queries.Load(); n != one || len(w.queuedManual()) != crawl.MaxListed {
+		if n := queries.Load(); n != one || len(w.queuedManual()) != crawl.MaxSiteURLs {
 			w.Errorf("one URL takes %d queries, many %d; %d wait", one, n, len(w.queuedManual()))
 		}
 		l, err := w.Sources(w.Context(), "", models.Cursor{}, 10)
 		w.ok(err)
 		_, err = w.EditSource(w.Context(), l.Items[0].ID, crawl.SourceEdit{Enabled: new(false)})
 		w.ok(err)
-		if _, err := w.CrawlListed(w.Context(), crawl.NewJob{URL: "http://a.example/"}, urls); models.CodeOf(err) != models.CodeConflict {
+		if _, err := w.CrawlSite(w.Context(), crawl.NewJob{URL: "http://a.example/"}, urls); models.CodeOf(err) != models.CodeConflict {
 			w.Errorf("a disabled source: %v", err)
 		}
 		ctx, cancel := context.WithCancel(w.Context())
 		cancel()
-		if _, err := w.CrawlListed(ctx, crawl.NewJob{URL: "http://c.example/"}, urls); err == nil || models.CodeOf(err) == models.CodeConflict {
+		if _, err := w.CrawlSite(ctx, crawl.NewJob{URL: "http://c.example/"}, urls); err == nil || models.CodeOf(err) == models.CodeConflict {
 			w.Errorf("cancelled: %v", err)
 		}
 	})

@@ -13,13 +13,13 @@ import (
 	"linkwatch/models/lease"
 )
 
-// ErrLost is the error of a change to an execution that no longer holds the lock of its job. Another instance may have
+// ErrLockLost is the error of a change to an execution that no longer holds the lock of its job. Another instance may have
 // started a new execution, or a user has cancelled it.
-var ErrLost = errors.New("the execution no longer holds the lock of its job")
+var ErrLockLost = errors.New("the execution no longer holds the lock of its job")
 
-// Due returns up to n due jobs, the longest overdue first. next is when the first of all scheduled jobs is due, or zero if
+// DueJobs returns up to n due jobs, the longest overdue first. next is when the first of all scheduled jobs is due, or zero if
 // there is none.
-func (s *Store) Due(ctx context.Context, n int) (seqs []int64, next models.Time, err error) {
+func (s *Store) DueJobs(ctx context.Context, n int) (seqs []int64, next models.Time, err error) {
 	tx := s.db.Read(ctx)
 	err = tx.Raw("SELECT min(next_run_at) FROM jobs WHERE " + scheduledJobs).Scan(&next).Error
 	if err == nil && !next.IsZero() && !next.After(s.clock.Now().Time) {
@@ -31,10 +31,10 @@ func (s *Store) Due(ctx context.Context, n int) (seqs []int64, next models.Time,
 	return seqs, next, nil
 }
 
-// Begin locks a due job under a lease and starts an execution. began is false if another instance was faster or the job is
+// StartExecution locks a due job under a lease and starts an execution. began is false if another instance was faster or the job is
 // no longer due. An interrupted crawl continues. Otherwise the start page is added to the frontier. Errors include
 // lease.ErrLost.
-func (s *Store) Begin(ctx context.Context, holder lease.ID, seq int64) (e Execution, began bool, err error) {
+func (s *Store) StartExecution(ctx context.Context, holder lease.ID, seq int64) (e Execution, began bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		began = false
 		if err := lease.Hold(tx, holder); err != nil {
@@ -117,19 +117,19 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 	if !ok {
 		url = models.RequestURL(j.URL)
 	}
-	_, err := s.enqueue(tx, []Found{{Crawl: e.CrawlSeq, Source: j.SourceSeq, URL: url}})
+	_, err := s.enqueue(tx, []FoundURL{{Crawl: e.CrawlSeq, Source: j.SourceSeq, URL: url}})
 	return e, err
 }
 
-// Held is what the holder of a running job needs to know about it.
-type Held struct {
+// RunningExecution is what the holder of a running job needs to know about it.
+type RunningExecution struct {
 	Execution
 	Enabled bool // the source is enabled
 	Deleted bool // the job or its source is deleted
 }
 
-// HeldBy returns the executions that run under a lease.
-func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err error) {
+// RunningExecutions returns the executions that run under a lease.
+func (s *Store) RunningExecutions(ctx context.Context, holder lease.ID) (all []RunningExecution, err error) {
 	err = s.db.Read(ctx).Raw(`SELECT e.*, j.id AS job_id, s.enabled AS enabled, j.deleted_at IS NOT NULL OR s.deleted_at IS NOT NULL AS deleted
 		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions AND e.status = 'running'
 		JOIN sources AS s ON s.seq = j.source_seq WHERE j.claimed_by = ?`, holder).Scan(&all).Error
@@ -139,12 +139,12 @@ func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err er
 	return all, nil
 }
 
-// End is how an execution ends.
-type End struct {
+// ExecutionEnd is how an execution ends.
+type ExecutionEnd struct {
 	Event Event  // Succeed, Fail or Release
 	Error string // why it failed or was released; "" with Succeed
-	// GoesOn makes a released job due at once, to continue its crawl.
-	GoesOn       bool
+	// Continue makes a released job due at once, to continue its crawl.
+	Continue     bool
 	Stack        string // of a panic
 	MemoryPeakMB int64
 }
@@ -152,9 +152,9 @@ type End struct {
 // EndExecution ends an execution and unlocks its job. After Succeed a recurring job is scheduled again, in phase with its
 // schedule. After Fail the job is retried if it has retries left. After Release it is scheduled again without using up a
 // retry. The error is ErrLost if the execution no longer holds the lock.
-func (s *Store) EndExecution(ctx context.Context, e Execution, end End) error {
+func (s *Store) EndExecution(ctx context.Context, e Execution, end ExecutionEnd) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.end(tx, e.JobSeq, e.LockToken, end) })
-	if err != nil && !errors.Is(err, ErrLost) {
+	if err != nil && !errors.Is(err, ErrLockLost) {
 		return fmt.Errorf("end crawl: %w", err)
 	}
 	signal(s.wanted)
@@ -162,14 +162,14 @@ func (s *Store) EndExecution(ctx context.Context, e Execution, end End) error {
 }
 
 // end ends the execution that holds a token.
-func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
+func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) error {
 	var js []Job
 	err := tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("seq = ? AND lock_token = ? AND status = 'running'", jobSeq, token).Find(&js).Error
 	if err != nil {
 		return err
 	}
 	if len(js) == 0 {
-		return ErrLost
+		return ErrLockLost
 	}
 	j, now, failed := js[0], s.clock.Now(), js[0].LastError != ""
 	if j.Status, err = Next(j.Status, end.Event); err != nil {
@@ -189,7 +189,7 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 		}
 	case Release:
 		j.NextRunAt = now
-		if end.GoesOn {
+		if end.Continue {
 			err = tx.Raw("SELECT crawl_seq FROM job_executions WHERE job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Scan(&j.CrawlSeq).Error
 		} else if j.Recurring() {
 			j.reschedule(now)
@@ -202,7 +202,7 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 	}
 	switch {
 	case end.Event == Fail && j.Status == Failed:
-		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Began, now)})
+		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Started, now)})
 	case end.Event == Succeed && failed:
 		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Ended, now)})
 	}
@@ -244,7 +244,7 @@ func (j *Job) reschedule(now models.Time) {
 	if planned.IsZero() {
 		planned = now
 	}
-	j.PlannedAt = models.At(NextRun(planned.Time, j.Every(), now.Time))
+	j.PlannedAt = models.At(NextRun(planned.Time, j.EffectiveInterval(), now.Time))
 	j.NextRunAt = j.PlannedAt
 }
 

@@ -30,7 +30,7 @@ func TestLockHasOneWinner(t *testing.T) {
 			for _, holder := range holders {
 				all.Go(func() {
 					<-start
-					e, began, err := w.Begin(w.Context(), holder, w.get(j).Seq)
+					e, began, err := w.StartExecution(w.Context(), holder, w.get(j).Seq)
 					if err != nil {
 						t.Error(err)
 					}
@@ -48,7 +48,7 @@ func TestLockHasOneWinner(t *testing.T) {
 			if winner.ExecutionNumber != round || winner.LockToken == "" {
 				t.Errorf("round %d: got %+v", round, winner)
 			}
-			err := w.EndExecution(w.Context(), winner, crawl.End{Event: crawl.Succeed})
+			err := w.EndExecution(w.Context(), winner, crawl.ExecutionEnd{Event: crawl.Succeed})
 			w.ok(err)
 		}
 	})
@@ -67,13 +67,13 @@ func TestCountsOfAContinuedCrawl(t *testing.T) {
 		first := w.begin()
 		for range 2 { // the start page, then the page that it links to
 			turn := w.turn()
-			for len(turn.Left) > 0 {
+			for len(turn.Unfetched) > 0 {
 				turn.Add(w.visit(turn, pages))
 			}
 			w.ok(w.Record(w.Context(), turn))
 		}
 		modelstest.Exec(w.T, w.db, "UPDATE job_executions SET start_error = 'slow' WHERE id = ?", first.ID)
-		w.ok(w.EndExecution(w.Context(), first, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true}))
+		w.ok(w.EndExecution(w.Context(), first, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true}))
 		first, err = w.Execution(w.Context(), first.ID)
 		w.ok(err)
 		second := w.begin()
@@ -99,7 +99,7 @@ func TestRetries(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)
 		for retry := 1; retry <= crawl.DefaultRetries; retry++ {
-			err := w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Fail, Error: "broken"})
+			err := w.EndExecution(w.Context(), w.begin(), crawl.ExecutionEnd{Event: crawl.Fail, Error: "broken"})
 			w.ok(err)
 			got := w.get(j)
 			pause := time.Minute << (retry - 1)
@@ -112,7 +112,7 @@ func TestRetries(t *testing.T) {
 		if e.RetryAttempt != crawl.DefaultRetries {
 			t.Errorf("got attempt %d", e.RetryAttempt)
 		}
-		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Fail, Error: "broken"})
+		err := w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Fail, Error: "broken"})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Failed || !got.NextRunAt.IsZero() {
 			t.Errorf("no retries left: got %+v", got)
@@ -137,7 +137,7 @@ func TestSchedule(t *testing.T) {
 		w.clock.Advance(first.Sub(w.Now().Time) + 7*time.Minute) // it starts late
 		e := w.begin()
 		w.clock.Advance(10 * time.Minute)
-		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		err := w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.NextRunAt != first.Add(6*time.Hour) {
 			t.Errorf("got next run at %v, want %v", got.NextRunAt, first.Add(6*time.Hour))
@@ -147,7 +147,7 @@ func TestSchedule(t *testing.T) {
 		forced := w.Now()
 		e = w.begin()
 		w.clock.Advance(time.Minute)
-		err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		err = w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.NextRunAt != forced.Add(6*time.Hour) {
 			t.Errorf("after a forced run: got %v, want %v", got.NextRunAt, forced.Add(6*time.Hour))
@@ -168,10 +168,10 @@ func TestAdaptiveScheduling(t *testing.T) {
 		w.clock.Advance(w.get(j).NextRunAt.Sub(w.Now().Time))
 		e := w.begin()
 		modelstest.Exec(w.T, w.db, "UPDATE job_executions SET start_hash = ? WHERE seq = ?", c.hash, e.Seq)
-		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		err := w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed})
 		w.ok(err)
-		if got := w.get(j); got.Every() != want || got.NextRunAt != w.Now().Add(want) {
-			t.Errorf("run %d: got interval %v, next run in %v", i+1, got.Every(), got.NextRunAt.Sub(w.Now().Time))
+		if got := w.get(j); got.EffectiveInterval() != want || got.NextRunAt != w.Now().Add(want) {
+			t.Errorf("run %d: got interval %v, next run in %v", i+1, got.EffectiveInterval(), got.NextRunAt.Sub(w.Now().Time))
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestDisabledAndDeletedSources(t *testing.T) {
 		no, yes := false, true
 		due := func(want int) {
 			t.Helper()
-			if seqs, _, err := w.Due(w.Context(), 10); err != nil || len(seqs) != want {
+			if seqs, _, err := w.DueJobs(w.Context(), 10); err != nil || len(seqs) != want {
 				t.Errorf("got %d due jobs, want %d, error %v", len(seqs), want, err)
 			}
 		}
@@ -197,12 +197,12 @@ func TestDisabledAndDeletedSources(t *testing.T) {
 		w.begin()
 		_, err = w.EditSource(w.Context(), j.SourceID, crawl.SourceEdit{Enabled: &no})
 		w.ok(err)
-		held, err := w.HeldBy(w.Context(), w.me)
+		held, err := w.RunningExecutions(w.Context(), w.me)
 		if err != nil || len(held) != 1 || held[0].Enabled || held[0].Deleted {
 			t.Errorf("got %+v, %v", held, err)
 		}
 		w.ok(w.DeleteSource(w.Context(), j.SourceID))
-		if held, err := w.HeldBy(w.Context(), w.me); err != nil || len(held) != 1 || !held[0].Deleted {
+		if held, err := w.RunningExecutions(w.Context(), w.me); err != nil || len(held) != 1 || !held[0].Deleted {
 			t.Errorf("got %+v, %v", held, err)
 		}
 		_, err = w.RestoreSource(w.Context(), j.SourceID)

@@ -19,8 +19,8 @@ const MaxLog = 1 << 20
 // maxLine is the maximum length of a log line in bytes.
 const maxLine = 4 << 10
 
-// Line is one line of the log of an execution.
-type Line struct {
+// FormatLogLine is one line of the log of an execution.
+type LogLine struct {
 	Number  int // from 1
 	At      time.Time
 	Level   string // info, warn or error
@@ -29,11 +29,11 @@ type Line struct {
 
 // line formats a log line with the current time. facts are alternating names and values.
 func (s *Store) line(level, message string, facts ...any) string {
-	return LogLine(s.clock.Now(), level, message, facts...)
+	return FormatLogLine(s.clock.Now(), level, message, facts...)
 }
 
-// LogLine formats a log line: time, level, message and facts, which are alternating names and values.
-func LogLine(at models.Time, level, message string, facts ...any) string {
+// FormatLogLine formats a log line: time, level, message and facts, which are alternating names and values.
+func FormatLogLine(at models.Time, level, message string, facts ...any) string {
 	b := make([]byte, 0, 128)
 	b = at.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 	b = append(append(append(append(b, ' '), level...), ' '), message...)
@@ -62,8 +62,8 @@ func appendFact(b []byte, v string) []byte {
 	return append(b, v...)
 }
 
-func parseLine(number int, text string) Line {
-	l := Line{Number: number, Message: text}
+func parseLine(number int, text string) LogLine {
+	l := LogLine{Number: number, Message: text}
 	at, rest, _ := strings.Cut(text, " ")
 	level, message, ok := strings.Cut(rest, " ")
 	if when, err := time.Parse("2006-01-02T15:04:05.000Z", at); err == nil && ok {
@@ -92,7 +92,7 @@ func (s *Store) log(tx *gorm.DB, execution int64, lines ...string) error {
 const maxPieces = 64
 
 // Log returns lines of the log of an execution after a line number, in order. It may return slightly more than limit.
-func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines []Line, err error) {
+func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines []LogLine, err error) {
 	var pieces []struct {
 		FirstLine int
 		Lines     int
@@ -133,7 +133,7 @@ func (s *Store) LogText(ctx context.Context, e Execution, write func(text string
 }
 
 // String returns the line as it is stored.
-func (l Line) String() string {
+func (l LogLine) String() string {
 	if l.At.IsZero() {
 		return l.Message
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // LogTail returns the last n stored lines of the log of an execution, in order. It needs one query for any number of pieces.
-func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]Line, error) {
+func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]LogLine, error) {
 	var pieces []struct {
 		FirstLine int
 		Text      string
@@ -18,7 +18,7 @@ func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]Line, error)
 	if err != nil {
 		return nil, fmt.Errorf("read end of crawl log: %w", err)
 	}
-	var lines []Line
+	var lines []LogLine
 	for _, p := range pieces {
 		for i, text := range strings.Split(p.Text, "\n") {
 			lines = append(lines, parseLine(p.FirstLine+i, text))

@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Packed is a text compressed with zstd. nil is "".
-type Packed []byte
+// CompressedText is a text compressed with zstd. nil is "".
+type CompressedText []byte
 
 // maxPacked is the maximum length in bytes of an unpacked text.
 const maxPacked = 2 << 20
@@ -17,16 +17,16 @@ var (
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxPacked), zstd.WithDecoderConcurrency(0))
 )
 
-// Pack compresses a text.
-func Pack(s string) Packed {
+// CompressText compresses a text.
+func CompressText(s string) CompressedText {
 	if s == "" {
 		return nil
 	}
 	return packer.EncodeAll([]byte(s), nil)
 }
 
-// Unpack returns the text. An error means that the stored data is damaged.
-func (p Packed) Unpack() (string, error) {
+// Decompress returns the text. An error means that the stored data is damaged.
+func (p CompressedText) Decompress() (string, error) {
 	if len(p) == 0 {
 		return "", nil
 	}

@@ -38,18 +38,18 @@ type Page struct {
 	Headings    string // one per line
 	JSONLD      string `gorm:"column:json_ld"` // a JSON array; "" = none
 	WordCount   int
-	Links       Packed      // lines of URL, tab and link text; nil = not stored
-	Versions    int         // number of its newest version
-	TextVersion int         // version that has its text; 0 = no text
-	Revision    int64       // number of changes to the data that search shows
-	GoneAt      models.Time // zero = not gone
-	DeletedAt   models.Time // by a user; zero = not deleted
-	Unindexed   bool        // the search index is not up to date
-	Unsent      bool        // the search engine is not up to date
+	Links       CompressedText // lines of URL, tab and link text; nil = not stored
+	Versions    int            // number of its newest version
+	TextVersion int            // version that has its text; 0 = no text
+	Revision    int64          // number of changes to the data that search shows
+	GoneAt      models.Time    // zero = not gone
+	DeletedAt   models.Time    // by a user; zero = not deleted
+	Unindexed   bool           // the search index is not up to date
+	Unsent      bool           // the search engine is not up to date
 
-	Text      Packed `gorm:"->"` // of its newest version with a text
-	SourceID  string `gorm:"->"`
-	PrivateTo string `gorm:"->"` // of its source; set by PagesByID only
+	Text      CompressedText `gorm:"->"` // of its newest version with a text
+	SourceID  string         `gorm:"->"`
+	PrivateTo string         `gorm:"->"` // of its source; set by PagesByID only
 }
 
 // TableName implements schema.Tabler.
@@ -75,7 +75,7 @@ type PageLink struct{ URL, Text string }
 // EachLink yields the stored links of the page. It stops at an error.
 func (p Page) EachLink() iter.Seq2[PageLink, error] {
 	return func(yield func(PageLink, error) bool) {
-		lines, err := p.Links.Unpack()
+		lines, err := p.Links.Decompress()
 		if err != nil {
 			yield(PageLink{}, err)
 			return
@@ -89,8 +89,8 @@ func (p Page) EachLink() iter.Seq2[PageLink, error] {
 	}
 }
 
-// Discovered is a link from a page to a host outside the allowed domains.
-type Discovered struct {
+// DiscoveredLink is a link from a page to a host outside the allowed domains.
+type DiscoveredLink struct {
 	Seq       int64 `gorm:"primaryKey"`
 	SourceSeq int64
 	URL       string
@@ -100,11 +100,11 @@ type Discovered struct {
 	DeletedAt models.Time // zero: not deleted
 
 	SourceID  string `gorm:"->"`
-	PrivateTo string `gorm:"->"` // of its source; set by DiscoveredByID only
+	PrivateTo string `gorm:"->"` // of its source; set by DiscoveredLinksByID only
 }
 
 // TableName implements schema.Tabler.
-func (Discovered) TableName() string { return "discovered_links" }
+func (DiscoveredLink) TableName() string { return "discovered_links" }
 
 // ID returns the public id of the link.
-func (d Discovered) ID() string { return models.TimedID(models.KindDiscovered, d.CreatedAt, d.Seq) }
+func (d DiscoveredLink) ID() string { return models.TimedID(models.KindDiscovered, d.CreatedAt, d.Seq) }

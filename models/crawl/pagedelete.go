@@ -39,7 +39,7 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 		var gone []Page
 		err := rows.Raw(tx, `UPDATE crawled_pages SET deleted_at = ?, revision = crawled_pages.revision + 1, unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`crawled_pages.source_seq)) FROM {rows} AS r
 			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL AND `+visible+`
-			RETURNING crawled_pages.seq, crawled_pages.created_at`, joinArgs([]any{d.At, s.opts.Engine}, args...)...).Scan(&gone).Error
+			RETURNING crawled_pages.seq, crawled_pages.created_at`, joinArgs([]any{d.At, s.opts.Elasticsearch}, args...)...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
-		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+visible, joinArgs([]any{s.opts.Engine, at}, args...)...)
+		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+visible, joinArgs([]any{s.opts.Elasticsearch, at}, args...)...)
 		n = int(res.RowsAffected)
 		return errors.Join(res.Error, s.auditRestore(tx, "crawled_page", n))
 	})

@@ -30,15 +30,15 @@ func (f PageFilter) searches() bool {
 // FoundPage is a page in a list.
 type FoundPage struct {
 	Page
-	Heading []fulltext.Piece `gorm:"-"` // its title with matches marked; nil without a search or a title
-	Snippet []fulltext.Piece `gorm:"-"` // part of its text with matches marked; nil without a search
+	MarkedTitle []fulltext.Piece `gorm:"-"` // its title with matches marked; nil without a search or a title
+	Snippet     []fulltext.Piece `gorm:"-"` // part of its text with matches marked; nil without a search
 }
 
 // PageList is one page of a list of crawled pages.
 type PageList struct {
 	models.Slice[FoundPage]
-	Total   int  // matching pages of a search, counted up to MaxFound
-	AtLeast bool // more pages match than were counted
+	Total       int  // matching pages of a search, counted up to MaxFound
+	TotalCapped bool // more pages match than were counted
 }
 
 // MaxFound is the maximum number of pages that a search finds.
@@ -108,7 +108,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	if err != nil {
 		return list, err
 	}
-	list.Total, list.AtLeast = len(seqs), more
+	list.Total, list.TotalCapped = len(seqs), more
 	if err := s.rank(tx, q, seqs[:min(len(seqs), maxRanked)]); err != nil {
 		return list, err
 	}
@@ -135,7 +135,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 		return list, err
 	}
 	for i := range found {
-		found[i].Heading, found[i].Snippet = q.Mark(found[i].Title), q.Snippet(texts[found[i].Seq])
+		found[i].MarkedTitle, found[i].Snippet = q.Mark(found[i].Title), q.Snippet(texts[found[i].Seq])
 	}
 	list.Slice = models.Slice[FoundPage]{Items: found}
 	if next && len(found) > 0 {
@@ -172,14 +172,14 @@ func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
 func (s *Store) texts(tx *gorm.DB, seqs []int64) (map[int64]string, error) {
 	var found []struct {
 		PageSeq int64
-		Text    Packed
+		Text    CompressedText
 	}
 	err := tx.Raw(`SELECT v.page_seq, v.text FROM crawled_pages AS p JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version
 		WHERE p.seq IN ?`, seqs).Scan(&found).Error
 	texts := make(map[int64]string, len(found))
 	for _, f := range found {
 		var unpackErr error
-		texts[f.PageSeq], unpackErr = f.Text.Unpack()
+		texts[f.PageSeq], unpackErr = f.Text.Decompress()
 		err = errors.Join(err, unpackErr)
 	}
 	if err != nil {

@@ -33,21 +33,21 @@ func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
 		if len(hosts) == 0 {
 			break
 		}
-		t := &crawl.Turn{Host: hosts[0]}
+		t := &crawl.HostBatch{Host: hosts[0]}
 		t.NextAt = w.Now()
-		t.Left, err = w.Load(w.Context(), t.Host, crawl.TurnEntries)
+		t.Unfetched, err = w.LoadEntries(w.Context(), t.Host, crawl.MaxBatchEntries)
 		w.ok(err)
-		for len(t.Left) > 0 {
+		for len(t.Unfetched) > 0 {
 			t.Add(w.visit(t, pages))
 		}
 		w.ok(w.Record(w.Context(), t))
 	}
-	held, err := w.HeldBy(w.Context(), w.me)
+	held, err := w.RunningExecutions(w.Context(), w.me)
 	w.ok(err)
 	if len(held) != 1 || held[0].Queued != 0 {
 		w.Fatalf("the crawl is not over: %+v", held)
 	}
-	w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+	w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 	w.report()
 	w.clock.Advance(time.Minute)
 	e, err = w.Execution(w.Context(), e.ID)
@@ -56,26 +56,26 @@ func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
 }
 
 // visit returns the result of the next entry of a turn.
-func (w *world) visit(t *crawl.Turn, pages site) crawl.Result {
-	e := t.Left[0]
+func (w *world) visit(t *crawl.HostBatch, pages site) crawl.Result {
+	e := t.Unfetched[0]
 	text, ok := pages[strings.TrimPrefix(e.URL, "http://a.example")]
 	if to, moves := strings.CutPrefix(text, "moved "); moves {
-		t.Left = t.Left[1:]
-		return crawl.Result{Entry: e, Status: crawl.EntryPending, To: "http://a.example" + to, Moved: 301}
+		t.Unfetched = t.Unfetched[1:]
+		return crawl.Result{Entry: e, Status: crawl.EntryPending, RedirectTo: "http://a.example" + to, MovedStatus: 301}
 	}
 	if text == "unchanged" {
-		t.Left = t.Left[1:]
-		p, _, err := w.Known(w.Context(), e.Crawl.Source, e.URL)
+		t.Unfetched = t.Unfetched[1:]
+		p, _, err := w.StoredPage(w.Context(), e.Crawl.Source, e.URL)
 		w.ok(err)
 		p.CrawlSeq, p.FetchedAt = e.CrawlSeq, w.Now()
 		return crawl.Result{Entry: e, Status: crawl.EntryDone, Page: &p, Unchanged: true}
 	}
 	if to, away := strings.CutPrefix(text, "away "); away {
-		t.Left = t.Left[1:]
-		return crawl.Result{Entry: e, Status: crawl.EntryPending, To: "http://a.example" + to, Away: true}
+		t.Unfetched = t.Unfetched[1:]
+		return crawl.Result{Entry: e, Status: crawl.EntryPending, RedirectTo: "http://a.example" + to, TemporaryRedirect: true}
 	}
 	if status, failed := strings.CutPrefix(text, "status "); !ok || failed {
-		t.Left = t.Left[1:]
+		t.Unfetched = t.Unfetched[1:]
 		code := 404
 		if ok {
 			_, err := fmt.Sscan(status, &code)
@@ -98,7 +98,7 @@ func (w *world) visit(t *crawl.Turn, pages site) crawl.Result {
 	}
 	r := fetched(t, w.Now(), links...)
 	text = strings.Join(lines, "\n")
-	r.Page.Title, r.Page.ContentHash, r.Page.Text, r.Page.Links = lines[0], fmt.Sprintf("%x", text), crawl.Pack(text), crawl.Pack(strings.Join(kept, "\n")+"\n")
+	r.Page.Title, r.Page.ContentHash, r.Page.Text, r.Page.Links = lines[0], fmt.Sprintf("%x", text), crawl.CompressText(text), crawl.CompressText(strings.Join(kept, "\n")+"\n")
 	r.Page.WordCount = len(strings.Fields(text))
 	return r
 }
@@ -201,20 +201,20 @@ func TestChangesOfASite(t *testing.T) {
 			w.Errorf("search found %v, which is gone", got)
 		}
 		a := w.page("/a")
-		versions, err := w.Versions(w.Context(), a)
+		versions, err := w.PageVersions(w.Context(), a)
 		w.ok(err)
 		if len(versions) != 2 || versions[0].Version != 2 || versions[0].Change != crawl.PageChanged || versions[1].Change != crawl.PageNew || versions[0].WordCount != 6 {
 			w.Errorf("versions: %+v", versions)
 		}
-		v, err := w.VersionOf(w.Context(), a, 1)
+		v, err := w.PageVersion(w.Context(), a, 1)
 		w.ok(err)
-		if text, err := v.Text.Unpack(); err != nil || text != "Alpha\nThe price is 10 euros" {
+		if text, err := v.Text.Decompress(); err != nil || text != "Alpha\nThe price is 10 euros" {
 			w.Errorf("the first version is %q, %v", text, err)
 		}
-		if _, err := w.VersionOf(w.Context(), a, 9); models.CodeOf(err) != models.CodeNotFound {
+		if _, err := w.PageVersion(w.Context(), a, 9); models.CodeOf(err) != models.CodeNotFound {
 			w.Errorf("a version that does not exist: %v", err)
 		}
-		if text, err := a.Text.Unpack(); err != nil || text != "Alpha\nThe price is 12 euros" {
+		if text, err := a.Text.Decompress(); err != nil || text != "Alpha\nThe price is 12 euros" {
 			w.Errorf("the text is %q, %v", text, err)
 		}
 
@@ -244,7 +244,7 @@ func TestVersionsAreLimited(t *testing.T) {
 		for i := range crawl.KeepVersions + 3 {
 			w.crawlSite(j, site{"/": fmt.Sprintf("Home\nedition %d", i)})
 		}
-		versions, err := w.Versions(w.Context(), w.page("/"))
+		versions, err := w.PageVersions(w.Context(), w.page("/"))
 		w.ok(err)
 		if len(versions) != crawl.KeepVersions || versions[0].Version != crawl.KeepVersions+3 || versions[len(versions)-1].Version != 4 {
 			w.Errorf("%d versions, from %d to %d", len(versions), versions[len(versions)-1].Version, versions[0].Version)
@@ -266,8 +266,8 @@ func TestSearchOfPages(t *testing.T) {
 		for {
 			list, err := w.Pages(w.Context(), crawl.PageFilter{Query: "quick fox", SourceID: j.SourceID}, after, 5)
 			w.ok(err)
-			if list.Total != 12 || list.AtLeast {
-				w.Fatalf("%d results, more %v", list.Total, list.AtLeast)
+			if list.Total != 12 || list.TotalCapped {
+				w.Fatalf("%d results, more %v", list.Total, list.TotalCapped)
 			}
 			for _, p := range list.Items {
 				all = append(all, p.URL)

@@ -21,21 +21,21 @@ func TestQueryPlans(t *testing.T) {
 		jobs = append(jobs, w.job(fmt.Sprintf("http://h%d.example/", i), 24*time.Hour))
 	}
 	w.clock.Advance(24 * time.Hour)
-	seqs, _, err := w.Due(t.Context(), 200)
+	seqs, _, err := w.DueJobs(t.Context(), 200)
 	w.ok(err)
 	var running crawl.Execution
 	for _, seq := range seqs[:100] {
-		running, _, err = w.Begin(t.Context(), w.me, seq)
+		running, _, err = w.StartExecution(t.Context(), w.me, seq)
 		w.ok(err)
 	}
 	hosts, _, err := w.ClaimHosts(t.Context(), w.me, 50, 0)
 	w.ok(err)
-	var turns []*crawl.Turn
+	var turns []*crawl.HostBatch
 	for _, h := range hosts {
-		turn := &crawl.Turn{Host: h}
-		turn.Left, err = w.Load(t.Context(), h, 10)
+		turn := &crawl.HostBatch{Host: h}
+		turn.Unfetched, err = w.LoadEntries(t.Context(), h, 10)
 		w.ok(err)
-		for len(turn.Left) > 0 {
+		for len(turn.Unfetched) > 0 {
 			turn.Add(fetched(turn, w.Now(), h.Host+"/a", "http://"+h.Host+"/b"))
 		}
 		turns = append(turns, turn)
@@ -64,12 +64,12 @@ func TestQueryPlans(t *testing.T) {
 		name string
 		do   func() error
 	}{
-		{"due jobs", func() error { _, _, err := w.Due(ctx, 10); return err }},
-		{"begin", func() error { _, _, err := w.Begin(ctx, w.me, seqs[150]); return err }},
-		{"held", func() error { _, err := w.HeldBy(ctx, w.me); return err }},
+		{"due jobs", func() error { _, _, err := w.DueJobs(ctx, 10); return err }},
+		{"begin", func() error { _, _, err := w.StartExecution(ctx, w.me, seqs[150]); return err }},
+		{"held", func() error { _, err := w.RunningExecutions(ctx, w.me); return err }},
 		{"stale locks", func() error { _, err := w.ClearStaleLocks(ctx); return err }},
 		{"claim hosts", func() error { _, _, err := w.ClaimHosts(ctx, w.me, 10, 0); return err }},
-		{"load", func() error { _, err := w.Load(ctx, hosts[0], 10); return err }},
+		{"load", func() error { _, err := w.LoadEntries(ctx, hosts[0], 10); return err }},
 		{"record", func() error { return w.Record(ctx, turns[0]) }},
 		{"running crawls", func() error { _, err := w.RunningCrawls(ctx, map[int64]bool{1: true}); return err }},
 		{"crawled pages", func() error { _, err := w.Pages(ctx, crawl.PageFilter{}, models.Cursor{}, 50); return err }},
@@ -81,18 +81,18 @@ func TestQueryPlans(t *testing.T) {
 		{"index", func() error { _, err := w.IndexNext(ctx, 10); return err }},
 		{"lag", func() error { _, err := w.IndexLag(ctx); return err }},
 		{"crawled page", func() error { _, err := w.CrawledPage(ctx, models.TimedID(models.KindCrawled, w.Now(), 1)); return err }},
-		{"versions", func() error { _, err := w.Versions(ctx, crawl.Page{Seq: 1}); return err }},
+		{"versions", func() error { _, err := w.PageVersions(ctx, crawl.Page{Seq: 1}); return err }},
 		{"page changes", func() error { _, err := w.PageChanges(ctx, running, "", models.Cursor{}, 50); return err }},
 		{"broken links", func() error { _, err := w.BrokenLinks(ctx, running, models.Cursor{}, 50); return err }},
 		{"report", func() error { _, err := w.NextReport(ctx); return err }},
-		{"unsent", func() error { _, err := w.Unsent(ctx, 0, 50); return err }},
+		{"unsent", func() error { _, err := w.UnsentDocuments(ctx, 0, 50); return err }},
 		{"delete pages", func() error {
 			_, err := w.DeletePages(ctx, models.TimedID(models.KindCrawled, w.Now(), 1))
 			return err
 		}},
 		{"restore pages", func() error { _, err := w.RestorePages(ctx, w.Now()); return err }},
 		{"reap pages", reap(w.ReapPages)},
-		{"known page", func() error { _, _, err := w.Known(ctx, 1, "http://h1.example/"); return err }},
+		{"known page", func() error { _, _, err := w.StoredPage(ctx, 1, "http://h1.example/"); return err }},
 		{"jobs", func() error { _, err := w.Jobs(ctx, crawl.JobFilter{}, after, 50); return err }},
 		{"jobs by status", func() error { _, err := w.Jobs(ctx, crawl.JobFilter{Status: crawl.Running}, after, 50); return err }},
 		{"jobs of a source", func() error {
@@ -110,10 +110,10 @@ func TestQueryPlans(t *testing.T) {
 			return err
 		}},
 		{"discovered links", func() error { _, err := w.DiscoveredLinks(ctx, crawl.DiscoveredFilter{}, link, 50); return err }},
-		{"discovered links by id", func() error { _, err := w.DiscoveredByID(ctx, link.ID); return err }},
-		{"delete discovered links", func() error { _, err := w.DeleteDiscovered(ctx, link.ID); return err }},
-		{"restore discovered links", func() error { _, err := w.RestoreDiscovered(ctx, w.Now()); return err }},
-		{"deleted links", func() error { _, err := w.DeletedAt(ctx, w.Now()); return err }},
+		{"discovered links by id", func() error { _, err := w.DiscoveredLinksByID(ctx, link.ID); return err }},
+		{"delete discovered links", func() error { _, err := w.DeleteDiscoveredLinks(ctx, link.ID); return err }},
+		{"restore discovered links", func() error { _, err := w.RestoreDiscoveredLinks(ctx, w.Now()); return err }},
+		{"deleted links", func() error { _, err := w.DeletionAt(ctx, w.Now()); return err }},
 		{"retry entries", func() error { _, err := w.RetryEntries(ctx, entry.ID); return err }},
 		{"delete entries", func() error { _, err := w.DeleteEntries(ctx, entry.ID); return err }},
 		{"site", func() error { _, _, err := w.SiteOf(ctx, "http://h1.example/"); return err }},
@@ -121,33 +121,33 @@ func TestQueryPlans(t *testing.T) {
 			_, err := w.FactsOf(ctx, []string{"http://h1.example/", "http://h1.example/a", "http://h2.example/b"})
 			return err
 		}},
-		{"jobs of moves", func() error { _, err := w.JobsOf(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
-		{"has bodies", func() error { _, err := w.HasBodies(ctx, bodyHash("y")); return err }},
+		{"jobs of moves", func() error { _, err := w.MovedJobs(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
+		{"has bodies", func() error { _, err := w.HaveBodies(ctx, bodyHash("y")); return err }},
 		{"reserve a pack", func() error { _, err := w.ReservePack(ctx, "key", 1); return err }},
 		{"record copies", func() error {
 			_, err := w.RecordCopies(ctx, w.pack("x", "y"), w.newCopy(page, "x"), w.newCopy(page, "y"))
 			return err
 		}},
 		{"copies", func() error { _, err := w.Copies(ctx, page, 10); return err }},
-		{"archived", func() error { _, err := w.Archived(ctx, page); return err }},
-		{"due packs", func() error { _, err := w.DuePacks(ctx, 10); return err }},
-		{"bodies of a pack", func() error { _, err := w.BodiesOf(ctx, 1); return err }},
+		{"archived", func() error { _, err := w.HaveCopies(ctx, page); return err }},
+		{"due packs", func() error { _, err := w.ClaimPacks(ctx, 10); return err }},
+		{"bodies of a pack", func() error { _, err := w.PackBodies(ctx, 1); return err }},
 		{"move bodies", func() error { return w.MoveBodies(ctx, w.pack("x"), 1) }},
-		{"packs deleted", func() error { return w.PacksDeleted(ctx, 1) }},
-		{"lost bodies", func() error { return w.BodiesLost(ctx, "key", bodyHash("x")) }},
+		{"packs deleted", func() error { return w.DeletePacks(ctx, 1) }},
+		{"lost bodies", func() error { return w.MarkBodiesLost(ctx, "key", bodyHash("x")) }},
 		{"reap archived copies", reap(w.ReapArchive)},
-		{"reap discovered links", reap(w.ReapDiscovered)},
+		{"reap discovered links", reap(w.ReapDiscoveredLinks)},
 		{"feeds", func() error { _, err := w.Feeds(ctx, "", feeds.Next, 50); return err }},
 		{"feeds of a source", func() error { _, err := w.Feeds(ctx, jobs[0].SourceID, models.Cursor{}, 50); return err }},
 		{"due feeds", func() error { _, _, err := w.ClaimFeeds(ctx, w.me, 5); return err }},
-		{"claim a host", func() error { _, _, _, err := w.HoldHost(ctx, w.me, "http://h1.example/", 0); return err }},
+		{"claim a host", func() error { _, _, _, err := w.ClaimHost(ctx, w.me, "http://h1.example/", 0); return err }},
 		{"record polls", func() error {
 			_, err := w.RecordPolls(ctx, &crawl.Poll{Feed: claimed[0], Outcome: crawl.PollRead, Entries: []string{"http://h0.example/entry"}})
 			return err
 		}},
 		{"reap entries of feeds", reap(w.ReapFeedEntries)},
-		{"changes", func() error { _, _, err := w.NewChanges().Next(ctx); return err }},
-		{"end", func() error { return w.EndExecution(ctx, running, crawl.End{Event: crawl.Succeed}) }},
+		{"changes", func() error { _, _, err := w.NewJobWatcher().Next(ctx); return err }},
+		{"end", func() error { return w.EndExecution(ctx, running, crawl.ExecutionEnd{Event: crawl.Succeed}) }},
 		{"reap frontier", reap(w.ReapFrontier)},
 		{"reap executions", reap(w.ReapExecutions)},
 		{"reap hosts", reap(w.ReapHosts)},

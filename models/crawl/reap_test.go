@@ -72,7 +72,7 @@ func TestReapOldExecutions(t *testing.T) {
 		w.begin()
 		paused := w.job("http://c.example/", 0)
 		e := w.begin()
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true}))
 		w.clock.Advance(2 * crawl.KeepExecutionFor)
 		w.reapAll(1000)
 		w.left(j, 0, 0)
@@ -91,10 +91,10 @@ func (w *world) run(j crawl.Job, n int) {
 		w.clock.Advance(time.Minute)
 		_, err := w.Act(w.Context(), j.ID, crawl.ForceRun)
 		w.ok(err)
-		e, _, err := w.Begin(w.Context(), w.me, j.Seq)
+		e, _, err := w.StartExecution(w.Context(), w.me, j.Seq)
 		w.ok(err)
 		w.crawlAll(func(string) []string { return nil })
-		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 	}
 }
 

@@ -17,8 +17,8 @@ const (
 	minGain   = 50 // a move must gain at least 1/minGain (2%) of the mean load
 )
 
-// Planned is a job with its next run.
-type Planned struct {
+// PlannedJob is a job with its next run.
+type PlannedJob struct {
 	Seq     int64
 	ID      string
 	Next    time.Time
@@ -44,9 +44,9 @@ type Move struct {
 // that were moved within NoMoveAgain. No job moves to a time within NoMoveBefore, or to more than its interval from now. A
 // move keeps the number of runs in the 24 hours. Otherwise moving runs out of the window would seem to reduce the load. An
 // hourly job can only move in the first half of its interval, so call Rebalance more than once an hour.
-func Rebalance(now time.Time, jobs []Planned) (moves []Move, before, after float64) {
+func Rebalance(now time.Time, jobs []PlannedJob) (moves []Move, before, after float64) {
 	l := NewLoad(now)
-	var movable []*Planned
+	var movable []*PlannedJob
 	for i := range jobs {
 		j := &jobs[i]
 		l.Add(j.Next, j.Every, 1)
@@ -75,9 +75,9 @@ func Rebalance(now time.Time, jobs []Planned) (moves []Move, before, after float
 
 // movePass visits each job once, fullest slots first, and moves it if that gains enough. It returns all moves, and the jobs
 // that did not move.
-func (l *Load) movePass(moves []Move, jobs []*Planned, gain int) ([]Move, []*Planned) {
+func (l *ScheduleLoad) movePass(moves []Move, jobs []*PlannedJob, gain int) ([]Move, []*PlannedJob) {
 	load := l.jobs
-	slices.SortFunc(jobs, func(a, b *Planned) int {
+	slices.SortFunc(jobs, func(a, b *PlannedJob) int {
 		return cmp.Or(
 			cmp.Compare(load[b.Next.Sub(l.start)/SlotLength], load[a.Next.Sub(l.start)/SlotLength]),
 			cmp.Compare(a.Seq, b.Seq),
@@ -100,7 +100,7 @@ func (l *Load) movePass(moves []Move, jobs []*Planned, gain int) ([]Move, []*Pla
 
 // better returns the best time for the next run of a job that is not counted in l. It returns from, the current time, if no
 // other gains at least gain jobs per run. Times are relative to the start of the window.
-func (l *Load) better(from time.Duration, j *Planned, gain int) time.Duration {
+func (l *ScheduleLoad) better(from time.Duration, j *PlannedJob, gain int) time.Duration {
 	best := from
 	present, runs := l.sum(from, j.Every)
 	least := present - runs*gain + 1

@@ -15,13 +15,13 @@ const unevenJobs = 10_000
 
 // unevenPlan returns a plan in which most jobs run in a few slots, like jobs that were imported together. It also has
 // one-time jobs, short intervals, and jobs that were moved recently.
-func unevenPlan(seed uint64, n int) []crawl.Planned {
+func unevenPlan(seed uint64, n int) []crawl.PlannedJob {
 	r := rand.New(rand.NewPCG(seed, 7))
 	intervals := []time.Duration{
 		0, 4 * time.Hour, 6 * time.Hour, 7 * time.Hour, 12 * time.Hour,
 		24 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour,
 	}
-	jobs := make([]crawl.Planned, n)
+	jobs := make([]crawl.PlannedJob, n)
 	for i := range jobs {
 		every := intervals[r.IntN(len(intervals))]
 		if r.IntN(50) == 0 {
@@ -31,7 +31,7 @@ func unevenPlan(seed uint64, n int) []crawl.Planned {
 		if every >= 4*time.Hour && r.IntN(5) > 0 { // in the first quarter of its interval
 			within /= 4
 		}
-		j := crawl.Planned{Seq: int64(i + 1), ID: "job_" + strconv.Itoa(i), Next: slotNow.Add(within - 5*time.Minute), Every: every}
+		j := crawl.PlannedJob{Seq: int64(i + 1), ID: "job_" + strconv.Itoa(i), Next: slotNow.Add(within - 5*time.Minute), Every: every}
 		if r.IntN(4) == 0 {
 			j.MovedAt = slotNow.Add(-time.Duration(r.Int64N(int64(3 * time.Hour))))
 		}
@@ -41,7 +41,7 @@ func unevenPlan(seed uint64, n int) []crawl.Planned {
 }
 
 // scoreOf returns the score of a plan.
-func scoreOf(now time.Time, jobs []crawl.Planned) float64 {
+func scoreOf(now time.Time, jobs []crawl.PlannedJob) float64 {
 	l := crawl.NewLoad(now)
 	for _, j := range jobs {
 		l.Add(j.Next, j.Every, 1)
@@ -50,7 +50,7 @@ func scoreOf(now time.Time, jobs []crawl.Planned) float64 {
 }
 
 // squares returns the sum of the squared loads of a plan.
-func squares(now time.Time, jobs []crawl.Planned) (sum int) {
+func squares(now time.Time, jobs []crawl.PlannedJob) (sum int) {
 	l := crawl.NewLoad(now)
 	for _, j := range jobs {
 		l.Add(j.Next, j.Every, 1)
@@ -62,7 +62,7 @@ func squares(now time.Time, jobs []crawl.Planned) (sum int) {
 }
 
 // moved applies moves to a plan. The Seq of each job is its index plus one.
-func moved(now time.Time, jobs []crawl.Planned, moves []crawl.Move) []crawl.Planned {
+func moved(now time.Time, jobs []crawl.PlannedJob, moves []crawl.Move) []crawl.PlannedJob {
 	jobs = slices.Clone(jobs)
 	for _, m := range moves {
 		jobs[m.Seq-1].Next, jobs[m.Seq-1].MovedAt = m.To, now
@@ -71,7 +71,7 @@ func moved(now time.Time, jobs []crawl.Planned, moves []crawl.Move) []crawl.Plan
 }
 
 // checkMoves fails if moves break a rule.
-func checkMoves(t *testing.T, now time.Time, jobs []crawl.Planned, moves []crawl.Move, before, after float64) {
+func checkMoves(t *testing.T, now time.Time, jobs []crawl.PlannedJob, moves []crawl.Move, before, after float64) {
 	t.Helper()
 	seen := map[int64]bool{}
 	for _, m := range moves {
@@ -89,7 +89,7 @@ func checkMoves(t *testing.T, now time.Time, jobs []crawl.Planned, moves []crawl
 			t.Errorf("%v moves, but moved %v ago", j, now.Sub(j.MovedAt))
 		case m.To.Sub(now) <= crawl.NoMoveBefore || m.To.Sub(now) > j.Every:
 			t.Errorf("%v moves to %v from now", j, m.To.Sub(now))
-		case m.To != crawl.Place(m.To.Truncate(crawl.SlotLength), m.Seq):
+		case m.To != crawl.TimeInSlot(m.To.Truncate(crawl.SlotLength), m.Seq):
 			t.Errorf("%v is not the time of %v", m.To, j)
 		}
 		seen[m.Seq] = true
@@ -119,9 +119,9 @@ func TestRebalanceEvensOutAPlan(t *testing.T) {
 
 // TestRebalanceSpreadsOneSlot checks that one call makes the load of a single slot as even as possible.
 func TestRebalanceSpreadsOneSlot(t *testing.T) {
-	jobs := make([]crawl.Planned, 960)
+	jobs := make([]crawl.PlannedJob, 960)
 	for i := range jobs {
-		jobs[i] = crawl.Planned{Seq: int64(i + 1), Next: slotNow.Add(5 * time.Hour), Every: 24 * time.Hour}
+		jobs[i] = crawl.PlannedJob{Seq: int64(i + 1), Next: slotNow.Add(5 * time.Hour), Every: 24 * time.Hour}
 	}
 	moves, before, after := crawl.Rebalance(slotNow, jobs)
 	checkMoves(t, slotNow, jobs, moves, before, after)
@@ -134,11 +134,11 @@ func TestRebalanceSpreadsOneSlot(t *testing.T) {
 }
 
 func TestRebalanceKeepsAnEvenPlan(t *testing.T) {
-	var jobs []crawl.Planned
+	var jobs []crawl.PlannedJob
 	for i := range 96 {
 		for range 3 {
 			next := slotNow.Truncate(crawl.SlotLength).Add(time.Duration(i)*crawl.SlotLength + 8*time.Minute)
-			jobs = append(jobs, crawl.Planned{Seq: int64(len(jobs) + 1), Next: next, Every: 24 * time.Hour})
+			jobs = append(jobs, crawl.PlannedJob{Seq: int64(len(jobs) + 1), Next: next, Every: 24 * time.Hour})
 		}
 	}
 	if moves, before, after := crawl.Rebalance(slotNow, jobs); len(moves) != 0 || before != 1 || after != 1 {
@@ -163,7 +163,7 @@ func TestRebalanceAgainMovesFewJobs(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		jobs        []crawl.Planned
+		jobs        []crawl.PlannedJob
 		next, later int // percent of the first moves: in the next hour, and in each later hour
 	}{"divides the window": {even, 40, 2}, "odd": {odd, 40, 20}} {
 		jobs, now, first := c.jobs, slotNow, 0

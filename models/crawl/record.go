@@ -12,29 +12,29 @@ import (
 
 // Result is the result of fetching an entry.
 type Result struct {
-	Entry     Entry
-	Status    EntryStatus // Pending: it is retried
-	Reason    string      // why it failed or is retried; "" = done
-	Broken    bool        // there is no page: links to it are reported as broken
-	Moved     int         // status of a permanent redirect to another URL, whose target replaces the page; 0 = none
-	Canonical string      // canonical URL of the page if it differs, which makes the URL count as moved; "" = none
-	Away      bool        // temporary redirect: the stored page is unchanged
-	To        string      // normalized redirect target, which the entry tries next; "" = none
+	Entry             Entry
+	Status            EntryStatus // Pending: it is retried
+	Reason            string      // why it failed or is retried; "" = done
+	Broken            bool        // there is no page: links to it are reported as broken
+	MovedStatus       int         // status of a permanent redirect to another URL, whose target replaces the page; 0 = none
+	Canonical         string      // canonical URL of the page if it differs, which makes the URL count as moved; "" = none
+	TemporaryRedirect bool        // temporary redirect: the stored page is unchanged
+	RedirectTo        string      // normalized redirect target, which the entry tries next; "" = none
 
 	Page       *Page // to store; nil = none
 	Unchanged  bool  // not modified: only URL and FetchedAt of Page are used
-	Links      []Found
-	Discovered []Discovered
+	Links      []FoundURL
+	Discovered []DiscoveredLink
 	Feeds      []FoundFeed   // named by a start page
-	Line       string        // for the log of its execution
-	Hash       string        // hexadecimal SHA-256 of the text of a start page; "" = no text
+	LogLine    string        // for the log of its execution
+	TextHash   string        // hexadecimal SHA-256 of the text of a start page; "" = no text
 	CPU        time.Duration // CPU time for parsing
 	Stack      string        // of a panic; "" = none
 }
 
 // Size returns the approximate size of the result in memory, in bytes.
 func (r Result) Size() int {
-	n := 256 + len(r.Line)
+	n := 256 + len(r.LogLine)
 	if r.Page != nil {
 		n += 1024 + len(r.Page.Text) + len(r.Page.Links) + len(r.Page.Headings) + len(r.Page.JSONLD)
 	}
@@ -50,19 +50,19 @@ func (r Result) Size() int {
 	return n
 }
 
-// Turn is the time in which an instance fetches from a claimed host, with the results and the time of the host's next turn.
-type Turn struct {
-	Host    // as claimed, with its new NextAt, DelayMS, Failures, Slow and TriedAt
-	Results []Result
-	Left    []Entry // loaded but not fetched
-	Bytes   int     // approximate size of the results in memory
+// HostBatch is the time in which an instance fetches from a claimed host, with the results and the time of the host's next turn.
+type HostBatch struct {
+	Host      // as claimed, with its new NextAt, DelayMS, Failures, Slow and TriedAt
+	Results   []Result
+	Unfetched []Entry // loaded but not fetched
+	Bytes     int     // approximate size of the results in memory
 }
 
 // maxTurnBytes is the size of the results at which a turn ends.
 const maxTurnBytes = 256 << 10
 
 // Add adds a result. full reports whether the turn has reached its limit.
-func (t *Turn) Add(r Result) (full bool) {
+func (t *HostBatch) Add(r Result) (full bool) {
 	t.Results = append(t.Results, r)
 	t.Bytes += r.Size()
 	return t.Bytes > maxTurnBytes
@@ -73,7 +73,7 @@ const lockRecord models.LockKey = 7_110_913_004
 
 // Record stores the results of turns and releases the hosts in one transaction, with one statement per table. It skips turns
 // whose claim was lost.
-func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
+func (s *Store) Record(ctx context.Context, turns ...*HostBatch) error {
 	var learned []entryKey
 	var counted map[patternKey]int
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -135,7 +135,7 @@ func (b *batch) sum(e Entry) *sum {
 	return b.sums[seq]
 }
 
-func (b *batch) store(turns []*Turn) error {
+func (b *batch) store(turns []*HostBatch) error {
 	owned, err := b.freeHosts(turns)
 	if err != nil || len(owned) == 0 {
 		return err
@@ -144,7 +144,7 @@ func (b *batch) store(turns []*Turn) error {
 	crawls := map[int64]bool{}
 	for _, t := range owned {
 		b.results = append(b.results, t.Results...)
-		for _, e := range t.Left {
+		for _, e := range t.Unfetched {
 			left.Add(e.Seq)
 		}
 	}
@@ -168,7 +168,7 @@ func (b *batch) store(turns []*Turn) error {
 }
 
 // freeHosts releases hosts and returns the turns whose claim was still valid.
-func (b *batch) freeHosts(turns []*Turn) (owned []*Turn, err error) {
+func (b *batch) freeHosts(turns []*HostBatch) (owned []*HostBatch, err error) {
 	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, tried_at bigint")
 	for _, t := range turns {
 		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, t.DelayMS, t.Failures, t.Slow, t.TriedAt)
@@ -192,7 +192,7 @@ func (b *batch) freeHosts(turns []*Turn) (owned []*Turn, err error) {
 }
 
 // restHosts makes hosts idle that have nothing to fetch. They become due again when entries are added or a crawl continues.
-func (b *batch) restHosts(turns []*Turn) error {
+func (b *batch) restHosts(turns []*HostBatch) error {
 	rows := models.NewRows("seq bigint")
 	for _, t := range turns {
 		rows.Add(t.Seq)

@@ -9,12 +9,12 @@ func (b *batch) redirects() error {
 	rows := models.NewRows("seq bigint, crawl_seq bigint, host text, url text, url_hash bytes")
 	hosts, to := map[string]bool{}, map[entryKey]int{}
 	for i, r := range b.results {
-		if r.To == "" {
+		if r.RedirectTo == "" {
 			continue
 		}
-		k := entryKey{r.Entry.CrawlSeq, hashOf(r.To)}
+		k := entryKey{r.Entry.CrawlSeq, hashOf(r.RedirectTo)}
 		if k.hash == hashOf(r.Entry.URL) {
-			b.results[i].To, b.results[i].Status, b.results[i].Reason, b.results[i].Broken = "", EntryFailed, ReasonRedirects, true
+			b.results[i].RedirectTo, b.results[i].Status, b.results[i].Reason, b.results[i].Broken = "", EntryFailed, ReasonRedirects, true
 			continue
 		}
 		if _, twice := to[k]; twice {
@@ -22,8 +22,8 @@ func (b *batch) redirects() error {
 			continue
 		}
 		to[k] = i
-		hosts[models.HostPort(r.To)] = true
-		rows.Add(r.Entry.Seq, k.crawl, models.HostPort(r.To), r.To, k.hash[:])
+		hosts[models.HostPort(r.RedirectTo)] = true
+		rows.Add(r.Entry.Seq, k.crawl, models.HostPort(r.RedirectTo), r.RedirectTo, k.hash[:])
 	}
 	if rows.Len() == 0 {
 		return nil
@@ -55,14 +55,14 @@ func (b *batch) redirects() error {
 
 // duplicate sets the result of an entry whose redirect target is already in its crawl.
 func (b *batch) duplicate(i int) {
-	b.results[i].To, b.results[i].Status, b.results[i].Reason = "", EntryDone, ReasonDuplicate
+	b.results[i].RedirectTo, b.results[i].Status, b.results[i].Reason = "", EntryDone, ReasonDuplicate
 }
 
 // entries stores the results of the entries. Entries that were deleted meanwhile do not count.
 func (b *batch) entries() error {
 	rows, of := models.NewRows("seq bigint, status text, attempts bigint, last_error text, broken boolean"), map[int64]Result{}
 	for _, r := range b.results {
-		if r.To != "" {
+		if r.RedirectTo != "" {
 			continue
 		}
 		attempts := r.Entry.Attempts
@@ -95,9 +95,9 @@ func (b *batch) entries() error {
 
 // links adds the links of the pages to the frontier.
 func (b *batch) links() error {
-	var found []Found
+	var found []FoundURL
 	of, patterns := map[int64]Entry{}, map[entryKey]patternKey{}
-	pending, skipped := map[patternKey]int{}, map[patternKey]Found{}
+	pending, skipped := map[patternKey]int{}, map[patternKey]FoundURL{}
 	over := map[patternKey]int{}
 	for _, r := range b.results {
 		if _, ok := b.active[r.Entry.CrawlSeq]; !ok {

@@ -21,14 +21,14 @@ func (b *batch) executions() error {
 		}
 		sum := b.sum(r.Entry)
 		sum.cpu += r.CPU
-		if r.Line != "" {
-			sum.lines = append(sum.lines, r.Line)
+		if r.LogLine != "" {
+			sum.lines = append(sum.lines, r.LogLine)
 		}
 		if r.Stack != "" {
 			sum.stack, sum.startError = r.Stack, r.Reason
 		}
-		if r.Entry.Start() && r.To == "" {
-			sum.hash = r.Hash
+		if r.Entry.IsStartPage() && r.RedirectTo == "" {
+			sum.hash = r.TextHash
 			if r.Status == EntryFailed {
 				sum.startError = r.Reason
 			}

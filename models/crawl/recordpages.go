@@ -55,7 +55,7 @@ func (b *batch) pages() error {
 		rows.Add(k.source, p.CrawlSeq, p.URL, k.hash[:], p.StatusCode, p.ContentType, p.Title, p.Description, p.Language,
 			p.OpenGraph.Title, p.OpenGraph.Description, p.OpenGraph.Image, p.OpenGraph.SiteName, p.OpenGraph.Type, p.ContentHash, p.LinksFound, p.NoIndex, p.Canonical,
 			p.ETag, p.LastModified, p.Author, p.PublishedAt, p.ModifiedAt, p.Headings, p.JSONLD, p.WordCount, []byte(p.Links), p.Versions, p.TextVersion,
-			p.Revision, p.GoneAt, p.Unindexed, p.Unindexed && b.s.opts.Engine, p.FetchedAt)
+			p.Revision, p.GoneAt, p.Unindexed, p.Unindexed && b.s.opts.Elasticsearch, p.FetchedAt)
 	}
 	seqs, pages := map[pageKey]int64{}, map[pageKey]Page{}
 	for _, upsert := range []struct {
@@ -146,7 +146,7 @@ func (b *batch) unchanged() error {
 	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
 			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL) AND `+ofSharedSource+`r.source_seq)),
 			revision = revision + CASE WHEN gone_at IS NULL AND deleted_at IS NULL THEN 0 ELSE 1 END
-		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
+		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Elasticsearch).Error
 }
 
 // discovered stores links to hosts outside the allowed domains. It restores deleted ones.

@@ -23,7 +23,7 @@ const (
 
 // Poll is the result of a poll of a feed.
 type Poll struct {
-	Feed       DueFeed
+	Feed       ClaimedFeed
 	Hosts      []Host // claimed for it, with their new NextAt, DelayMS, Slow and TriedAt
 	Outcome    PollOutcome
 	Reason     string        // why it failed or is gone
@@ -62,7 +62,7 @@ func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failu
 // transaction, with one statement per table. It skips polls whose claim was lost, and entries outside the allowed domains.
 // If the source is disabled now, it skips all entries. It returns the number of entries that were added to the frontier.
 func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, err error) {
-	var turns []*Turn
+	var turns []*HostBatch
 	for _, p := range polls {
 		turns = append(turns, emptyTurns(p.Hosts)...)
 	}
@@ -163,7 +163,7 @@ type feedEntryKey struct {
 
 // entries stores the entries of the feeds and adds new ones to the frontier.
 func (b *pollBatch) entries() error {
-	rows, of := models.NewRows("feed_seq bigint, url_hash bytes"), map[feedEntryKey]Found{}
+	rows, of := models.NewRows("feed_seq bigint, url_hash bytes"), map[feedEntryKey]FoundURL{}
 	var order []feedEntryKey
 	for _, p := range b.polls {
 		if p.Outcome != PollRead || !p.source.Enabled || !p.source.DeletedAt.IsZero() {
@@ -179,7 +179,7 @@ func (b *pollBatch) entries() error {
 			if _, known := of[k]; known || err != nil || !p.source.AllowedDomains.allow(u.Host, p.source.Host) {
 				continue
 			}
-			of[k] = Found{Source: p.source.Seq, URL: normal, Reason: TrapOf(normal, b.now.Time)}
+			of[k] = FoundURL{Source: p.source.Seq, URL: normal, Reason: TrapOf(normal, b.now.Time)}
 			order = append(order, k)
 			rows.Add(k.feed, k.hash[:])
 		}
@@ -200,7 +200,7 @@ func (b *pollBatch) entries() error {
 		delete(of, feedEntryKey{e.FeedSeq, hash(e.URLHash)})
 	}
 	rows = models.NewRows("feed_seq bigint, url_hash bytes, seen_at bigint")
-	var found []Found
+	var found []FoundURL
 	for _, k := range order {
 		if f, fresh := of[k]; fresh {
 			rows.Add(k.feed, k.hash[:], b.now)
@@ -216,7 +216,7 @@ func (b *pollBatch) entries() error {
 
 // enqueue adds entries to the frontier, each to be fetched once. It skips entries that the frontier already has from another
 // feed or a user.
-func (b *pollBatch) enqueue(found []Found) error {
+func (b *pollBatch) enqueue(found []FoundURL) error {
 	rows := models.NewRows("url_hash bytes, source_seq bigint")
 	for _, f := range found {
 		h := hashOf(f.URL)

@@ -108,11 +108,11 @@ func TestSharingASource(t *testing.T) {
 // TestPrivatePagesAreNotSent checks that the search engine gets no page of a private source, and not its name.
 func TestPrivatePagesAreNotSent(t *testing.T) {
 	each(t, func(w *world) {
-		w.Store = crawl.NewStore(w.db, w.clock.Now, crawl.Options{StaleAfter: staleAfter, Engine: true})
+		w.Store = crawl.NewStore(w.db, w.clock.Now, crawl.Options{StaleAfter: staleAfter, Elasticsearch: true})
 		bob := w.as("bob")
 		p := w.secretOf(bob)
 		sent := func() (kept, deleted int) {
-			docs, err := w.Unsent(w.Context(), 0, 50)
+			docs, err := w.UnsentDocuments(w.Context(), 0, 50)
 			w.ok(err)
 			var done []crawl.SentDocument
 			for _, d := range docs {
@@ -123,7 +123,7 @@ func TestPrivatePagesAreNotSent(t *testing.T) {
 					kept++
 				}
 			}
-			w.ok(w.Sent(w.Context(), done))
+			w.ok(w.MarkSent(w.Context(), done))
 			return kept, deleted
 		}
 		want := func(when string, wantKept, wantDeleted int) {

@@ -56,8 +56,8 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 	return found[0], true, nil
 }
 
-// JobsOf returns the jobs of moves by Job.Seq, with the names of their sources.
-func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error) {
+// MovedJobs returns the jobs of moves by Job.Seq, with the names of their sources.
+func (s *Store) MovedJobs(ctx context.Context, moves []Move) (map[int64]Job, error) {
 	rows := models.NewRows("seq bigint")
 	for _, m := range moves {
 		rows.Add(m.Seq)

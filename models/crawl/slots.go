@@ -17,8 +17,8 @@ const (
 	slotsInWindow = int(Window / SlotLength)
 )
 
-// Load is the number of jobs in each slot of a window. The window starts with the current slot.
-type Load struct {
+// ScheduleLoad is the number of jobs in each slot of a window. The window starts with the current slot.
+type ScheduleLoad struct {
 	now, start time.Time
 	jobs       [slotsInWindow]int
 }
@@ -30,14 +30,14 @@ type Slot struct {
 }
 
 // NewLoad returns the load of an empty schedule.
-func NewLoad(now time.Time) *Load {
+func NewLoad(now time.Time) *ScheduleLoad {
 	now = now.UTC()
-	return &Load{now: now, start: now.Truncate(SlotLength)}
+	return &ScheduleLoad{now: now, start: now.Truncate(SlotLength)}
 }
 
 // Add counts n jobs that run at next and then at intervals of every; 0 = they run once. A job counts once in each slot in
 // which it runs. An overdue run counts in the first slot.
-func (l *Load) Add(next time.Time, every time.Duration, n int) {
+func (l *ScheduleLoad) Add(next time.Time, every time.Duration, n int) {
 	if next.Before(l.now) {
 		l.jobs[0] += n
 		if every <= 0 {
@@ -49,7 +49,7 @@ func (l *Load) Add(next time.Time, every time.Duration, n int) {
 }
 
 // add counts n jobs with a next run at an offset from the start of the window.
-func (l *Load) add(at, every time.Duration, n int) {
+func (l *ScheduleLoad) add(at, every time.Duration, n int) {
 	for slot := range slotsOf(at, every) {
 		l.jobs[slot] += n
 	}
@@ -57,7 +57,7 @@ func (l *Load) add(at, every time.Duration, n int) {
 
 // sum returns the number of slots in which a job runs, and the sum of their loads. at is the offset of its next run from the
 // start of the window.
-func (l *Load) sum(at, every time.Duration) (jobs, slots int) {
+func (l *ScheduleLoad) sum(at, every time.Duration) (jobs, slots int) {
 	for slot := range slotsOf(at, every) {
 		jobs += l.jobs[slot]
 		slots++
@@ -82,7 +82,7 @@ func slotsOf(at, every time.Duration) iter.Seq[int] {
 }
 
 // Slots returns the slots of the window in order.
-func (l *Load) Slots() []Slot {
+func (l *ScheduleLoad) Slots() []Slot {
 	slots := make([]Slot, slotsInWindow)
 	for i, n := range l.jobs {
 		slots[i] = Slot{Start: l.start.Add(time.Duration(i) * SlotLength), Jobs: n}
@@ -99,7 +99,7 @@ func (l *Load) Slots() []Slot {
 //	score = 1 − moves/most          or 1 if most is 0
 //
 // So 40 jobs in 40 slots score 1, 40 jobs in one slot 0, and 40 jobs in two slots 1/39.
-func (l *Load) Score() float64 {
+func (l *ScheduleLoad) Score() float64 {
 	c := l.jobs
 	slices.Sort(c[:])
 	slices.Reverse(c[:])
@@ -121,7 +121,7 @@ func (l *Load) Score() float64 {
 	return 1 - float64(moves)/float64(most)
 }
 
-func (l *Load) total() (n int) {
+func (l *ScheduleLoad) total() (n int) {
 	for _, jobs := range l.jobs {
 		n += jobs
 	}
@@ -132,7 +132,7 @@ func (l *Load) total() (n int) {
 // of loads over all slots in which the job would then run, or the earliest of equal ones. It starts after now and ends
 // within the window and the first interval. For an interval of less than two slots it returns the zero time, because the
 // load is the same everywhere: run the job after one interval.
-func (l *Load) Least(every time.Duration) time.Time {
+func (l *ScheduleLoad) Least(every time.Duration) time.Time {
 	if every < 2*SlotLength {
 		return time.Time{}
 	}
@@ -158,9 +158,9 @@ func slotsBetween(after, until time.Duration) iter.Seq[time.Duration] {
 	}
 }
 
-// Place returns the time within a slot at which a job runs, to the second. It spreads the jobs of a slot. A job has the same
+// TimeInSlot returns the time within a slot at which a job runs, to the second. It spreads the jobs of a slot. A job has the same
 // place in every slot.
-func Place(slot time.Time, seq int64) time.Time { return slot.Add(placeInSlot(seq)) }
+func TimeInSlot(slot time.Time, seq int64) time.Time { return slot.Add(placeInSlot(seq)) }
 
 // placeInSlot spreads jobs with a multiplicative hash, so consecutive jobs are far apart.
 func placeInSlot(seq int64) time.Duration {

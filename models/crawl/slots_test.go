@@ -14,7 +14,7 @@ import (
 var slotNow = time.Date(2030, 5, 17, 10, 7, 30, 0, time.UTC)
 
 // counts returns the loads that are not 0, by slot number.
-func counts(l *crawl.Load) map[int]int {
+func counts(l *crawl.ScheduleLoad) map[int]int {
 	found := map[int]int{}
 	for i, s := range l.Slots() {
 		if s.Jobs != 0 {
@@ -183,8 +183,8 @@ func TestPlaceSpreadsTheJobsOfASlot(t *testing.T) {
 	slot := slotNow.Truncate(crawl.SlotLength)
 	minutes := map[int]int{}
 	for seq := range int64(1500) {
-		p := crawl.Place(slot, seq)
-		if p.Truncate(crawl.SlotLength) != slot || p.Nanosecond() != 0 || p != crawl.Place(slot, seq) {
+		p := crawl.TimeInSlot(slot, seq)
+		if p.Truncate(crawl.SlotLength) != slot || p.Nanosecond() != 0 || p != crawl.TimeInSlot(slot, seq) {
 			t.Fatalf("job %d: got %v", seq, p)
 		}
 		minutes[p.Minute()]++
@@ -195,7 +195,7 @@ func TestPlaceSpreadsTheJobsOfASlot(t *testing.T) {
 		}
 	}
 	for _, seq := range []int64{-1, math.MinInt64, math.MaxInt64} {
-		if p := crawl.Place(slot, seq); p.Truncate(crawl.SlotLength) != slot {
+		if p := crawl.TimeInSlot(slot, seq); p.Truncate(crawl.SlotLength) != slot {
 			t.Errorf("job %d: got %v", seq, p)
 		}
 	}

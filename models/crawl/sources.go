@@ -170,7 +170,7 @@ func (s *Store) applyVisibility(ctx context.Context, tx *gorm.DB, src Source) er
 	if err == nil {
 		err = tx.Exec("UPDATE frontier SET scope_seq = ? WHERE crawl_seq = 0 AND scope_seq = ? AND source_seq = ?", to, from, src.Seq).Error
 	}
-	if err == nil && s.opts.Engine {
+	if err == nil && s.opts.Elasticsearch {
 		err = tx.Exec("UPDATE crawled_pages SET revision = revision + 1, unsent = true WHERE source_seq = ?", src.Seq).Error
 	}
 	if err != nil {

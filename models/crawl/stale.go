@@ -32,7 +32,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 		return 0, fmt.Errorf("find stale locks: %w", err)
 	}
 	for _, l := range stale {
-		end := End{Event: Release, Error: Interrupted, GoesOn: true}
+		end := ExecutionEnd{Event: Release, Error: Interrupted, Continue: true}
 		if !l.Dead {
 			end.Error = noProgress
 		}
@@ -43,7 +43,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 			return tx.Exec("UPDATE scheduler_totals SET stale_locks_cleared = stale_locks_cleared + 1").Error
 		})
 		switch {
-		case errors.Is(err, ErrLost): // another instance was faster
+		case errors.Is(err, ErrLockLost): // another instance was faster
 		case err != nil:
 			return cleared, fmt.Errorf("clear stale lock: %w", err)
 		default:

@@ -11,10 +11,10 @@ import (
 
 // Options are the settings of the store.
 type Options struct {
-	StaleAfter   time.Duration // time without progress after which a running job is stopped (CRAWLER_STALE_LOCK_AFTER)
-	FeedInterval time.Duration // between two successful polls of a feed (CRAWLER_FEED_POLL_INTERVAL)
-	Archives     bool          // pages are archived (CRAWLER_ARCHIVE_URL)
-	Engine       bool          // pages are sent to a search engine (CRAWLER_ELASTICSEARCH_URL)
+	StaleAfter    time.Duration // time without progress after which a running job is stopped (CRAWLER_STALE_LOCK_AFTER)
+	FeedInterval  time.Duration // between two successful polls of a feed (CRAWLER_FEED_POLL_INTERVAL)
+	Archive       bool          // pages are archived (CRAWLER_ARCHIVE_URL)
+	Elasticsearch bool          // pages are sent to a search engine (CRAWLER_ELASTICSEARCH_URL)
 
 	ArchiveRetention time.Duration // of archived copies, after the last fetch (CRAWLER_ARCHIVE_RETENTION)
 }
@@ -58,15 +58,15 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 // Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// JobsWanted receives a value when a change in this process may make a job due or end one. Changes by other instances are
+// JobsChanged receives a value when a change in this process may make a job due or end one. Changes by other instances are
 // found by polling.
-func (s *Store) JobsWanted() <-chan struct{} { return s.wanted }
+func (s *Store) JobsChanged() <-chan struct{} { return s.wanted }
 
-// URLsWanted receives a value when this process added URLs to fetch. URLs from other instances are found by polling.
-func (s *Store) URLsWanted() <-chan struct{} { return s.urls }
+// URLsAdded receives a value when this process added URLs to fetch. URLs from other instances are found by polling.
+func (s *Store) URLsAdded() <-chan struct{} { return s.urls }
 
-// PagesWanted receives a value when this process stored pages to index. Pages from other instances are found by polling.
-func (s *Store) PagesWanted() <-chan struct{} { return s.pages }
+// PagesStored receives a value when this process stored pages to index. Pages from other instances are found by polling.
+func (s *Store) PagesStored() <-chan struct{} { return s.pages }
 
 func signal(bell chan struct{}) {
 	select {

@@ -10,8 +10,8 @@ import (
 // SyncReport is the result of a sync.
 type SyncReport struct{ Created, Updated, Skipped int }
 
-// External is a source in an external source manager.
-type External struct {
+// ExternalSource is a source in an external source manager.
+type ExternalSource struct {
 	ID             string
 	Name, URL      string
 	Enabled        bool
@@ -21,9 +21,9 @@ type External struct {
 	Interval       Interval
 }
 
-// PutSources adds and updates sources of a source manager, by their id there. It returns the numbers of created, updated and
+// ImportSources adds and updates sources of a source manager, by their id there. It returns the numbers of created, updated and
 // skipped sources. It skips invalid sources.
-func (s *Store) PutSources(ctx context.Context, all []External) (r SyncReport, err error) {
+func (s *Store) ImportSources(ctx context.Context, all []ExternalSource) (r SyncReport, err error) {
 	for _, x := range all {
 		created, changed, err := s.putSource(ctx, x)
 		switch {
@@ -42,7 +42,7 @@ func (s *Store) PutSources(ctx context.Context, all []External) (r SyncReport, e
 	return r, nil
 }
 
-func (s *Store) putSource(ctx context.Context, x External) (created, changed bool, err error) {
+func (s *Store) putSource(ctx context.Context, x ExternalSource) (created, changed bool, err error) {
 	var known []Source
 	if err := s.db.Read(ctx).Where("external_id = ? AND deleted_at IS NULL", x.ID).Find(&known).Error; err != nil {
 		return false, false, fmt.Errorf("find synced source: %w", err)
@@ -67,8 +67,8 @@ func (s *Store) putSource(ctx context.Context, x External) (created, changed boo
 	return false, fmt.Sprint(before) != fmt.Sprint(after), nil
 }
 
-// EnableSource enables or disables a source by its id, or by its id in the source manager. found is false if there is none.
-func (s *Store) EnableSource(ctx context.Context, id string, enabled bool) (found bool, err error) {
+// SetSourceEnabled enables or disables a source by its id, or by its id in the source manager. found is false if there is none.
+func (s *Store) SetSourceEnabled(ctx context.Context, id string, enabled bool) (found bool, err error) {
 	var known []Source
 	if err := s.db.Read(ctx).Where("(external_id = ? OR id = ?) AND deleted_at IS NULL", id, id).Limit(1).Find(&known).Error; err != nil || id == "" || len(known) == 0 {
 		return false, err

@@ -45,14 +45,14 @@ func (s *Store) InFrontier(crawl int64, url string) bool {
 	return known
 }
 
-// Start reports whether the entry is the start page of an execution.
-func (e Entry) Start() bool { return e.Depth == 0 && e.CrawlSeq != 0 }
+// IsStartPage reports whether the entry is the start page of an execution.
+func (e Entry) IsStartPage() bool { return e.Depth == 0 && e.CrawlSeq != 0 }
 
 // Maximum entries of a turn and bytes of their URLs. They are in memory for each host that an instance holds.
 const (
-	TurnEntries = 64
-	turnBytes   = 16 << 10
-	maxClosed   = 256 // entries to close per call, of crawls that have ended
+	MaxBatchEntries = 64
+	turnBytes       = 16 << 10
+	maxClosed       = 256 // entries to close per call, of crawls that have ended
 )
 
 const openEntries = "status IN ('pending', 'fetching')"
@@ -65,9 +65,9 @@ const fetchableEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 
 const missingCopy = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
 	WHERE a.source_seq = p.source_seq AND a.url_hash = p.url_hash AND a.fetched_at >= p.fetched_at)`
 
-// Load returns up to n entries to fetch next from a host that the caller has claimed, and marks them as fetching. It skips
+// LoadEntries returns up to n entries to fetch next from a host that the caller has claimed, and marks them as fetching. It skips
 // entries of interrupted crawls and closes some of crawls that have ended.
-func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
+func (s *Store) LoadEntries(ctx context.Context, h Host, n int) ([]Entry, error) {
 	tx := s.db.Read(ctx)
 	var all, live []Entry
 	err := tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
@@ -75,7 +75,7 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 			coalesce(CASE WHEN `+missingCopy+` THEN '' ELSE p.last_modified END, '') AS last_modified
 		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+fetchableEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
 		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
-		ORDER BY f.attempts, f.depth, f.seq`, s.opts.Archives, s.opts.Archives, h.Seq, min(n, TurnEntries)).Scan(&all).Error
+		ORDER BY f.attempts, f.depth, f.seq`, s.opts.Archive, s.opts.Archive, h.Seq, min(n, MaxBatchEntries)).Scan(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("load frontier entries to fetch: %w", err)
 	}
@@ -102,7 +102,7 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 		}
 		if ms(delay) > h.DelayMS { // the pause that other instances keep if this one dies
 			err := tx.Exec("UPDATE crawl_hosts SET delay_ms = ?, next_at = ? WHERE seq = ? AND claimed_by = ? AND claim = ?",
-				ms(delay), now.Add(TurnTime+delay), h.Seq, h.ClaimedBy, h.Claim).Error
+				ms(delay), now.Add(MaxClaimTime+delay), h.Seq, h.ClaimedBy, h.Claim).Error
 			if err != nil {
 				return err
 			}
@@ -216,8 +216,8 @@ type activeExecution struct {
 	Running       bool
 }
 
-// Known returns the stored page of a URL of a source. ok is false if there is none.
-func (s *Store) Known(ctx context.Context, source int64, url string) (p Page, ok bool, err error) {
+// StoredPage returns the stored page of a URL of a source. ok is false if there is none.
+func (s *Store) StoredPage(ctx context.Context, source int64, url string) (p Page, ok bool, err error) {
 	h := hashOf(url)
 	var found []Page
 	err = s.db.Read(ctx).Where("source_seq = ? AND url_hash = ?", source, h[:]).Find(&found).Error

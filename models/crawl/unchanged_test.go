@@ -62,10 +62,10 @@ func TestPagesWithoutACopyAreRequestedUnconditionally(t *testing.T) {
 		w.ok(err)
 		w.begin()
 		host := w.turn().Host
-		archives := crawl.NewStore(w.db, w.clock.Now, crawl.Options{StaleAfter: staleAfter, ArchiveRetention: archiveRetention, Archives: true})
+		archives := crawl.NewStore(w.db, w.clock.Now, crawl.Options{StaleAfter: staleAfter, ArchiveRetention: archiveRetention, Archive: true})
 		wants := func(s *crawl.Store, conditional bool, when string) {
 			t.Helper()
-			entries, err := s.Load(w.Context(), host, 1)
+			entries, err := s.LoadEntries(w.Context(), host, 1)
 			w.ok(err)
 			if len(entries) != 1 || (entries[0].ETag == page.ETag) != conditional || (entries[0].LastModified == page.LastModified) != conditional {
 				t.Errorf("%s: got %+v", when, entries)
@@ -77,7 +77,7 @@ func TestPagesWithoutACopyAreRequestedUnconditionally(t *testing.T) {
 		wants(archives, true, "with a copy")
 		copies, err := w.Copies(w.Context(), page, 1)
 		w.ok(err)
-		w.ok(w.BodiesLost(w.Context(), copies[0].Place.Key, copies[0].Hash))
+		w.ok(w.MarkBodiesLost(w.Context(), copies[0].Location.Key, copies[0].Hash))
 		wants(archives, false, "with a copy that is lost")
 		w.archive(page, "body")
 		wants(archives, true, "once it is stored again")

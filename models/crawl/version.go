@@ -31,7 +31,7 @@ type Version struct {
 	Title       string
 	ContentHash string
 	WordCount   int
-	Text        Packed // nil if the page is gone
+	Text        CompressedText // nil if the page is gone
 	CreatedAt   models.Time
 }
 
@@ -145,7 +145,7 @@ func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (
 	err = rows.Raw(tx, `UPDATE crawled_pages SET gone_at = ?, versions = versions + 1, revision = revision + 1, etag = '', last_modified = '',
 			canonical = CASE r.canonical WHEN '' THEN crawled_pages.canonical ELSE r.canonical END, unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`r.source_seq))
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND gone_at IS NULL AND text_version > 0`+and+`
-		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Engine}, args...)...).Scan(&gone).Error
+		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Elasticsearch}, args...)...).Scan(&gone).Error
 	if err != nil {
 		return nil, fmt.Errorf("mark pages as gone: %w", err)
 	}
@@ -162,7 +162,7 @@ func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (
 func (b *batch) temporaryRedirects() error {
 	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint")
 	for _, r := range b.results {
-		if r.Away {
+		if r.TemporaryRedirect {
 			h := hashOf(r.Entry.URL)
 			rows.Add(r.Entry.SourceSeq, h[:], r.Entry.CrawlSeq)
 		}
@@ -180,10 +180,10 @@ func (b *batch) permanentRedirects() error {
 	var all []gonePage
 	of := map[pageKey]Entry{}
 	for _, r := range b.results {
-		if r.Moved != 0 {
+		if r.MovedStatus != 0 {
 			k := pageKey{r.Entry.SourceSeq, hashOf(r.Entry.URL)}
 			of[k] = r.Entry
-			all = append(all, gonePage{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved, canonical: r.Canonical})
+			all = append(all, gonePage{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.MovedStatus, canonical: r.Canonical})
 		}
 	}
 	noted, err := b.s.markGone(b.tx, all, "")

@@ -57,10 +57,10 @@ func (w *world) secretOf(bob context.Context) (p private) {
 	_, _, err = w.AddEntry(bob, "http://a.example/hand", "")
 	w.ok(err)
 	tn := w.turn()
-	e := tn.Left[0]
-	tn.Left = tn.Left[1:]
+	e := tn.Unfetched[0]
+	tn.Unfetched = tn.Unfetched[1:]
 	tn.Add(crawl.Result{
-		Entry: e, Status: crawl.EntryFailed, Reason: "status 500", Line: "failed"})
+		Entry: e, Status: crawl.EntryFailed, Reason: "status 500", LogLine: "failed"})
 	w.ok(w.Record(w.Context(), tn))
 	list, err := w.Frontier(bob, crawl.EntryFilter{Text: "/hand"}, models.Cursor{}, 10)
 	w.ok(err)
@@ -128,7 +128,9 @@ var reads = []struct {
 	{"discovered links", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
 		return w.DiscoveredLinks(ctx, crawl.DiscoveredFilter{}, models.Cursor{}, 50)
 	}},
-	{"discovered links by id", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.DiscoveredByID(ctx, p.linkID) }},
+	{"discovered links by id", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.DiscoveredLinksByID(ctx, p.linkID)
+	}},
 	{"feeds", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
 		return w.Feeds(ctx, "", models.Cursor{}, 50)
 	}},
@@ -162,15 +164,15 @@ var reads = []struct {
 		slots, score, err := w.Distribution(ctx)
 		return fmt.Sprint(jobsIn(slots), score), err
 	}},
-	{"preview", false, true, func(w *world, ctx context.Context, _ private) (any, error) { return w.Preview(ctx) }},
+	{"preview", false, true, func(w *world, ctx context.Context, _ private) (any, error) { return w.PreviewRebalance(ctx) }},
 	{"jobs of moves", false, false, func(w *world, ctx context.Context, p private) (any, error) {
-		return w.JobsOf(ctx, []crawl.Move{{Seq: p.job.Seq}})
+		return w.MovedJobs(ctx, []crawl.Move{{Seq: p.job.Seq}})
 	}},
 	{"lag", false, true, func(w *world, ctx context.Context, _ private) (any, error) { return w.IndexLag(ctx) }},
 	{"figures", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
-		all, err := w.Collect(w.Context())
+		all, err := w.CollectMetrics(w.Context())
 		w.ok(err)
-		m, err := w.FiguresOf(ctx, all)
+		m, err := w.VisibleMetrics(ctx, all)
 		return fmt.Sprint(m.Jobs, m.Executions.Total, m.Executions.Completed), err
 	}},
 }
@@ -225,10 +227,10 @@ func TestReadsSkipPrivateSources(t *testing.T) {
 // TestChangesSkipPrivateSources checks that streams report only jobs that their reader can see.
 func TestChangesSkipPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
-		of := map[string]*crawl.Changes{}
+		of := map[string]*crawl.JobWatcher{}
 		readers := map[string]context.Context{"alice": w.as("alice"), "bob": w.as("bob"), "root": w.admin(), "background": w.Context()}
 		for name := range readers {
-			of[name] = w.NewChanges()
+			of[name] = w.NewJobWatcher()
 		}
 		w.clock.Advance(time.Second)
 		p := w.secretOf(readers["bob"])
@@ -259,7 +261,7 @@ func TestWritesRefusePrivateSources(t *testing.T) {
 		hidden, err := w.AddSource(bob, crawl.NewSource{URL: "http://c.example/", Private: true})
 		w.ok(err)
 		w.ok(w.DeleteSource(bob, hidden.ID))
-		links, err := w.DeleteDiscovered(bob, p.linkID)
+		links, err := w.DeleteDiscoveredLinks(bob, p.linkID)
 		w.ok(err)
 		pages, err := w.DeletePages(bob, w.page("/").ID())
 		w.ok(err)
@@ -316,9 +318,9 @@ func TestWritesRefusePrivateSources(t *testing.T) {
 			{"poll feed", models.CodeNotFound, func() error { return w.PollFeed(alice, p.feed) }},
 			{"delete pages", models.CodeNotFound, func() error { d, err := w.DeletePages(alice, p.pageID); return none(d.N, err) }},
 			{"restore pages", models.CodeNotFound, func() error { return none(w.RestorePages(alice, pages.At)) }},
-			{"delete discovered", models.CodeNotFound, func() error { d, err := w.DeleteDiscovered(alice, p.linkID); return none(d.N, err) }},
-			{"deleted discovered", models.CodeNotFound, func() error { d, err := w.DeletedAt(alice, links.At); return none(d.N, err) }},
-			{"restore discovered", models.CodeNotFound, func() error { return none(w.RestoreDiscovered(alice, links.At)) }},
+			{"delete discovered", models.CodeNotFound, func() error { d, err := w.DeleteDiscoveredLinks(alice, p.linkID); return none(d.N, err) }},
+			{"deleted discovered", models.CodeNotFound, func() error { d, err := w.DeletionAt(alice, links.At); return none(d.N, err) }},
+			{"restore discovered", models.CodeNotFound, func() error { return none(w.RestoreDiscoveredLinks(alice, links.At)) }},
 			{"rebalance", models.CodeNotFound, func() error { plan, err := w.Rebalance(alice); return none(len(plan.Moves), err) }},
 		} {
 			if err := c.do(); models.CodeOf(err) != c.code {

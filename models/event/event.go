@@ -40,10 +40,10 @@ type Phase string
 
 // The phases.
 const (
-	Once   Phase = "once"   // no duration: a page changed
-	Began  Phase = "began"  // the condition started or continues: a target is down
-	Ended  Phase = "ended"  // the condition ended: the target is up
-	Closed Phase = "closed" // no longer checked: the target was paused or deleted
+	Once    Phase = "once"   // no duration: a page changed
+	Started Phase = "began"  // the condition started or continues: a target is down
+	Ended   Phase = "ended"  // the condition ended: the target is up
+	Closed  Phase = "closed" // no longer checked: the target was paused or deleted
 )
 
 // Type describes an event kind. Each system declares its types.
@@ -53,9 +53,9 @@ type Type struct {
 	Label    string   // "Target down"
 	Help     string   // meaning, in one or two sentences
 	Subject  string   // kind of its subjects: "target"
-	// Texts of messages. Noun is the singular noun for a subject: "target". Did is the predicate for one subject ("is down"), DidMany
+	// Texts of messages. Noun is the singular noun for a subject: "target". Did is the predicate for one subject ("is down"), PluralVerb
 	// for several ("are down"), and Over after the end ("is fast again"). If Over is empty, the end is not sent.
-	Noun, Did, DidMany, Over string
+	Noun, Verb, PluralVerb, Over string
 	// EndsAs is the event kind of the separate alert for the end: "target.up". If it is empty, the end is sent by the same alert.
 	EndsAs Kind
 	// Once reports whether its events have no duration. One message then includes all events until it is sent.
@@ -111,8 +111,8 @@ func Oldest(tx *gorm.DB, n int) (events []Event, err error) {
 	return events, nil
 }
 
-// Waiting reports whether any event is stored.
-func Waiting(tx *gorm.DB) (found bool, err error) {
+// Pending reports whether any event is stored.
+func Pending(tx *gorm.DB) (found bool, err error) {
 	if err := tx.Raw("SELECT EXISTS (SELECT 1 FROM events)").Scan(&found).Error; err != nil {
 		return false, fmt.Errorf("check for events: %w", err)
 	}

@@ -16,11 +16,11 @@ func Events() []event.Type {
 	return []event.Type{
 		{
 			Kind: EventDead, Severity: event.Warning, Label: "Link dead", Help: "A saved link is gone, or its checks failed on three days in a row.", Subject: "link", Noun: "saved link",
-			Did: "is dead", DidMany: "are dead", Once: true, Default: true,
+			Verb: "is dead", PluralVerb: "are dead", Once: true, Default: true,
 		},
 		{
 			Kind: EventMoved, Severity: event.Info, Label: "Link moved", Help: "A saved link redirects permanently.", Subject: "link", Noun: "saved link",
-			Did: "has moved", DidMany: "have moved", Once: true,
+			Verb: "has moved", PluralVerb: "have moved", Once: true,
 		},
 	}
 }

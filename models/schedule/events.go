@@ -12,13 +12,13 @@ const EventFailed event.Kind = "system.failed"
 func Events() []event.Type {
 	return []event.Type{{
 		Kind: EventFailed, Severity: event.Critical, Label: "Scheduled job failed", Help: "A scheduled job failed: cleanup, backup or the disk space check.",
-		Subject: "system", Noun: "job", Did: "failed", DidMany: "failed", Over: "works again", Default: true,
+		Subject: "system", Noun: "job", Verb: "failed", PluralVerb: "failed", Over: "works again", Default: true,
 	}}
 }
 
 // failed returns the event of a run that failed, or that succeeded after a failure.
 func failed(run Run) event.Event {
-	e := newEvent(run.JobID, event.Began, event.Critical, run.StartedAt.Add(run.Duration))
+	e := newEvent(run.JobID, event.Started, event.Critical, run.StartedAt.Add(run.Duration))
 	e.SinceAt, e.Detail = run.StartedAt, run.Error
 	if run.Error == "" {
 		e.Phase = event.Ended

@@ -18,11 +18,11 @@ func Events() []event.Type {
 	return []event.Type{
 		{
 			Kind: EventQuota, Severity: event.Warning, Label: "Quota nearly used", Help: "80% of a daily Google quota is used.", Subject: "website", Noun: "website",
-			Did: "has used 80% of a quota", DidMany: "have used 80% of a quota", Once: true,
+			Verb: "has used 80% of a quota", PluralVerb: "have used 80% of a quota", Once: true,
 		},
 		{
 			Kind: EventDropped, Severity: event.Warning, Label: "Page dropped from the index", Help: "Google no longer has a page in its index.", Subject: "page", Noun: "page",
-			Did: "is no longer indexed", DidMany: "are no longer indexed", Once: true,
+			Verb: "is no longer indexed", PluralVerb: "are no longer indexed", Once: true,
 		},
 	}
 }

@@ -33,20 +33,20 @@ func Events() []event.Type {
 	return []event.Type{
 		{
 			Kind: EventDown, Severity: event.Critical, Label: "Target down", Help: "A check of a target failed.", Subject: subject, Noun: noun,
-			Did: "is down", DidMany: "are down", EndsAs: EventUp, Default: true,
+			Verb: "is down", PluralVerb: "are down", EndsAs: EventUp, Default: true,
 		},
 		{
 			Kind: EventUp, Severity: event.Info, Label: "Target up again", Help: "A target that was down is up. The message says how long it was down.", Subject: subject, Noun: noun,
-			Did: "is up again", DidMany: "are up again", Default: true,
+			Verb: "is up again", PluralVerb: "are up again", Default: true,
 		},
 		{
 			Kind: EventSlow, Severity: event.Warning, Label: "Target slow", Subject: subject, Noun: noun,
-			Help: "Three checks in a row took at least a second, and three times as long as usual.", Did: "is slow", DidMany: "are slow", Over: "is fast again",
+			Help: "Three checks in a row took at least a second, and three times as long as usual.", Verb: "is slow", PluralVerb: "are slow", Over: "is fast again",
 		},
 		{
 			Kind: EventCertificate, Severity: event.Warning, Label: "Certificate expiring", Subject: subject, Noun: noun,
 			Help: "The TLS certificate of a target expires within 30 days. You are alerted again 7 days and 1 day before.",
-			Did:  "has an expiring certificate", DidMany: "have an expiring certificate", Over: "has a new certificate", Default: true,
+			Verb: "has an expiring certificate", PluralVerb: "have an expiring certificate", Over: "has a new certificate", Default: true,
 		},
 	}
 }
@@ -67,7 +67,7 @@ func events(before, after Target, r Result) (all []event.Event) {
 	}
 	switch {
 	case r.Outcome == DownOutcome && (after.Failures <= maxFailures || after.downReminderDue(before.LastCheckedAt)):
-		e := add(EventDown, event.Began, event.Critical)
+		e := add(EventDown, event.Started, event.Critical)
 		e.SinceAt, e.Failures, e.Detail = after.StateSince, after.Failures, r.Error
 	case before.State == Down && after.State == Up:
 		add(EventDown, event.Ended, event.Critical)
@@ -75,7 +75,7 @@ func events(before, after Target, r Result) (all []event.Event) {
 	fresh := before.State == Pending // earlier events were closed
 	switch was, is := before.RecentChecks.slow() && !fresh, after.RecentChecks.slow(); {
 	case is && !was:
-		add(EventSlow, event.Began, event.Warning).Detail = "response time " + (time.Duration(r.LatencyMS) * time.Millisecond).String()
+		add(EventSlow, event.Started, event.Warning).Detail = "response time " + (time.Duration(r.LatencyMS) * time.Millisecond).String()
 	case was && !is:
 		add(EventSlow, event.Ended, event.Warning)
 	}
@@ -85,7 +85,7 @@ func events(before, after Target, r Result) (all []event.Event) {
 	}
 	// A renewal within a level is no event. Otherwise each renewal of a short-lived certificate would cause one.
 	if is > 0 && (is != was || fresh) {
-		e := add(EventCertificate, event.Began, is.severity())
+		e := add(EventCertificate, event.Started, is.severity())
 		expires := after.TLSExpiresAt.Format(time.DateOnly)
 		e.Detail = "expires on " + expires
 		e.Host += " " + expires // targets with the same certificate share an alert

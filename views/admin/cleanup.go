@@ -155,7 +155,7 @@ func (v Cleanup) chart() ui.BarChart {
 	times := make([]string, len(bars), cap(bars))
 	for _, r := range runs {
 		main, others = main+r.main, others+r.others
-		title := fmt.Sprintf("%s\n%s, %s in %s", r.at.Format("2 Jan, 15:04:05"), v.main(r.main), ui.Plural(r.others, "other row"), ui.Took(r.took))
+		title := fmt.Sprintf("%s\n%s, %s in %s", r.at.Format("2 Jan, 15:04:05"), v.main(r.main), ui.Plural(r.others, "other row"), ui.ShortDuration(r.took))
 		if len(r.errors) > 0 {
 			title += "\nfailed"
 		}
@@ -189,7 +189,7 @@ func average(t cleanup.Totals) string {
 	if t.SuccessfulRuns == 0 {
 		return "–"
 	}
-	return ui.Took(t.Average())
+	return ui.ShortDuration(t.Average())
 }
 
 // failedRuns returns the number of failed runs as text; "" = none.

@@ -17,7 +17,7 @@ type Alert struct {
 	ui.Page
 	Row        Row
 	Type       event.Type
-	Members    []alerts.Member
+	Members    []alerts.AlertSubject
 	Deliveries []alerts.Delivery
 	Names      map[string]string // channel names by ID
 }
@@ -42,7 +42,7 @@ func (v Alert) moments() []moment {
 		all = append(all, moment{a.AcknowledgedAt, "check", "Acknowledged."})
 	}
 	if !a.ResolvedAt.IsZero() && !v.Row.Once {
-		all = append(all, moment{a.ResolvedAt, "check", "Resolved after " + alerts.Duration(a.Took(a.ResolvedAt.Time)) + "."})
+		all = append(all, moment{a.ResolvedAt, "check", "Resolved after " + alerts.FormatDuration(a.Duration(a.ResolvedAt.Time)) + "."})
 	}
 	slices.SortStableFunc(all, func(x, y moment) int { return x.at.Compare(y.at.Time) })
 	return all
@@ -52,15 +52,15 @@ func (v Alert) moments() []moment {
 func (v Alert) sent(d alerts.Delivery) string {
 	name := ChannelName(v.Names, d.ChannelID)
 	switch d.Reason {
-	case alerts.Worsening:
+	case alerts.ReasonWorse:
 		return "Sent to " + name + ": worsened."
-	case alerts.Repeating:
+	case alerts.ReasonRepeated:
 		return "Reminder sent to " + name + "."
-	case alerts.Escalating:
+	case alerts.ReasonEscalated:
 		return "Escalated to " + name + "."
-	case alerts.Resolving:
+	case alerts.ReasonResolved:
 		return "Sent to " + name + ": resolved."
-	case alerts.FirstTime:
+	case alerts.ReasonFired:
 	}
 	return "Sent to " + name + "."
 }

@@ -138,9 +138,9 @@ func AttendPage(v Attend) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var8 string
-				templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(alerts.Duration(v.Alert.Took(v.Now.Time)))
+				templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(alerts.FormatDuration(v.Alert.Duration(v.Now.Time)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/alerts/attend.templ`, Line: 26, Col: 106}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/alerts/attend.templ`, Line: 26, Col: 116}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 				if templ_7745c5c3_Err != nil {
@@ -169,9 +169,9 @@ func AttendPage(v Attend) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var10 string
-				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(alerts.Duration(v.Alert.Took(v.Now.Time)))
+				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(alerts.FormatDuration(v.Alert.Duration(v.Now.Time)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/alerts/attend.templ`, Line: 28, Col: 109}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/alerts/attend.templ`, Line: 28, Col: 119}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {

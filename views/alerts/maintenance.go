@@ -59,11 +59,11 @@ func zoneOf(m alerts.Maintenance) *time.Location {
 func repeats(m alerts.Maintenance) string {
 	z := zoneOf(m)
 	first, last := m.StartsAt.In(z), m.EndsAt.In(z)
-	took := "for " + alerts.Duration(last.Sub(first))
+	took := "for " + alerts.FormatDuration(last.Sub(first))
 	if m.Repeat != alerts.RepeatNone {
 		_, before := first.Zone()
 		_, after := last.Zone()
-		took = "for " + alerts.Duration(last.Sub(first)+time.Duration(after-before)*time.Second)
+		took = "for " + alerts.FormatDuration(last.Sub(first)+time.Duration(after-before)*time.Second)
 	}
 	from := first.Format("15:04") + " " + m.TimeZone
 	switch m.Repeat {
@@ -79,7 +79,7 @@ func repeats(m alerts.Maintenance) string {
 // occurrence describes the current or next occurrence of a window in its time zone. active reports whether it is now. text is "" if the
 // window has ended.
 func occurrence(m alerts.Maintenance, now time.Time) (text string, active bool) {
-	from, to, ok := m.Next(models.At(now))
+	from, to, ok := m.NextOccurrence(models.At(now))
 	if !ok {
 		return "", false
 	}

@@ -23,10 +23,10 @@ const stepPlace = 60
 // Part returns the sections for the overview page.
 func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{
-		Used: v.Channels+v.Rules+len(v.First) > 0,
+		Used: v.Channels+v.Rules+len(v.Newest) > 0,
 		Attention: []ui.Attention{
 			{Severity: ui.Critical, Noun: "failing channel", Count: len(v.Failing), Path: ChannelsPath, Rows: v.failing()},
-			{Severity: ui.Warning, Noun: "rule", After: " without an enabled channel", Count: len(v.Mute), Path: RulesPath, Rows: v.mute()},
+			{Severity: ui.Warning, Noun: "rule", After: " without an enabled channel", Count: len(v.RulesWithoutChannel), Path: RulesPath, Rows: v.mute()},
 			v.unattended(event.Critical, ui.Critical, "critical alert"),
 			v.unattended(event.Warning, ui.Warning, "alert"),
 		},
@@ -45,8 +45,8 @@ func (v Overview) Part() ui.OverviewPart {
 }
 
 func (v Overview) unattended(s event.Severity, as ui.Severity, noun string) ui.Attention {
-	a := ui.Attention{Severity: as, Noun: noun, After: " not acknowledged", Count: v.Unattended[s], Path: ListPlace{State: alerts.Unattended}.Path()}
-	for _, one := range v.First {
+	a := ui.Attention{Severity: as, Noun: noun, After: " not acknowledged", Count: v.Unacknowledged[s], Path: ListPlace{State: alerts.Unacknowledged}.Path()}
+	for _, one := range v.Newest {
 		if one.Severity == s && len(a.Rows) < ui.AttentionRows {
 			a.Rows = append(a.Rows, attentionRow(one, v.Message(one), v.Now))
 		}
@@ -64,7 +64,7 @@ func (v Overview) failing() (rows []templ.Component) {
 }
 
 func (v Overview) mute() (rows []templ.Component) {
-	for _, r := range v.Mute {
+	for _, r := range v.RulesWithoutChannel {
 		if len(rows) < ui.AttentionRows {
 			rows = append(rows, muteRow(r))
 		}
@@ -75,8 +75,8 @@ func (v Overview) mute() (rows []templ.Component) {
 // notDelivered describes why a channel needs attention.
 func notDelivered(c alerts.FailingChannel) string {
 	lost := ""
-	if c.GivenUp > 0 {
-		lost = ui.Plural(c.GivenUp, "message") + " not delivered"
+	if c.FailedMessages > 0 {
+		lost = ui.Plural(c.FailedMessages, "message") + " not delivered"
 	}
 	if c.LastError == "" {
 		return lost

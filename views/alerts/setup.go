@@ -17,7 +17,7 @@ type Setup struct {
 
 // NewSetup returns the setup for all channels and rules.
 func NewSetup(channels []alerts.Channel, rules []alerts.Rule) Setup {
-	s := Setup{Channels: len(channels), Rules: len(rules), Unused: alerts.Unused(channels, rules)}
+	s := Setup{Channels: len(channels), Rules: len(rules), Unused: alerts.UnusedChannels(channels, rules)}
 	for _, c := range channels {
 		if c.Usable() {
 			s.Enabled++

@@ -13,14 +13,14 @@ var severityIcons = map[event.Severity]string{event.Critical: "dead", event.Warn
 
 // stateWords are the labels of the state filters.
 var stateWords = map[alerts.State]string{
-	alerts.AnyState: "all", alerts.Unattended: "unacknowledged", alerts.Firing: "firing", alerts.Resolved: "resolved",
+	alerts.AnyState: "all", alerts.Unacknowledged: "unacknowledged", alerts.Firing: "firing", alerts.Resolved: "resolved",
 }
 
 // states are the state filters in display order.
-var states = []alerts.State{alerts.AnyState, alerts.Unattended, alerts.Firing, alerts.Resolved}
+var states = []alerts.State{alerts.AnyState, alerts.Unacknowledged, alerts.Firing, alerts.Resolved}
 
 var reasonWords = map[alerts.Reason]string{
-	alerts.FirstTime: "Alert", alerts.Worsening: "Worsened", alerts.Repeating: "Reminder", alerts.Escalating: "Escalation", alerts.Resolving: "Resolved",
+	alerts.ReasonFired: "Alert", alerts.ReasonWorse: "Worsened", alerts.ReasonRepeated: "Reminder", alerts.ReasonEscalated: "Escalation", alerts.ReasonResolved: "Resolved",
 }
 
 var deliveryIcons = map[alerts.DeliveryStatus]string{
@@ -31,7 +31,7 @@ var deliveryIcons = map[alerts.DeliveryStatus]string{
 var silences = []struct{ minutes, label, long string }{{"60", "1 h", "1 hour"}, {"480", "8 h", "8 hours"}, {"1440", "24 h", "24 hours"}}
 
 // span formats minutes: 90 is "1 h 30 min".
-func span(minutes int) string { return alerts.Duration(time.Duration(minutes) * time.Minute) }
+func span(minutes int) string { return alerts.FormatDuration(time.Duration(minutes) * time.Minute) }
 
 // joined joins at most n entries: "a, b and 3 more".
 func joined(list []string, n int) string {

@@ -89,7 +89,7 @@ func (d period) since(now time.Time) string {
 // countText is the number of matching pages; "" without a search, because counting all pages is slow.
 func (v CrawledPages) countText() string {
 	switch {
-	case v.Place.searches() && v.List.AtLeast:
+	case v.Place.searches() && v.List.TotalCapped:
 		return "More than " + ui.Plural(v.List.Total, "page")
 	case v.Place.searches():
 		return ui.Plural(v.List.Total, "page")

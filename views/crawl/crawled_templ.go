@@ -466,8 +466,8 @@ func crawledRow(v CrawledPages, p crawl.FoundPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(p.Heading) > 0 {
-			templ_7745c5c3_Err = marked(p.Heading).Render(ctx, templ_7745c5c3_Buffer)
+		if len(p.MarkedTitle) > 0 {
+			templ_7745c5c3_Err = marked(p.MarkedTitle).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -14,7 +14,7 @@ type DiscoveredLinks struct {
 	Place  DiscoveredPlace
 	Query  string // error of the search; "" = none
 	Source string // name of the only source shown; "" = all
-	Links  models.Slice[crawl.Discovered]
+	Links  models.Slice[crawl.DiscoveredLink]
 	Saved  map[string]Saved // links and targets of the URLs, by URL
 }
 

@@ -25,10 +25,10 @@ func every(d time.Duration) string {
 
 // schedule formats the schedule of a job: "once", "every 2 days, adapted".
 func schedule(j crawl.Job) string {
-	if j.Every() != j.Interval().Duration() {
-		return every(j.Every()) + ", adapted"
+	if j.EffectiveInterval() != j.Interval().Duration() {
+		return every(j.EffectiveInterval()) + ", adapted"
 	}
-	return every(j.Every())
+	return every(j.EffectiveInterval())
 }
 
 // displayURL returns a URL without its scheme: "example.com/a".
@@ -56,7 +56,7 @@ func retryText(j crawl.Job) string {
 	if j.MaxRetries == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d, first after %s", j.MaxRetries, ui.Lasted(time.Duration(j.RetryBackoffSeconds)*time.Second))
+	return fmt.Sprintf("%d, first after %s", j.MaxRetries, ui.LongDuration(time.Duration(j.RetryBackoffSeconds)*time.Second))
 }
 
 // domainText formats the allowed domains of a source.
@@ -72,7 +72,7 @@ func pauseText(s crawl.Source) string {
 	if s.RateLimitMS == 0 {
 		return "none"
 	}
-	return ui.Latency(s.RateLimitMS)
+	return ui.ResponseTime(s.RateLimitMS)
 }
 
 // hasNextRun reports whether a job waits for its next run.

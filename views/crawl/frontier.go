@@ -17,7 +17,7 @@ type Frontier struct {
 	Add     EntryForm
 	Source  string // name of the only source shown; "" = all
 	Run     crawl.Execution
-	Entries models.Slice[crawl.EntryRow]
+	Entries models.Slice[crawl.FrontierEntry]
 }
 
 // runLabel is the label of the execution in the filter.
@@ -86,7 +86,7 @@ func (p FrontierPlace) otherFilters() []ui.Field {
 func (p FrontierPlace) filtered() bool { return p.EntryFilter != crawl.EntryFilter{} }
 
 // entryRowActions returns the actions of the row of an entry.
-func entryRowActions(e crawl.EntryRow) []bulkAction {
+func entryRowActions(e crawl.FrontierEntry) []bulkAction {
 	if e.CanRetry {
 		return entryActions
 	}

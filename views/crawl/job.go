@@ -20,7 +20,7 @@ type Job struct {
 	Stats    crawl.JobStats
 	Runs     models.Slice[crawl.Execution]
 	Run      crawl.Execution // the run whose progress and log are shown; zero = the job has not run
-	Lines    []crawl.Line    // the last lines of its log
+	Lines    []crawl.LogLine // the last lines of its log
 	Edit     JobForm
 	Settings SourceForm
 	Actions  []templ.Component // buttons of other systems
@@ -94,7 +94,7 @@ func (v Job) figures() []figure {
 	return []figure{
 		{"fetched", ui.Count(e.Fetched)}, {"queued", ui.Count(e.Queued)}, {"failed", ui.Count(e.Failed)},
 		{ui.Noun(e.ItemsCrawled, "page") + " stored", ui.Count(e.ItemsCrawled)}, {"pages per second", pagesPerSecond(e, v.Now)},
-		{"elapsed", ui.Lasted(e.Duration(models.At(v.Now)))},
+		{"elapsed", ui.LongDuration(e.Duration(models.At(v.Now)))},
 	}
 }
 

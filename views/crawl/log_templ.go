@@ -225,7 +225,7 @@ func logHead(v Job, part templ.Attributes) templ.Component {
 }
 
 // line is a line of the log. static/app.js renders the same element.
-func line(l crawl.Line) templ.Component {
+func line(l crawl.LogLine) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

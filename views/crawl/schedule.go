@@ -16,7 +16,7 @@ type Schedule struct {
 	ui.Page
 	Slots []crawl.Slot
 	Score float64
-	Plan  crawl.Plan
+	Plan  crawl.RebalancePlan
 	Jobs  map[int64]crawl.Job // the jobs of ShownMoves, by Job.Seq
 }
 
@@ -135,7 +135,7 @@ func (v Schedule) jobOf(m crawl.Move) crawl.Job { return v.Jobs[m.Seq] }
 func moveDelta(m crawl.Move) string {
 	d := m.To.Sub(m.From)
 	if d < 0 {
-		return "−" + ui.Lasted(-d)
+		return "−" + ui.LongDuration(-d)
 	}
-	return "+" + ui.Lasted(d)
+	return "+" + ui.LongDuration(d)
 }

@@ -107,7 +107,7 @@ func (v ShortLink) deletionText(action string) string {
 	case v.Buffer == 0:
 		return "It can be deleted at any time. " + action + " to keep it."
 	}
-	return "It can be deleted " + ui.Lasted(v.Buffer) + " after it expired. " + action + " to keep it."
+	return "It can be deleted " + ui.LongDuration(v.Buffer) + " after it expired. " + action + " to keep it."
 }
 
 // last returns the last n days of visits.

@@ -98,5 +98,5 @@ func latenciesLabel(t targets.Target) string {
 	if least < 0 {
 		return "no response times"
 	}
-	return "response time from " + ui.Latency(least) + " to " + ui.Latency(most)
+	return "response time from " + ui.ResponseTime(least) + " to " + ui.ResponseTime(most)
 }

@@ -134,7 +134,7 @@ func (v StatusPage) checkedAt() time.Time {
 func statusNote(t targets.Target, now time.Time) string {
 	switch t.Status() {
 	case targets.Down:
-		return "for " + ui.Lasted(now.Sub(t.StateSince.Time))
+		return "for " + ui.LongDuration(now.Sub(t.StateSince.Time))
 	case targets.Pending:
 		return "no result yet"
 	case targets.Paused:

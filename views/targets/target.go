@@ -160,7 +160,7 @@ func responseOf(status, latencyMS int) string {
 	if status == 0 {
 		return "no response"
 	}
-	return fmt.Sprintf("%d in %s", status, ui.Latency(latencyMS))
+	return fmt.Sprintf("%d in %s", status, ui.ResponseTime(latencyMS))
 }
 
 // statusIn reports whether the error of a check contains the HTTP status.
@@ -178,7 +178,7 @@ func expectations(e targets.Expect) []string {
 		all = append(all, "does not contain “"+e.KeywordAbsent+"”")
 	}
 	if e.MaxLatencyMS > 0 {
-		all = append(all, "within "+ui.Latency(e.MaxLatencyMS))
+		all = append(all, "within "+ui.ResponseTime(e.MaxLatencyMS))
 	}
 	return all
 }
@@ -261,7 +261,7 @@ func bucketFigures(b targets.Bucket) string {
 	}
 	figures := fmt.Sprintf("median %s, 95th percentile %s\nuptime %s", latencyOr(b.P50, "unknown"), latencyOr(b.P95, "unknown"), uptimeOf(b.Share))
 	if b.Down > 0 {
-		figures += ", down for " + ui.Lasted(b.Down)
+		figures += ", down for " + ui.LongDuration(b.Down)
 	}
 	return figures
 }
@@ -270,5 +270,5 @@ func latencyOr(ms int, none string) string {
 	if ms == 0 {
 		return none
 	}
-	return ui.Latency(ms)
+	return ui.ResponseTime(ms)
 }

@@ -65,8 +65,8 @@ func exact(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC
 // Clock formats a time to the minute: "24 Mar 2026, 14:05 UTC".
 func Clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
-// Took formats a short duration in two or three digits: "84 ms", "1.2 s".
-func Took(d time.Duration) string {
+// ShortDuration formats a short duration in two or three digits: "84 ms", "1.2 s".
+func ShortDuration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return "< 1 ms"
@@ -78,8 +78,8 @@ func Took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Lasted formats a duration in one or two units, truncated: "3 min", "2 h 5 min".
-func Lasted(d time.Duration) string {
+// LongDuration formats a duration in one or two units, truncated: "3 min", "2 h 5 min".
+func LongDuration(d time.Duration) string {
 	for _, unit := range []struct {
 		size, part time.Duration
 		word, less string
@@ -111,5 +111,5 @@ func Every(d time.Duration) string {
 	return "every " + d.String()
 }
 
-// Latency formats milliseconds: "84 ms", "1.2 s".
-func Latency(ms int) string { return Took(time.Duration(ms) * time.Millisecond) }
+// ResponseTime formats milliseconds: "84 ms", "1.2 s".
+func ResponseTime(ms int) string { return ShortDuration(time.Duration(ms) * time.Millisecond) }

@@ -86,7 +86,7 @@ func TestLasted(t *testing.T) {
 		300 * time.Millisecond: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 90 * time.Second: "1 min 30 s",
 		time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 25*time.Hour + time.Minute: "1 d 1 h", 48 * time.Hour: "2 d",
 	} {
-		if got := Lasted(d); got != want {
+		if got := LongDuration(d); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -36,7 +36,7 @@ type Error struct {
 	err        error
 }
 
-// Error returns a text such as "Slack answered 404: no_service".
+// Error returns a text such as "Slack returned 404: no_service".
 func (e *Error) Error() string { return e.text }
 
 // Unwrap returns context.Canceled or context.DeadlineExceeded if one of them ended the request, otherwise nil.
@@ -64,7 +64,7 @@ func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Ex
 	if ctx.Err() != nil {
 		return Answer{}, c.late(ctx)
 	}
-	text := c.label + " answered " + strconv.Itoa(last.StatusCode) + ", but did not confirm the message"
+	text := c.label + " returned " + strconv.Itoa(last.StatusCode) + ", but did not confirm the message"
 	return Answer{}, &Error{Kind: Refused, StatusCode: last.StatusCode, Answer: said, text: with(text, said)}
 }
 
@@ -97,11 +97,11 @@ func (c channel) failure(ctx context.Context, e outbound.Exchange) *Error {
 	}
 	said := c.said(e)
 	out := &Error{Kind: Refused, StatusCode: e.StatusCode, RetryAfter: e.RetryAfter, Answer: said}
-	out.text = with(c.label+" answered "+strconv.Itoa(e.StatusCode), said)
+	out.text = with(c.label+" returned "+strconv.Itoa(e.StatusCode), said)
 	switch {
 	case e.StatusCode/100 == 3:
 		out.Kind = Redirected
-		out.text = c.label + " answered " + strconv.Itoa(e.StatusCode) + ", a redirect. Linkwatch does not follow redirects. Use the final URL."
+		out.text = c.label + " returned " + strconv.Itoa(e.StatusCode) + ", a redirect. Linkwatch does not follow redirects. Use the final URL."
 	case e.StatusCode == http.StatusGone:
 		out.Kind = Gone
 	case e.StatusCode >= 500, e.StatusCode == http.StatusRequestTimeout, e.StatusCode == http.StatusTooEarly, e.StatusCode == http.StatusTooManyRequests:

@@ -66,7 +66,7 @@ func TestAnswersThatAreErrors(t *testing.T) {
 				if e.Kind != test.kind || e.StatusCode != test.status || e.RetryAfter != test.pause {
 					t.Errorf("%s %d %v: %s", e.Kind, e.StatusCode, e.RetryAfter, e)
 				}
-				if test.kind != send.Redirected && !strings.Contains(e.Error(), fmt.Sprintf(" answered %d: no_service", test.status)) {
+				if test.kind != send.Redirected && !strings.Contains(e.Error(), fmt.Sprintf(" returned %d: no_service", test.status)) {
 					t.Errorf("the text is %q", e)
 				}
 				if n := len(server.Requests()); n != 1 {

@@ -23,10 +23,10 @@ import (
 
 // Store provides the documents to send.
 type Store interface {
-	// Unsent returns up to limit unsent documents with Seq above after, ordered by Seq.
-	Unsent(ctx context.Context, after int64, limit int) ([]crawl.Document, error)
+	// UnsentDocuments returns up to limit unsent documents with Seq above after, ordered by Seq.
+	UnsentDocuments(ctx context.Context, after int64, limit int) ([]crawl.Document, error)
 	// Sent marks documents as sent. It ignores documents whose page has a newer Version.
-	Sent(ctx context.Context, done []crawl.SentDocument) error
+	MarkSent(ctx context.Context, done []crawl.SentDocument) error
 }
 
 // Options are the settings of the service. Zero durations and limits use the defaults.
@@ -138,7 +138,7 @@ func (s *Service) backoff(failures int) time.Duration {
 // be further documents. progress reports whether some documents need not be sent again, even if
 // there is an error. Failed documents do not block later ones: the next pass reads them again.
 func (s *Service) batch(ctx context.Context) (more, progress bool, err error) {
-	docs, err := s.store.Unsent(ctx, s.after, s.limit)
+	docs, err := s.store.UnsentDocuments(ctx, s.after, s.limit)
 	if err != nil {
 		return false, false, s.storeFailed(ctx, "read unsent documents failed", err)
 	}
@@ -171,7 +171,7 @@ func (s *Service) batch(ctx context.Context) (more, progress bool, err error) {
 	}
 	s.note(failure)
 	if len(done) > 0 {
-		if err := s.store.Sent(ctx, done); err != nil {
+		if err := s.store.MarkSent(ctx, done); err != nil {
 			return false, false, s.storeFailed(ctx, "record sent documents failed", err)
 		}
 	}

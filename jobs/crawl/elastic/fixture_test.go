@@ -43,7 +43,7 @@ func (q *queue) add(docs ...crawl.Document) {
 	}
 }
 
-func (q *queue) Unsent(_ context.Context, after int64, limit int) ([]crawl.Document, error) {
+func (q *queue) UnsentDocuments(_ context.Context, after int64, limit int) ([]crawl.Document, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.reads++
@@ -57,7 +57,7 @@ func (q *queue) Unsent(_ context.Context, after int64, limit int) ([]crawl.Docum
 	return docs[:min(limit, len(docs))], q.fail
 }
 
-func (q *queue) Sent(_ context.Context, done []crawl.SentDocument) error {
+func (q *queue) MarkSent(_ context.Context, done []crawl.SentDocument) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.fail != nil {

@@ -106,7 +106,7 @@ func (a *Archive) Put(ctx context.Context, key string, p *Pack) error {
 
 // Get returns the body of a hash. It reads only that part of the object. Errors are ErrMissing, ErrDamaged, and those of the
 // store.
-func (a *Archive) Get(ctx context.Context, at crawl.BodyPlace, h crawl.BodyHash) ([]byte, error) {
+func (a *Archive) Get(ctx context.Context, at crawl.BodyLocation, h crawl.BodyHash) ([]byte, error) {
 	frame, err := a.read(ctx, opGet, at)
 	if err != nil {
 		return nil, err
@@ -115,16 +115,16 @@ func (a *Archive) Get(ctx context.Context, at crawl.BodyPlace, h crawl.BodyHash)
 }
 
 // OpenPack reads a pack, to move its bodies to another. Errors are those of Get.
-func (a *Archive) OpenPack(ctx context.Context, key string) (*Opened, error) {
-	packed, err := a.read(ctx, opMove, crawl.BodyPlace{Key: key})
+func (a *Archive) OpenPack(ctx context.Context, key string) (*OpenedPack, error) {
+	packed, err := a.read(ctx, opMove, crawl.BodyLocation{Key: key})
 	if err != nil {
 		return nil, err
 	}
-	return &Opened{packed}, nil
+	return &OpenedPack{packed}, nil
 }
 
 // read returns a part of an object, at most MaxBody bytes.
-func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part []byte, err error) {
+func (a *Archive) read(ctx context.Context, op string, at crawl.BodyLocation) (part []byte, err error) {
 	length := at.Length
 	switch {
 	case at.Start < 0, at.Start > MaxBody, length < 0, length > MaxBody:
@@ -163,8 +163,8 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part
 // trySize is the size of the object that Try stores, in bytes. A full disk still accepts an empty file.
 const trySize = 64 << 10
 
-// Try stores and deletes an object, to find out whether an archive that failed works again.
-func (a *Archive) Try(ctx context.Context) error {
+// Probe stores and deletes an object, to find out whether an archive that failed works again.
+func (a *Archive) Probe(ctx context.Context) error {
 	const key = "try"
 	if err := a.Put(ctx, key, &Pack{packed: make([]byte, trySize)}); err != nil {
 		return err

@@ -44,7 +44,7 @@ func bucket(t *testing.T, server http.Handler, timeout time.Duration) *archive.A
 	t.Helper()
 	ts := httptest.NewServer(server)
 	t.Cleanup(ts.Close)
-	l, err := archive.Locate("s3://access:" + secret + "@pages/some/prefix?endpoint=" + url.QueryEscape(ts.URL))
+	l, err := archive.ParseLocation("s3://access:" + secret + "@pages/some/prefix?endpoint=" + url.QueryEscape(ts.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func s3(t *testing.T) (http.Handler, *s3mem.Backend) {
 }
 
 // put stores bodies in one pack and returns their locations.
-func put(t *testing.T, a *archive.Archive, bodies ...[]byte) (at []crawl.BodyPlace) {
+func put(t *testing.T, a *archive.Archive, bodies ...[]byte) (at []crawl.BodyLocation) {
 	t.Helper()
 	var p archive.Pack
 	key := archive.NewKey()
@@ -81,7 +81,7 @@ func put(t *testing.T, a *archive.Archive, bodies ...[]byte) (at []crawl.BodyPla
 		t.Fatal(err)
 	}
 	for _, b := range p.Bodies() {
-		at = append(at, crawl.BodyPlace{Key: key, Start: b.Start, Length: b.Length})
+		at = append(at, crawl.BodyLocation{Key: key, Start: b.Start, Length: b.Length})
 	}
 	return at
 }
@@ -102,7 +102,7 @@ func conforms(t *testing.T, a *archive.Archive) {
 	}
 	h := archive.HashOf(body)
 	end := at[3].Start + at[3].Length
-	for what, wrong := range map[string]crawl.BodyPlace{
+	for what, wrong := range map[string]crawl.BodyLocation{
 		"another body": at[0], "too short": {Key: at[1].Key, Start: at[1].Start, Length: 5}, "the end": {Key: at[1].Key, Start: end, Length: 5}, "beyond": {Key: at[1].Key, Start: end + 5, Length: 5},
 		"before": {Key: at[1].Key, Start: -1, Length: 5}, "negative": {Key: at[1].Key, Length: -1}, "large": {Key: at[1].Key, Length: archive.MaxBody + 1}, "all": {Key: at[1].Key},
 	} {
@@ -125,21 +125,21 @@ func conforms(t *testing.T, a *archive.Archive) {
 }
 
 // moves checks that a body can be moved to another pack, and only as a whole.
-func moves(t *testing.T, a *archive.Archive, at crawl.BodyPlace, h crawl.BodyHash) {
+func moves(t *testing.T, a *archive.Archive, at crawl.BodyLocation, h crawl.BodyHash) {
 	t.Helper()
 	opened, err := a.OpenPack(t.Context(), at.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var p archive.Pack
-	if err := p.Move(opened, crawl.PackedBody{Hash: h, Start: at.Start, Length: at.Length}); err != nil {
+	if err := p.CopyFrom(opened, crawl.PackedBody{Hash: h, Start: at.Start, Length: at.Length}); err != nil {
 		t.Fatal(err)
 	}
 	for _, wrong := range []crawl.PackedBody{
 		{Hash: h, Start: at.Start + 1, Length: at.Length}, {Hash: archive.HashOf(nil), Start: at.Start, Length: at.Length}, {Hash: h, Start: -1, Length: 5}, {Hash: h, Start: at.Start},
 		{Hash: h, Start: 1 << 40, Length: 5}, {Hash: h, Start: at.Start, Length: 1 << 40},
 	} {
-		if err := p.Move(opened, wrong); !errors.Is(err, archive.ErrDamaged) {
+		if err := p.CopyFrom(opened, wrong); !errors.Is(err, archive.ErrDamaged) {
 			t.Errorf("%+v: got %v", wrong, err)
 		}
 	}
@@ -150,7 +150,7 @@ func moves(t *testing.T, a *archive.Archive, at crawl.BodyPlace, h crawl.BodyHas
 	if len(p.Bodies()) != 1 || p.Bodies()[0].Start != 0 || p.Len() != int(at.Length) {
 		t.Errorf("got moved bodies %+v", p.Bodies())
 	}
-	if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: key, Length: at.Length}, h); err != nil {
+	if _, err := a.Get(t.Context(), crawl.BodyLocation{Key: key, Length: at.Length}, h); err != nil {
 		t.Errorf("read a moved body: %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestFolder(t *testing.T) {
 	if err := os.WriteFile(name, bytes.Repeat([]byte{0}, archive.MaxBody+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: at.Key}, h); !errors.Is(err, archive.ErrDamaged) {
+	if _, err := a.Get(t.Context(), crawl.BodyLocation{Key: at.Key}, h); !errors.Is(err, archive.ErrDamaged) {
 		t.Errorf("too large: got %v", err)
 	}
 }
@@ -249,7 +249,7 @@ func TestDeleteTemporary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := a.DeleteTemporary(); err != nil {
+	if err := a.DeleteTempFiles(); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(dir + "/*/*"); err != nil || len(left) != 3 || slices.Contains(left, name+".17a.tmp") {
@@ -258,7 +258,7 @@ func TestDeleteTemporary(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.DeleteTemporary(); err == nil || strings.Contains(err.Error(), dir) {
+	if err := a.DeleteTempFiles(); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("missing folder: got %v", err)
 	}
 }
@@ -351,7 +351,7 @@ func TestFailures(t *testing.T) {
 			if n.Load() != c.attempts {
 				t.Errorf("got %d attempts", n.Load())
 			}
-			if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: archive.NewKey(), Length: 5}, archive.HashOf(nil)); err == nil || errors.Is(err, archive.ErrMissing) || errors.Is(err, archive.ErrDamaged) {
+			if _, err := a.Get(t.Context(), crawl.BodyLocation{Key: archive.NewKey(), Length: 5}, archive.HashOf(nil)); err == nil || errors.Is(err, archive.ErrMissing) || errors.Is(err, archive.ErrDamaged) {
 				t.Errorf("read: got %v", err)
 			}
 		})
@@ -401,7 +401,7 @@ func TestMissingFolder(t *testing.T) {
 // TestTry checks that the object of Try has the size of a copy and is deleted.
 func TestTry(t *testing.T) {
 	a, dir := folder(t)
-	if err := a.Try(t.Context()); err != nil {
+	if err := a.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
@@ -416,7 +416,7 @@ func TestTry(t *testing.T) {
 		server.ServeHTTP(w, r)
 	}), time.Minute)
 	small.SetPause(time.Millisecond)
-	if err := small.Try(t.Context()); err == nil {
+	if err := small.Probe(t.Context()); err == nil {
 		t.Error("got no error, but nothing can be stored")
 	}
 }
@@ -451,12 +451,12 @@ func TestLocate(t *testing.T) {
 		"s3://b/?region=eu-1": {Bucket: "b", Region: "eu-1"},
 		"s3://k:a%2Fb@b/x/y/": {Bucket: "b", Prefix: "x/y/", AccessKey: "k", SecretKey: "a/b"},
 	} {
-		if got, err := archive.Locate(raw); err != nil || got != want {
+		if got, err := archive.ParseLocation(raw); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v", raw, got, err)
 		}
 	}
 	for _, raw := range []string{"http://h", "s3://k:" + secret + "@%zz", "s3://b?endpoint=" + secret} {
-		if _, err := archive.Locate(raw); err == nil || strings.Contains(err.Error(), secret) {
+		if _, err := archive.ParseLocation(raw); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: got %v", raw, err)
 		}
 	}

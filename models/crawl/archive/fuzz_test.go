@@ -26,7 +26,7 @@ func FuzzLocate(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		l, err := archive.Locate(raw)
+		l, err := archive.ParseLocation(raw)
 		if err != nil && len(raw) > 60 && strings.Contains(err.Error(), raw) {
 			t.Errorf("the error contains %q: %v", raw, err)
 		}

@@ -31,9 +31,9 @@ type Location struct {
 	SecretKey string
 }
 
-// Locate parses CRAWLER_ARCHIVE_URL: a path, file:///path, or s3://[key:secret@]bucket[/prefix][?region=…&endpoint=…]. Its
+// ParseLocation parses CRAWLER_ARCHIVE_URL: a path, file:///path, or s3://[key:secret@]bucket[/prefix][?region=…&endpoint=…]. Its
 // errors do not contain the value.
-func Locate(raw string) (Location, error) {
+func ParseLocation(raw string) (Location, error) {
 	scheme, _, isURL := strings.Cut(raw, "://")
 	if !isURL {
 		return Location{Folder: raw}, nil

@@ -47,8 +47,8 @@ func (p *Pack) Fits(b crawl.PackedBody) bool {
 	return len(p.bodies) == 0 || int64(len(p.packed))+b.Length <= MaxPack && len(p.bodies) < maxBodies
 }
 
-// Move copies a compressed body from another pack. The error is ErrDamaged.
-func (p *Pack) Move(from *Opened, b crawl.PackedBody) error {
+// CopyFrom copies a compressed body from another pack. The error is ErrDamaged.
+func (p *Pack) CopyFrom(from *OpenedPack, b crawl.PackedBody) error {
 	if b.Start < 0 || b.Length <= 0 || b.Start > int64(len(from.packed)) || b.Length > int64(len(from.packed))-b.Start {
 		return newError(opMove, ErrDamaged)
 	}
@@ -80,8 +80,8 @@ func (p *Pack) Reset() {
 	}
 }
 
-// Opened is a pack that was read from the archive.
-type Opened struct{ packed []byte }
+// OpenedPack is a pack that was read from the archive.
+type OpenedPack struct{ packed []byte }
 
 // unpack returns the body of a hash from its frame.
 func unpack(op string, frame []byte, h crawl.BodyHash) ([]byte, error) {

@@ -10,8 +10,8 @@ import (
 // maxTemporaryAge is the age at which temporary files are deleted. Writing one never takes that long.
 const maxTemporaryAge = time.Hour
 
-// DeleteTemporary deletes temporary files older than an hour, which a killed process left in the folder. A bucket has none.
-func (a *Archive) DeleteTemporary() error {
+// DeleteTempFiles deletes temporary files older than an hour, which a killed process left in the folder. A bucket has none.
+func (a *Archive) DeleteTempFiles() error {
 	if a.folder == "" {
 		return nil
 	}

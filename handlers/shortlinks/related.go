@@ -9,17 +9,17 @@ import (
 	views "linkwatch/views/shortlinks"
 )
 
-// Beside shows the short link to a page's URL on pages of other systems, or a button to
+// Related shows the short link to a page's URL on pages of other systems, or a button to
 // add one.
-func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.RelatedView, error) {
 	l, ok, err := p.ShortLinks.ByURL(c.Request.Context(), s.CanonicalURL)
 	switch {
 	case err != nil:
-		return pages.Shown{}, err
+		return pages.RelatedView{}, err
 	case ok:
-		return pages.Shown{Section: views.Shortened(p.shortPrefix(c), l, p.Clock.Now().Time)}, nil
+		return pages.RelatedView{Section: views.Shortened(p.shortPrefix(c), l, p.Clock.Now().Time)}, nil
 	}
-	return pages.Shown{Action: views.ShortenButton(s.Path + "/shorten")}, nil
+	return pages.RelatedView{Action: views.ShortenButton(s.Path + "/shorten")}, nil
 }
 
 // AddFor adds a short link for an item of another system, unless its URL has an active

@@ -14,18 +14,18 @@ type Subject struct {
 	PrivateTo                string // the owner, if the subject is private; then only private items may be added; "" = shared
 }
 
-// Shown is the part of one system on a page of another. Both fields may be nil.
-type Shown struct {
+// RelatedView is the part of one system on a page of another. Both fields may be nil.
+type RelatedView struct {
 	Action  templ.Component // next to the actions of the page, if the page has a place for it
 	Section templ.Component
 }
 
-// Beside returns the part of a system on a page of another system, such as whether a saved link
+// Related returns the part of a system on a page of another system, such as whether a saved link
 // is also a target.
-type Beside func(c *gin.Context, s Subject) (Shown, error)
+type Related func(c *gin.Context, s Subject) (RelatedView, error)
 
-// ShowBeside calls all and returns their non-nil parts in order.
-func ShowBeside(c *gin.Context, s Subject, all []Beside) (actions, sections []templ.Component, err error) {
+// ShowRelated calls all and returns their non-nil parts in order.
+func ShowRelated(c *gin.Context, s Subject, all []Related) (actions, sections []templ.Component, err error) {
 	for _, beside := range all {
 		shown, err := beside(c, s)
 		if err != nil {
