@@ -80,7 +80,7 @@ func TestMessageExpiresAfterADayOfTimeouts(t *testing.T) {
 		w.passes(time.Second, "it is tried", func() bool { return w.metric(delivered, "retried") > 0 })
 		w.passes(10*time.Minute, "it is given up", func() bool { return w.metric(delivered, "failed") == 1 })
 		ds := w.messages()
-		if len(ds) != 1 || ds[0].Status != alerts.DeliveryFailed || ds[0].LastError != "The webhook did not answer in time" || ds[0].Attempts < 2 {
+		if len(ds) != 1 || ds[0].Status != alerts.DeliveryFailed || ds[0].LastError != "The webhook timed out" || ds[0].Attempts < 2 {
 			w.Errorf("%+v", ds)
 		}
 		if took := w.Now().Sub(ds[0].CreatedAt.Time); took < alerts.RetryPeriod {

@@ -131,7 +131,7 @@ func TestMessageExpiresAfterADay(t *testing.T) {
 				if attempts++; attempts%2 == 0 {
 					return alerts.Attempt{Error: "The webhook returned 503"}
 				}
-				return alerts.Attempt{Error: "The webhook did not answer in time"}
+				return alerts.Attempt{Error: "The webhook timed out"}
 			})
 			if failed = gaveUp; !failed && ok {
 				w.wantDeliveries(c, fmt.Sprintf("shop pending %d %s", attempts, w.reload(c).LastError))

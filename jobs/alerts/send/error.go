@@ -126,7 +126,7 @@ func (c channel) late(ctx context.Context) *Error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Timeout, text: "Linkwatch stopped before " + strings.ToLower(c.label[:1]) + c.label[1:] + " answered", err: context.Canceled}
 	}
-	return &Error{Kind: Timeout, text: c.label + " did not answer in time", err: context.DeadlineExceeded}
+	return &Error{Kind: Timeout, text: c.label + " timed out", err: context.DeadlineExceeded}
 }
 
 // with appends the response of a service to a text, if there is one.
