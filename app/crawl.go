@@ -92,8 +92,8 @@ func newCrawl(c *core) (*Crawl, error) {
 		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
 			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended more than a day ago", Remove: store.ReapFrontier},
 			{
-				Kind: "job_executions", Label: "Crawl executions", Remove: store.ReapExecutions,
-				Description: "with their logs, older than 30 days or beyond the newest 100 of their job",
+				Kind: "job_executions", Label: "Crawl runs", Remove: store.ReapExecutions,
+				Description: "older than 30 days or beyond the newest 100 of each job, with their logs",
 			},
 			{Kind: "discovered_links", Label: "Discovered links", Description: "deleted more than a day ago", Remove: store.ReapDiscoveredLinks},
 			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "without requests for a week", Remove: store.ReapHosts},

@@ -60,7 +60,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		Deletes: []cleanup.Kind{
 			{
 				Kind: "short_links", Label: "Short links", Remove: s.Store.ReapExpired, Waiting: s.Store.Waiting,
-				Note:        "Short links stop working the moment they expire, before the reaper deletes them.",
+				Note:        "Short links stop working the moment they expire, before cleanup deletes them.",
 				Description: "that expired more than CLEANUP_BUFFER_TIME ago or were deleted more than a day ago, with their visits",
 			},
 			{

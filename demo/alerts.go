@@ -49,7 +49,7 @@ func allAlerts(now time.Time) []madeAlert {
 		{kind: failed, severity: event.Warning, subject: "job", host: "blog.northwind.example", names: []string{"Crawl of the blog"}, detail: "robots.txt is unavailable", ago: 6 * day, took: 5 * time.Hour},
 		{kind: changed, severity: event.Info, subject: "page", host: "docs.northwind.example", names: []string{"Terms of delivery", "Prices"}, ago: 2 * day},
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 500", ago: day, took: 3 * time.Minute},
-		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example " + expires, names: []string{"Blog"}, detail: "expires on " + expires, ago: certificateAgo, attended: true},
+		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example " + expires, names: []string{"Blog"}, detail: "valid until " + expires, ago: certificateAgo, attended: true},
 		{kind: down, severity: event.Critical, subject: "target", host: "labels.northwind.example", names: []string{"Shipping labels"}, detail: "unexpected status 503", ago: 130 * time.Minute},
 	}
 }

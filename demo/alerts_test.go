@@ -82,7 +82,7 @@ func demoCertificate(t *testing.T, db *models.DB) {
 	if err := db.Read(t.Context()).Raw("SELECT detail FROM alert_members WHERE event = 'target.certificate_expiring'").Scan(&detail).Error; err != nil {
 		t.Fatal(err)
 	}
-	if want := "expires on " + expires.Format(time.DateOnly); detail != want {
+	if want := "valid until " + expires.Format(time.DateOnly); detail != want {
 		t.Errorf("the alert says %q, the target %q", detail, want)
 	}
 }

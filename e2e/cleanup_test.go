@@ -136,7 +136,7 @@ func TestReaperInTheBrowser(t *testing.T) {
 		b.click(".run-now button")
 		b.see("Already running.")
 		b.has(".run-now button:disabled")
-		b.see("No short links are waiting to be deleted. 12,000 short links were deleted so far in 1 run.")
+		b.see("No short links are waiting to be deleted. 12,000 short links have been deleted in 1 run.")
 		b.has(".run-now button:enabled")
 		b.has(".chart-lines .part-0")
 	})

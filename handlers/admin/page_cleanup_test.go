@@ -60,8 +60,8 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	reaped(s, 0, 2, "<i>no disk")
 	reaped(s, 0, 0, "")
 	a := s.Get("/admin/cleanup")
-	apptest.WantText(t, a, ".state", "No short links are waiting to be deleted. 3 short links were deleted so far in 3 runs (1 failed).")
-	apptest.WantText(t, a, ".section-head", "Last runs 3 runs · 1 failed")
+	apptest.WantText(t, a, ".state", "No short links are waiting to be deleted. 3 short links have been deleted in 3 runs (1 failed).")
+	apptest.WantText(t, a, ".section-head", "Recent runs 3 runs · 1 failed")
 	if got := a.Find(".chart-lines").AttrOr("aria-label", ""); got != "Deleted in the last 3 runs: 3 short links, 42 other rows" {
 		t.Errorf("got chart %q", got)
 	}

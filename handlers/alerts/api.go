@@ -22,7 +22,7 @@ const (
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
 		{Name: groupAlerts, Description: "Firing and resolved alerts."},
-		{Name: groupChannels, Description: "Destinations of alerts: chat and push services, e-mail and webhooks."},
+		{Name: groupChannels, Description: "Destinations of alerts: chat and push services, email and webhooks."},
 		{Name: groupRules, Description: "Which events are sent to which channels, and when."},
 		{Name: groupMaintenance, Description: "Windows in which no alerts are sent and outages do not count against uptime."},
 	}

@@ -50,7 +50,7 @@ func TestChannelErrorsAreNextToTheirField(t *testing.T) {
 		form        url.Values
 		where, want string
 	}{
-		{url.Values{"service": {"smtp"}, "host": {"mail.test"}, "from": {"x"}, "to": {"a@b.test"}, "user": {"u"}, "password": {secretText}}, "#from-error", "Sender must be an e-mail address"},
+		{url.Values{"service": {"smtp"}, "host": {"mail.test"}, "from": {"x"}, "to": {"a@b.test"}, "user": {"u"}, "password": {secretText}}, "#from-error", "Sender must be an email address"},
 		{url.Values{"service": {"smtp"}, "host": {""}, "from": {"a@b.test"}, "to": {"a@b.test"}}, "#host-error", "Mail server is required."},
 		{url.Values{"service": {"slack"}, "webhook": {"https://" + secretText + ".test/"}}, "#webhook-error", "Incoming webhook URL must be the URL that Slack shows"},
 		{url.Values{"service": {"webhook"}, "url": {"ntfy://" + secretText}}, "#url-error", "URL must start with http:// or https://."},
@@ -82,7 +82,7 @@ func TestAllErrorsOfAChannelForm(t *testing.T) {
 	}{
 		{url.Values{"service": {"smtp"}, "name": {long}, "port": {"x"}, "to": {"x"}}, map[string]string{
 			"name": "Name must have at most 200 characters.", "host": "Mail server is required.", "port": "Port must be a number from 1 to 65535.",
-			"from": "Sender is required.", "to": "Recipients must be e-mail addresses such as alerts@example.com, separated by commas.",
+			"from": "Sender is required.", "to": "Recipients must be email addresses such as alerts@example.com, separated by commas.",
 		}},
 		{url.Values{"service": {"webhook"}, "name": {long}, "url": {"ftp://files.test/"}, "secret": {"short"}}, map[string]string{
 			"name": "Name must have at most 200 characters.", "url": "URL must start with http:// or https://.", "secret": "Secret must have 8 to 200 bytes.",

@@ -190,7 +190,7 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 
 // A rule whose channels are all disabled or deleted is marked wherever it is shown.
 func TestRuleWithoutAnEnabledChannel(t *testing.T) {
-	const text = "No enabled channel: nothing is sent."
+	const text = "No channel is enabled, so no alerts are sent."
 	a := newPagesApp(t)
 	to, other := a.channel("Ops"), a.channel("Other")
 	r := a.rule("Mute one", to)

@@ -30,7 +30,7 @@ func TestJobPage(t *testing.T) {
 	s.Clock.Advance(time.Hour)
 	e := s.BeginCrawl(j)
 	a = s.Get(path)
-	apptest.WantText(t, a, ".run-progress", "0 of 1 URL done fetched 0 queued 1 failed 0")
+	apptest.WantText(t, a, ".run-progress", "0 of 1 URLs done succeeded 0 queued 1 failed 0")
 	apptest.WantCount(t, a, `#log-head[data-live]`, 1)
 	if got := a.Find("#now").AttrOr("hx-trigger", ""); got != "every 2s" {
 		t.Errorf("running crawl: got polling %s", got)
@@ -44,8 +44,8 @@ func TestJobPage(t *testing.T) {
 
 	a = s.Get(path)
 	apptest.WantText(t, a, "#progress", "Progress of run 2")
-	apptest.WantText(t, a, ".run-progress", "3 of 3 URLs done fetched 2 queued 0 failed 1 pages stored 2 pages per second 0.7 elapsed 3 s")
-	apptest.WantText(t, a, ".facts", "Runs 2 · 2 pages Success rate 100% · 3.0 s on average")
+	apptest.WantText(t, a, ".run-progress", "3 of 3 URLs done succeeded 2 queued 0 failed 1 pages stored 2 pages per second 0.7 elapsed 3 s")
+	apptest.WantText(t, a, ".facts", "Runs 2 · 2 pages Success rate 100% · 3.0 s average duration")
 	apptest.WantText(t, a, "#log-head", "Log of run 2 4 lines")
 	apptest.WantText(t, a, "#log .warn", "warn "+hostile)
 	apptest.WantText(t, a, "#log > :last-child", "info crawl completed pages=2 failed=1")

@@ -32,7 +32,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "The limit of 3 visits is reached.")
 	apptest.WantText(t, s.Get("/short?status=expired"), ".short-links .visits", "3 of 3")
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "ends": {""}, "max_visits": {""}})
-	apptest.WantText(t, a, ".state", "active It does not expire.")
+	apptest.WantText(t, a, ".state", "active Never expires.")
 	apptest.WantCount(t, a, `option[value="kept"]`, 0)
 	apptest.WantCount(t, a, ".extend", 0)
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "ends": {"at"}, "ends_at": {"2026-03-25T09:30"}})
@@ -155,7 +155,7 @@ func TestShortenALink(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "Short link created.")
 	apptest.WantCount(t, a, `form[action$="/shorten"]`, 0)
 	address := a.Find("section[aria-labelledby=shortened] [data-copy]").AttrOr("data-copy", "")
-	apptest.WantText(t, a, "section[aria-labelledby=shortened]", "0 visits expires: never")
+	apptest.WantText(t, a, "section[aria-labelledby=shortened]", "0 visits Expires never")
 	key, ok := strings.CutPrefix(address, "http://127.0.0.1:8080/s/")
 	if !ok || len(key) != 7 {
 		t.Fatalf("got short URL %q", address)

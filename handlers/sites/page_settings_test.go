@@ -187,8 +187,8 @@ func TestStateOfAWebsite(t *testing.T) {
 		want   string
 	}{
 		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "New and changed pages are submitted through IndexNow."},
-		{func() { a.google(w) }, "New and changed pages are submitted through sitemaps in Google Search Console and IndexNow."},
-		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted through Google's Indexing API and IndexNow."},
+		{func() { a.google(w) }, "New and changed pages are submitted through IndexNow and sitemaps in Google Search Console."},
+		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted through IndexNow and Google's Indexing API."},
 		{func() { set(sites.Edit{AutoSubmit: new(false)}) }, "Automatic submission is off."},
 	} {
 		c.change()

@@ -55,10 +55,10 @@ func TestWatchPages(t *testing.T) {
 		t.Errorf("the beat bar says %q", got)
 	}
 	apptest.WantText(t, a, ".targets .beats title", "down · 24 Mar, 12:02:25 UTC")
-	apptest.WantText(t, a, `.targets .share[data-label="30 days"]`, "82.76%")
-	apptest.WantText(t, a, `.targets .share[data-label="30 days"] small`, "2 min ago")
+	apptest.WantText(t, a, `.targets .share[data-label="Uptime 30 days"]`, "82.76%")
+	apptest.WantText(t, a, `.targets .share[data-label="Uptime 30 days"] small`, "2 min ago")
 	a = s.Get(path)
-	apptest.WantText(t, a, ".state", "went down 25 s ago")
+	apptest.WantText(t, a, ".state", "for 25 s")
 	apptest.WantText(t, a, ".state", "Unexpected status 503.")
 	apptest.WantText(t, a, ".outages", "Unexpected status 503")
 	apptest.WantText(t, a, ".outages", "25 s so far")
@@ -71,7 +71,7 @@ func TestWatchPages(t *testing.T) {
 	apptest.WantText(t, s.Get(path+"?range=90d"), "#latency", "last 90 days")
 	a = s.Get("/")
 	apptest.WantText(t, a, ".attention", hostile)
-	apptest.WantText(t, a, ".attention", "Unexpected status 503 · went down 25 s ago")
+	apptest.WantText(t, a, ".attention", "Unexpected status 503 · down for 25 s")
 	apptest.WantText(t, a, ".tiles", "1 down")
 
 	for _, bad := range []string{"/watch?status=well", "/watch?page_token=x", path + "?range=2d", path + "?page_token=x", path + "?outages=x", "/watch/t_none"} {

@@ -124,7 +124,7 @@ func TestStatusPageDays(t *testing.T) {
 	if got := a.Find(".system .beats").AttrOr("aria-label", ""); got != "The last 90 days: 2 with data, 1 of them with downtime" {
 		t.Errorf("the bar says %q", got)
 	}
-	apptest.WantText(t, a, ".system-uptime", "75.00% up since 2 days ago")
+	apptest.WantText(t, a, ".system-uptime", "75.00% up first check 2 days ago")
 }
 
 func TestStatusPageLive(t *testing.T) {

@@ -52,16 +52,16 @@ func TestUptimeIsTheSameEverywhere(t *testing.T) {
 			t.Errorf("the badge of %s says %q, want %q", r, got, words)
 		}
 	}
-	const since = " since 2 days ago"
+	const since = " first check 2 days ago"
 	a := s.Get("/watch/" + shop.ID)
 	apptest.WantText(t, a, ".tiles.ranges", day+" 24 hours "+week+" 7 days"+since+" "+week+" 30 days"+since)
 	apptest.WantText(t, a, ".tiles.ranges", week+" 365 days"+since)
 	a = s.Get("/watch/" + shop.ID + "?range=7d")
 	apptest.WantCount(t, a, `[aria-label="Uptime over the last 7 days: `+week+`"]`, 1)
 	a = s.Get("/watch")
-	apptest.WantText(t, a, `.targets .share[data-label="24 h"]`, day)
-	apptest.WantText(t, a, `.targets .share[data-label="30 days"]`, week)
-	apptest.WantCount(t, a, `.targets .share[data-label="30 days"] .counts-since`, 1)
-	apptest.WantCount(t, a, `.targets .share[data-label="24 h"] .counts-since`, 0)
+	apptest.WantText(t, a, `.targets .share[data-label="Uptime 24 h"]`, day)
+	apptest.WantText(t, a, `.targets .share[data-label="Uptime 30 days"]`, week)
+	apptest.WantCount(t, a, `.targets .share[data-label="Uptime 30 days"] .counts-since`, 1)
+	apptest.WantCount(t, a, `.targets .share[data-label="Uptime 24 h"] .counts-since`, 0)
 	apptest.WantText(t, s.Get("/status/ours"), ".system-uptime", week+" up"+since)
 }

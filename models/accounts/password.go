@@ -44,7 +44,7 @@ func newHasher() *hasher {
 }
 
 // dummyHash is the hash of a discarded random password. Logins to accounts without a password are compared with it.
-const dummyHash = "$argon2id$v=19$m=19456,t=2,p=1$xs7ZST1UtZleMWb8DLXOsA$C3hjWq1bGgz5HSosr7v7SFQpH/Pde2RvsmS21h6asDs" //nolint:gosec // not a credential: the password is unknown
+const dummyHash = "$argon2id$v=19$m=19456,t=2,p=1$xs7ZST1UtZleMWb8DLXOsA$C3hjWq1bGgz5HSosr7v7SFQpH/Pde2RvsmS21h6asDs" // not a credential: the password is unknown
 
 // errBusy is the error of a login that exceeds the hashing budget.
 func errBusy() error {

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models"
 )
 
-// AlertMeRequest is a request to send the important events to channels: Defaults, or DefaultTargetEvents for one target.
+// AlertMeRequest is a request to send the important events to channels: DefaultEvents, or DefaultTargetEvents for one target.
 type AlertMeRequest struct {
 	Target     string // ID; "" for everything
 	TargetName string
@@ -31,12 +31,12 @@ const (
 	AlertMeNoPrivate                      // unchanged: the target is private and no private channel is enabled
 )
 
-// alertMeName is the name of the rule that AlertMeRequest adds.
+// alertMeName is the name of the rule that AlertMe adds.
 const alertMeName = "Important alerts"
 
-// AlertMeRequest makes sure that the enabled shared channels and the actor's private channels get the important events. It adds the channels
+// AlertMe makes sure that the enabled shared channels and the actor's private channels get the important events. It adds the channels
 // that do not get them to the oldest enabled rule with these events and the same scope. Without such a rule it adds one with default
-// settings, a private one for private channels. Events of a private target go only to its owner's private channels. AlertMeRequest returns
+// settings, a private one for private channels. Events of a private target go only to its owner's private channels. AlertMe returns
 // the last rule that it added or changed.
 //
 // Errors are CodeNotFound for a missing channel, CodeForbidden for another account's private target or channel, and CodeConflict if
@@ -90,7 +90,7 @@ func (ask AlertMeRequest) allowed(to []Channel) []Channel {
 	return slices.DeleteFunc(to, func(c Channel) bool { return ask.PrivateTo != "" && c.PrivateTo == "" })
 }
 
-// alertMe is AlertMeRequest for channels with one value of PrivateTo: "" (shared) or the actor.
+// alertMe is AlertMe for channels with one value of PrivateTo: "" (shared) or the actor.
 func (s *Store) alertMe(tx *gorm.DB, ask AlertMeRequest, privateTo string, to []Channel) (r Rule, did AlertMeResult, err error) {
 	wanted := s.alertMeRule(ask, models.Owner(tx.Statement.Context), privateTo)
 	known, err := all[Rule](tx.Clauses(clause.Locking{Strength: "UPDATE"}), rules)
@@ -119,7 +119,7 @@ func (s *Store) alertMe(tx *gorm.DB, ask AlertMeRequest, privateTo string, to []
 	return wanted, AlertMeAdded, create(tx, s, rules, &wanted)
 }
 
-// alertMeRule returns the rule that AlertMeRequest adds, without channels.
+// alertMeRule returns the rule that AlertMe adds, without channels.
 func (s *Store) alertMeRule(ask AlertMeRequest, owner, privateTo string) Rule {
 	now := s.clock.Now()
 	r := Rule{

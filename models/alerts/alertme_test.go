@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// alertMe calls AlertMeRequest and fails the test unless the result is want.
+// alertMe calls AlertMe and fails the test unless the result is want.
 func (w *world) alertMe(ask alerts.AlertMeRequest, want alerts.AlertMeResult) alerts.Rule {
 	w.Helper()
 	r, did, err := w.AlertMe(w.Context(), ask)

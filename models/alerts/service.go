@@ -160,12 +160,12 @@ func (v *values) list(name string) []string {
 	return items
 }
 
-// emails is list for e-mail addresses. At least one is required.
+// emails is list for email addresses. At least one is required.
 func (v *values) emails(name string) []string {
 	items := v.list(name)
 	for _, item := range items {
 		if !isEmail(item) {
-			v.invalid(name, "must be e-mail addresses such as alerts@example.com, separated by commas")
+			v.invalid(name, "must be email addresses such as alerts@example.com, separated by commas")
 		}
 	}
 	if len(items) == 0 {
@@ -174,7 +174,7 @@ func (v *values) emails(name string) []string {
 	return items
 }
 
-// isEmail reports whether s is an e-mail address without a display name.
+// isEmail reports whether s is an email address without a display name.
 func isEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && !strings.ContainsAny(s, `",`)

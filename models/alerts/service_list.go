@@ -3,7 +3,7 @@ package alerts
 // Services are the services with a form, in display order.
 var Services = []Service{
 	{
-		Kind: "smtp", Label: "E-mail", Help: "Use the outgoing mail server (SMTP) of your provider.", url: smtpURL,
+		Kind: "smtp", Label: "Email", Help: "Use the outgoing mail server (SMTP) of your provider.", url: smtpURL,
 		Fields: []Field{
 			{Name: "host", Label: "Mail server", Placeholder: "smtp.example.com", Type: Text, Required: true},
 			{Name: "port", Label: "Port", Placeholder: "587", Hint: "Default: 587.", Type: Number},

@@ -145,8 +145,8 @@ func TestAllBadValuesAtOnce(t *testing.T) {
 	}
 	want := []models.FieldError{
 		{Location: "port", Message: "must be a number from 1 to 65535"}, {Location: "host", Message: "is required"},
-		{Location: "from", Message: "must be an e-mail address such as linkwatch@example.com"},
-		{Location: "to", Message: "must be e-mail addresses such as alerts@example.com, separated by commas"}, {Location: "user", Message: "is required with a password"},
+		{Location: "from", Message: "must be an email address such as linkwatch@example.com"},
+		{Location: "to", Message: "must be email addresses such as alerts@example.com, separated by commas"}, {Location: "user", Message: "is required with a password"},
 	}
 	for _, f := range want {
 		if !slices.Contains(e.Fields, f) {

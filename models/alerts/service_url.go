@@ -34,7 +34,7 @@ func smtpURL(v *values) string {
 	}
 	from := v.byName["from"]
 	if !isEmail(from) {
-		v.invalid("from", "must be an e-mail address such as linkwatch@example.com")
+		v.invalid("from", "must be an email address such as linkwatch@example.com")
 	}
 	to := v.emails("to")
 	if v.byName["user"] == "" && v.byName["password"] != "" {

@@ -19,7 +19,7 @@ const MaxLog = 1 << 20
 // maxLine is the maximum length of a log line in bytes.
 const maxLine = 4 << 10
 
-// FormatLogLine is one line of the log of an execution.
+// LogLine is one line of the log of an execution.
 type LogLine struct {
 	Number  int // from 1
 	At      time.Time

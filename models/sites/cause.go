@@ -66,7 +66,7 @@ var Causes = []Cause{
 	{CauseUnreachable, "Unreachable", "The page could not be fetched.", "Check DNS, TLS and the server, then submit the page."},
 	{CauseRedirect, "Page with redirect", "The page redirects to another URL.", "List the destination in the sitemap instead."},
 	{CauseRedirectError, "Redirect error", "The page redirects too many times, in a loop, or to an invalid URL.", "Redirect once, directly to the destination."},
-	{CauseAlternate, "Alternate page", "The page declares another URL as canonical.", "Declare the URL of the page itself, or remove the page from the sitemap."},
+	{CauseAlternate, "Alternate page", "The page declares another URL as canonical.", "Set the canonical URL to the URL of the page itself, or remove the page from the sitemap."},
 	{CauseDuplicate, "Duplicate", "Google considers the page a duplicate of another one.", "Declare the canonical URL with <link rel=canonical>, or make the content different."},
 	{CauseGoogleCanonical, "Google chose another canonical", "Google shows another page instead of this one.", "Make the content different, and link to this page instead of the other one."},
 	{CauseCrawled, "Crawled, not indexed", "Google crawled the page and decided not to index it.", "Improve the content of the page and link to it from other pages."},

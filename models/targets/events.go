@@ -87,7 +87,7 @@ func events(before, after Target, r Result) (all []event.Event) {
 	if is > 0 && (is != was || fresh) {
 		e := add(EventCertificate, event.Started, is.severity())
 		expires := after.TLSExpiresAt.Format(time.DateOnly)
-		e.Detail = "expires on " + expires
+		e.Detail = "valid until " + expires
 		e.Host += " " + expires // targets with the same certificate share an alert
 	}
 	return all

@@ -84,7 +84,7 @@ func TestCertificateEvents(t *testing.T) {
 		check(31 * day)
 		f.tells()
 		date := func(left time.Duration) string {
-			return "target.certificate_expiring began a.test: expires on " + f.Now().Add(left).Format(time.DateOnly)
+			return "target.certificate_expiring began a.test: valid until " + f.Now().Add(left).Format(time.DateOnly)
 		}
 		for _, left := range []time.Duration{29 * day, 6 * day, 20 * time.Hour} {
 			check(left)
@@ -107,7 +107,7 @@ func TestRenewedCertificateEvents(t *testing.T) {
 			r.CheckedAt = f.Now()
 			expires := f.Now().Add(left)
 			f.must(f.Record(f.Context(), targets.Checked{Target: f.only(), Result: r, TLSExpiresAt: expires}))
-			return "target.certificate_expiring began a.test: expires on " + expires.Format(time.DateOnly)
+			return "target.certificate_expiring began a.test: valid until " + expires.Format(time.DateOnly)
 		}
 		const ended = "target.certificate_expiring ended a.test"
 		f.tells(check(20 * time.Hour))

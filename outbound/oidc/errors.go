@@ -13,6 +13,7 @@ import (
 // Kind is the kind of an Error.
 type Kind string
 
+// The kinds of errors.
 const (
 	KindUnavailable Kind = "unavailable" // no valid response from the provider in time
 	KindSettings    Kind = "settings"    // the settings do not match the provider

@@ -94,18 +94,18 @@ func (v Cleanup) deleted() string {
 	if t.SuccessfulRuns+t.FailedRuns == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s %s deleted so far in %s", v.main(t.Cleaned), were(t.Cleaned), ui.Plural(t.SuccessfulRuns+t.FailedRuns, "run"))
+	s := fmt.Sprintf("%s %s been deleted in %s", v.main(t.Cleaned), have(t.Cleaned), ui.Plural(t.SuccessfulRuns+t.FailedRuns, "run"))
 	if t.FailedRuns > 0 {
 		s += " (" + ui.Count(t.FailedRuns) + " failed)"
 	}
 	return s + "."
 }
 
-func were(n int64) string {
+func have(n int64) string {
 	if n == 1 {
-		return "was"
+		return "has"
 	}
-	return "were"
+	return "have"
 }
 
 // reaperRun is one run over all kinds.

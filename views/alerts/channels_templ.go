@@ -91,7 +91,7 @@ func ChannelsPage(v Channels) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Channels) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<div class=\"empty below-tabs\"><h2>No channels yet</h2><p>Alerts are sent to channels: e-mail, chat, phone or your own program. Choose a service to add one.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<div class=\"empty below-tabs\"><h2>No channels yet</h2><p>Alerts are sent to channels: email, chat, phone or your own program. Choose a service to add one.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -48,7 +48,7 @@ type RuleForm struct {
 }
 
 // noChannelText is shown next to a rule whose Mute is true.
-const noChannelText = "No enabled channel: nothing is sent."
+const noChannelText = "No channel is enabled, so no alerts are sent."
 
 func (v RuleForm) title() string {
 	if v.Saved.ID == "" {

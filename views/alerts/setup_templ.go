@@ -34,7 +34,7 @@ func firstSteps(s Setup) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		switch s.next() {
 		case stepChannel:
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p>First, add a channel, such as e-mail, Slack, ntfy or a webhook.</p><p><a class=\"button primary\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p>First, add a channel, such as email, Slack, ntfy or a webhook.</p><p><a class=\"button primary\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

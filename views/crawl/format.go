@@ -92,7 +92,7 @@ func statusText(j crawl.Job) string {
 	case j.Status == crawl.Cancelled:
 		return "Cancelled jobs do not run again."
 	case j.Status == crawl.Failed:
-		return "No retries left. Retry to run it again."
+		return "All automatic retries are used up. Press Retry to run the crawl again."
 	}
 	return ""
 }

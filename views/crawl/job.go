@@ -92,8 +92,8 @@ type figure struct{ label, value string }
 func (v Job) figures() []figure {
 	e := v.Run
 	return []figure{
-		{"fetched", ui.Count(e.Fetched)}, {"queued", ui.Count(e.Queued)}, {"failed", ui.Count(e.Failed)},
-		{ui.Noun(e.ItemsCrawled, "page") + " stored", ui.Count(e.ItemsCrawled)}, {"pages per second", pagesPerSecond(e, v.Now)},
+		{"succeeded", ui.Count(e.Fetched)}, {"queued", ui.Count(e.Queued)}, {"failed", ui.Count(e.Failed)},
+		{"pages stored", ui.Count(e.ItemsCrawled)}, {"pages per second", pagesPerSecond(e, v.Now)},
 		{"elapsed", ui.LongDuration(e.Duration(models.At(v.Now)))},
 	}
 }

@@ -94,7 +94,7 @@ func (v ShortLink) statusText() string {
 		left := l.MaxVisits - l.Visits
 		return fmt.Sprintf("%s left of %s.", ui.Plural(left, "visit"), ui.Count(l.MaxVisits))
 	case l.ExpiresAt.IsZero():
-		return "It does not expire."
+		return "Never expires."
 	}
 	return "Visitors are redirected until then."
 }

@@ -287,7 +287,7 @@ func coverageLegend(v Site) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<span class=\"zone\">days in UTC</span></figcaption>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<span class=\"zone\">UTC</span></figcaption>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -464,7 +464,7 @@ func meters(v Site) templ.Component {
 				}
 			}
 			if !v.Site.IndexingEnabled {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<li><h3>Notifications</h3><p class=\"help\">This website does not use Google's Indexing API. Linkwatch submits its sitemaps to Google, and its pages through IndexNow.</p></li>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<li><h3>Indexing API notifications</h3><p class=\"help\">This website does not use Google's Indexing API. Linkwatch submits the sitemaps of the website to Google, and its pages to IndexNow.</p></li>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -115,9 +115,9 @@ type meter struct {
 func (v Site) meters() (all []meter) {
 	const project, property = "Shared by all websites of the Google project.", "For this property only."
 	if v.Site.IndexingEnabled {
-		all = append(all, meter{"Notifications today", project, v.Quota.Publish})
+		all = append(all, meter{"Indexing API notifications today", project, v.Quota.Publish})
 	}
-	all = append(all, meter{"Inspections today", property, v.Quota.Inspections})
+	all = append(all, meter{"URL inspections today", property, v.Quota.Inspections})
 	if v.Site.IndexingEnabled {
 		all = append(all, meter{"Metadata requests this minute", project, v.Quota.Metadata})
 	}

@@ -105,14 +105,14 @@ func siteState(w sites.Website) string {
 		return "Automatic submission is off. Pages are submitted only on request."
 	}
 	var by []string
+	if w.UsesIndexNow() {
+		by = append(by, "IndexNow")
+	}
 	switch {
 	case w.UsesGoogle() && w.IndexingEnabled:
 		by = append(by, "Google's Indexing API")
 	case w.UsesGoogle():
 		by = append(by, "sitemaps in Google Search Console")
-	}
-	if w.UsesIndexNow() {
-		by = append(by, "IndexNow")
 	}
 	return "New and changed pages are submitted through " + strings.Join(by, " and ") + "."
 }
@@ -161,7 +161,7 @@ func kindLabel(m sites.Sitemap) string {
 // originLabel says that robots.txt lists the sitemap; "" = another origin.
 func originLabel(m sites.Sitemap) string {
 	if m.Origin == sites.FromRobots {
-		return "in robots.txt"
+		return "listed in robots.txt"
 	}
 	return ""
 }

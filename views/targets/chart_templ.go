@@ -306,7 +306,7 @@ func latencyChart(c chart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</div><figcaption class=\"legend\" aria-hidden=\"true\"><span class=\"p50\">median</span> <span class=\"p95\">95th percentile</span> <span class=\"partly\">partly down</span> <span class=\"down\">down</span> <span class=\"zone\">times in UTC</span></figcaption></figure>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</div><figcaption class=\"legend\" aria-hidden=\"true\"><span class=\"p50\">median</span> <span class=\"p95\">95th percentile</span> <span class=\"partly\">partly down</span> <span class=\"down\">down</span> <span class=\"zone\">UTC</span></figcaption></figure>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

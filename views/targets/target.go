@@ -135,14 +135,6 @@ func failing(t targets.Target) string {
 	return ui.Sentence(t.LastError)
 }
 
-// turn is the verb for a change to a state.
-func turn(to targets.Status) string {
-	if to == targets.Down {
-		return "went down"
-	}
-	return "came up"
-}
-
 func lastOutcome(t targets.Target) targets.Outcome {
 	if len(t.RecentChecks) == 0 {
 		return targets.UpOutcome

@@ -38,7 +38,7 @@ func mailConfig(c channel) (*smtp.Config, error) {
 	}
 	for _, address := range append([]string{config.FromAddress}, config.ToAddresses...) {
 		if a, err := netmail.ParseAddress(address); err != nil || a.Address != address {
-			return nil, models.Invalid("url", "must name the sender and the recipients by e-mail addresses, such as from=a@example.com")
+			return nil, models.Invalid("url", "must name the sender and the recipients by email addresses, such as from=a@example.com")
 		}
 	}
 	return config, nil

@@ -1,4 +1,4 @@
-// Package send sends alert messages to channels: with the services of shoutrrr, by e-mail and to webhooks. It stores and retries nothing.
+// Package send sends alert messages to channels: with the services of shoutrrr, by email and to webhooks. It stores and retries nothing.
 package send
 
 import (
@@ -32,7 +32,7 @@ type Message struct {
 
 // Answer is the response of a service that accepted a message.
 type Answer struct {
-	StatusCode int    // 0 for e-mail
+	StatusCode int    // 0 for email
 	Text       string // at most 500 characters in one line, without secrets
 }
 
@@ -63,7 +63,7 @@ func New(o Options) (*Sender, error) {
 }
 
 // Send sends a message to the service of a shoutrrr URL. It returns when Options.Timeout has passed or ctx ends, whatever the service does.
-// The error is an *Error, or the *models.Error of Check. E-mail to several recipients succeeds if the server accepts one of them. Other
+// The error is an *Error, or the *models.Error of Check. Email to several recipients succeeds if the server accepts one of them. Other
 // channels have one recipient.
 func (s *Sender) Send(ctx context.Context, rawURL string, m Message) (_ Answer, err error) {
 	c, err := s.parse(rawURL)
