@@ -51,8 +51,8 @@ func newAccounts(c *core) *Accounts {
 			Deletes: []cleanup.Kind{
 				{Kind: "sessions", Label: "Sessions", Description: "expired", Remove: store.ReapSessions},
 				{Kind: "tokens", Label: "API tokens", Description: "expired more than 30 days ago", Remove: store.ReapTokens},
-				{Kind: "accounts", Label: "Accounts", Description: fmt.Sprintf("secrets of accounts deleted more than %d hours ago", int(accounts.KeepDeleted.Hours())), Remove: store.ReapUsers},
-				{Kind: "audit_entries", Label: "Audit entries", Description: "older than " + cfg.AuditRetention.String(), Remove: store.ReapAudit},
+				{Kind: "accounts", Label: "Account secrets", Description: fmt.Sprintf("of accounts deleted more than %d hours ago", int(accounts.KeepDeleted.Hours())), Remove: store.ReapUsers},
+				{Kind: "audit_entries", Label: "Audit entries", Description: "older than AUDIT_RETENTION", Remove: store.ReapAudit},
 			},
 		},
 	}

@@ -65,7 +65,7 @@ func (p Pages) ListPage(c *gin.Context) {
 // showList renders the list. v has the input of the form.
 func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
-	v.Page, v.Place, v.Prefix = p.Page("Short", "shortlinks", v.Flash), at, p.shortPrefix(c)
+	v.Page, v.Place, v.Prefix = p.Page("Short links", "shortlinks", v.Flash), at, p.shortPrefix(c)
 	v.Search = true
 	var err error
 	v.Links, err = p.ShortLinks.List(ctx, at.Filter(), after, listSize)

@@ -45,7 +45,7 @@ func Described() []middleware.Operation { return []middleware.Operation{redirect
 // Nav returns the navigation of short links.
 func Nav() ui.Nav {
 	return ui.Nav{
-		Sections: []ui.Section{{ID: "shortlinks", Label: "Short", Path: "/short", Key: "s"}},
+		Sections: []ui.Section{{ID: "shortlinks", Label: "Short links", Path: "/short", Key: "s"}},
 		Commands: []ui.Command{{Label: "New short link", ForURL: "Shorten this URL", Path: "/short#url"}},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Disable or enable a short link"},

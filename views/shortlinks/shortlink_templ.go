@@ -50,7 +50,7 @@ func ShortLinkPage(v ShortLink) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<article class=\"target link short-link\"><header class=\"page-head\"><div class=\"link-title\"><p class=\"crumb\"><a href=\"/short\">Short</a></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<article class=\"target link short-link\"><header class=\"page-head\"><div class=\"link-title\"><p class=\"crumb\"><a href=\"/short\">Short links</a></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
