@@ -11,6 +11,7 @@ import (
 	accountjobs "linkwatch/jobs/accounts"
 	"linkwatch/models/accounts"
 	"linkwatch/models/cleanup"
+	"linkwatch/views/ui"
 )
 
 // Accounts is the system of accounts: login, sessions, tokens, roles and the audit log.
@@ -52,7 +53,7 @@ func newAccounts(c *core) *Accounts {
 				{Kind: "sessions", Label: "Sessions", Description: "expired", Remove: store.ReapSessions},
 				{Kind: "tokens", Label: "API tokens", Description: "expired more than 30 days ago", Remove: store.ReapTokens},
 				{Kind: "accounts", Label: "Account secrets", Description: fmt.Sprintf("of accounts deleted more than %d hours ago", int(accounts.KeepDeleted.Hours())), Remove: store.ReapUsers},
-				{Kind: "audit_entries", Label: "Audit entries", Description: "older than AUDIT_RETENTION", Remove: store.ReapAudit},
+				{Kind: "audit_entries", Label: "Audit entries", Description: "older than " + ui.WholeUnits(cfg.AuditRetention), Remove: store.ReapAudit},
 			},
 		},
 	}

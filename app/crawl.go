@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"linkwatch/models/cleanup"
 	"linkwatch/models/crawl"
 	"linkwatch/outbound"
+	"linkwatch/views/ui"
 )
 
 // maxStreams is how many event streams are open at a time.
@@ -100,7 +102,7 @@ func newCrawl(c *core) (*Crawl, error) {
 			{Kind: "crawled_pages", Label: "Crawled pages", Description: "deleted more than a day ago, with their history", Remove: store.ReapPages},
 			{
 				Kind: "archived_pages", Label: "Archived copies", Remove: store.ReapArchive,
-				Description: "of page versions last fetched more than CRAWLER_ARCHIVE_RETENTION ago",
+				Description: fmt.Sprintf("of page versions last fetched more than %s ago", ui.WholeUnits(cfg.CrawlerArchiveRetention)),
 			},
 			{Kind: "feed_entries", Label: "Feed entries", Description: "missing from their feed for 60 days", Remove: store.ReapFeedEntries},
 			{Kind: "sources", Label: "Sources", Description: "deleted more than a day ago, with their jobs, pages and feeds", Remove: store.ReapSources},

@@ -46,7 +46,7 @@ func TestCrawlTheSiteOfALink(t *testing.T) {
 	apptest.WantCount(t, a, `#add input[name=url][value="https://site.test:8443/"]`, 1)
 	j := crawlSite(s, "https://other.test")
 	for _, page := range []struct{ url, text string }{
-		{"https://other.test/page#top", "This page: status 200 · 1 min ago"},
+		{"https://other.test/page#top", "Last crawl of this URL: status 200 · 1 min ago"},
 		{"https://other.test/unknown", "This page has not been crawled."},
 	} {
 		link := s.Save(page.url)

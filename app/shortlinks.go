@@ -14,6 +14,7 @@ import (
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/shortlinks/cache"
 	"linkwatch/models/shortlinks/visits"
+	"linkwatch/views/ui"
 )
 
 // ShortLinks is the system of short links.
@@ -61,7 +62,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 			{
 				Kind: "short_links", Label: "Short links", Remove: s.Store.ReapExpired, Waiting: s.Store.Waiting,
 				Note:        "Short links stop working the moment they expire, before cleanup deletes them.",
-				Description: "that expired more than CLEANUP_BUFFER_TIME ago or were deleted more than a day ago, with their visits",
+				Description: fmt.Sprintf("that expired more than %s ago or were deleted more than a day ago, with their visits", ui.WholeUnits(cfg.CleanupBufferTime)),
 			},
 			{
 				Kind: "visit_days", Label: "Visits by day", Remove: s.Store.ReapDays,

@@ -11,6 +11,7 @@ import (
 	targetjobs "linkwatch/jobs/targets"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // Targets is the system of targets, checks and status pages.
@@ -41,7 +42,7 @@ func newTargets(c *core) (*Targets, error) {
 		Deletes: []cleanup.Kind{ // targets last: those with history cannot be deleted yet
 			{
 				Kind: "check_results", Label: "Check results", Remove: store.ReapResults,
-				Description: "older than RESULT_RETENTION, or of targets deleted more than a day ago",
+				Description: fmt.Sprintf("older than %s, or of targets deleted more than a day ago", ui.WholeUnits(cfg.ResultRetention)),
 			},
 			{
 				Kind: "outages", Label: "Outages", Remove: store.ReapOutages,

@@ -28,7 +28,7 @@ func TestRuleInWords(t *testing.T) {
 	p = a.Follow("/alerts/rules", form)
 	apptest.WantText(t, p, ".flash", "Rule added.")
 	apptest.WantText(t, p, "[data-row]", "Shop Target down, Target up again → Ops For "+hostile+", Other, tag billing, tag shop; after 3 failed checks; after 5 min; reminder every 2 h; "+
-		"quiet 22:00–07:00 Europe/Berlin; to On call if not acknowledged after 15 min")
+		"quiet 22:00–07:00 Europe/Berlin; escalated to On call if not acknowledged within 15 min")
 	noSecret(t, p)
 
 	a.Must(a.Targets.Delete(a.Context(), other.ID))

@@ -44,7 +44,7 @@ func TestJobPage(t *testing.T) {
 
 	a = s.Get(path)
 	apptest.WantText(t, a, "#progress", "Progress of run 2")
-	apptest.WantText(t, a, ".run-progress", "3 of 3 URLs done succeeded 2 queued 0 failed 1 pages stored 2 pages per second 0.7 elapsed 3 s")
+	apptest.WantText(t, a, ".run-progress", "3 of 3 URLs done succeeded 2 queued 0 failed 1 pages crawled 2 pages per second 0.7 elapsed 3 s")
 	apptest.WantText(t, a, ".facts", "Runs 2 · 2 pages Success rate 100% · 3.0 s average duration")
 	apptest.WantText(t, a, "#log-head", "Log of run 2 4 lines")
 	apptest.WantText(t, a, "#log .warn", "warn "+hostile)
@@ -133,7 +133,7 @@ func TestActionsOnJobs(t *testing.T) {
 	apptest.WantText(t, a, "h1", "Cancel this job?")
 	a = s.Submit(a, "main form")
 	apptest.WantText(t, a, ".flash", "Job cancelled.")
-	apptest.WantText(t, a, ".state", "cancelled Every day Cancelled jobs do not run again.")
+	apptest.WantText(t, a, ".state", "cancelled Schedule: every day Cancelled jobs do not run again.")
 	apptest.WantCount(t, a, "#actions *", 0)
 
 	failed := s.AddJob("https://b.test", fails)

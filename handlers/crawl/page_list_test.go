@@ -202,8 +202,8 @@ func TestCrawlErrorsAreNextToTheirField(t *testing.T) {
 
 	a := s.Follow("/crawl/jobs/"+j.ID, url.Values{"schedule": {"7 days"}, "adaptive_scheduling": {"true"}, "max_retries": {"5"}, "retry_backoff_seconds": {"90"}})
 	apptest.WantText(t, a, ".flash", "Saved.")
-	apptest.WantText(t, a, ".state", "Every week")
-	apptest.WantText(t, a, ".facts", "Adaptive scheduling on, every week or less often Retries 5, first after 1 min 30 s")
+	apptest.WantText(t, a, ".state", "Schedule: every week")
+	apptest.WantText(t, a, ".facts", "Adaptive scheduling on, every week, less often while pages stay unchanged Retries 5, first after 1 min 30 s")
 	a = s.Follow("/crawl/sources/"+j.SourceID, ofSource)
 	apptest.WantText(t, a, ".flash", "Source saved.")
 	apptest.WantText(t, a, "h1", "kept <b>")

@@ -187,7 +187,7 @@ func TestStateOfAWebsite(t *testing.T) {
 		want   string
 	}{
 		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "New and changed pages are submitted through IndexNow."},
-		{func() { a.google(w) }, "New and changed pages are submitted through IndexNow and sitemaps in Google Search Console."},
+		{func() { a.google(w) }, "New and changed pages are submitted through IndexNow and Google sitemaps."},
 		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted through IndexNow and Google's Indexing API."},
 		{func() { set(sites.Edit{AutoSubmit: new(false)}) }, "Automatic submission is off."},
 	} {

@@ -112,7 +112,7 @@ func TestWatchALink(t *testing.T) {
 	s.CheckDue(isDown)
 	a = s.Get("/links/" + l.ID)
 	apptest.WantText(t, a, "section[aria-labelledby=watched]", "Unexpected status 503")
-	apptest.WantText(t, a, "section[aria-labelledby=watched]", "24 h 0")
+	apptest.WantText(t, a, "section[aria-labelledby=watched]", "Uptime: 0% in 24 h")
 	a = s.Get(a.Find(".section-head a").AttrOr("href", ""))
 	apptest.WantCount(t, a, `a[href="/links/`+l.ID+`"]`, 1)
 	apptest.WantCount(t, a, "main script, main img", 0)

@@ -11,7 +11,7 @@ const EventFailed event.Kind = "system.failed"
 // Events returns the types of events of scheduled jobs.
 func Events() []event.Type {
 	return []event.Type{{
-		Kind: EventFailed, Severity: event.Critical, Label: "Scheduled job failed", Help: "A scheduled job failed: cleanup, backup or the disk space check.",
+		Kind: EventFailed, Severity: event.Critical, Label: "System job failed", Help: "A scheduled job failed: cleanup, backup or the disk space check.",
 		Subject: "system", Noun: "job", Verb: "failed", PluralVerb: "failed", Over: "works again", Default: true,
 	}}
 }

@@ -119,7 +119,7 @@ func (n Names) Conditions(r alerts.Rule) (all []string) {
 		all = append(all, "quiet "+r.Quiet.From+"–"+r.Quiet.To+" "+r.Quiet.TimeZone)
 	}
 	if r.EscalateAfterMinutes > 0 {
-		all = append(all, "to "+joined(n.channels(r.EscalateChannels), Named)+" if not acknowledged after "+span(r.EscalateAfterMinutes))
+		all = append(all, "escalated to "+joined(n.channels(r.EscalateChannels), Named)+" if not acknowledged within "+span(r.EscalateAfterMinutes))
 	}
 	return all
 }
@@ -127,7 +127,7 @@ func (n Names) Conditions(r alerts.Rule) (all []string) {
 // ScopeWords describes a scope.
 func (n Names) ScopeWords(s alerts.Scope) string {
 	if s.All() {
-		return "for everything"
+		return "for all links, targets and jobs"
 	}
 	var parts []string
 	for _, id := range s.Targets {

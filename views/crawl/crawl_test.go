@@ -63,11 +63,12 @@ func TestFormatSchedule(t *testing.T) {
 func TestStatusText(t *testing.T) {
 	for want, j := range map[string]crawl.Job{
 		"": {Status: crawl.Running, CurrentRetryCount: 1},
-		"The source is disabled, so this job does not run.":                      {Status: crawl.Scheduled, Held: true},
-		"The last run failed. This is retry 2 of 3.":                             {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3},
-		"Paused jobs do not run until you resume them.":                          {Status: crawl.Paused, Held: true},
-		"All automatic retries are used up. Press Retry to run the crawl again.": {Status: crawl.Failed},
-		"Cancelled jobs do not run again.":                                       {Status: crawl.Cancelled},
+		"The source is disabled, so this job does not run.":                                       {Status: crawl.Scheduled, Held: true},
+		"The last run failed. This is retry 2 of 3.":                                              {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3},
+		"Paused jobs do not run until you resume them.":                                           {Status: crawl.Paused, Held: true},
+		"The last run failed, and automatic retries are off. Press Retry to run the crawl again.": {Status: crawl.Failed},
+		"The last run and all automatic retries failed. Press Retry to run the crawl again.":      {Status: crawl.Failed, CurrentRetryCount: 3, MaxRetries: 3},
+		"Cancelled jobs do not run again.":                                                        {Status: crawl.Cancelled},
 	} {
 		if got := statusText(j); got != want {
 			t.Errorf("%s: got %q, want %q", j.Status, got, want)

@@ -54,7 +54,7 @@ func pagesPerSecond(e crawl.Execution, now time.Time) string {
 // retryText formats the retries of a job: "3, first after 1 min".
 func retryText(j crawl.Job) string {
 	if j.MaxRetries == 0 {
-		return "none"
+		return "off"
 	}
 	return fmt.Sprintf("%d, first after %s", j.MaxRetries, ui.LongDuration(time.Duration(j.RetryBackoffSeconds)*time.Second))
 }
@@ -91,8 +91,10 @@ func statusText(j crawl.Job) string {
 		return "Paused jobs do not run until you resume them."
 	case j.Status == crawl.Cancelled:
 		return "Cancelled jobs do not run again."
+	case j.Status == crawl.Failed && j.MaxRetries == 0:
+		return "The last run failed, and automatic retries are off. Press Retry to run the crawl again."
 	case j.Status == crawl.Failed:
-		return "All automatic retries are used up. Press Retry to run the crawl again."
+		return "The last run and all automatic retries failed. Press Retry to run the crawl again."
 	}
 	return ""
 }

@@ -154,7 +154,7 @@ func LinkPage(v Link) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.PostButton(linkPath(v.Link.ID)+"/expired", "archive", "Expire", "", ui.Field{Name: "expired", Value: "true"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.PostButton(linkPath(v.Link.ID)+"/expired", "archive", "Mark expired", "", ui.Field{Name: "expired", Value: "true"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

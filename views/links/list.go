@@ -104,7 +104,7 @@ type Preview struct {
 
 // bulkActions are the bulk actions that need no input.
 var bulkActions = []struct{ value, label, icon string }{
-	{links.ActionExpire, "Expire", "archive"},
+	{links.ActionExpire, "Mark expired", "archive"},
 	{links.ActionRevive, "Revive", "revive"},
 	{links.ActionRefresh, "Refresh", "refresh"},
 	{links.ActionDelete, "Delete", "trash"},

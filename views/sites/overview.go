@@ -36,7 +36,7 @@ func (v Overview) Part() ui.OverviewPart {
 				Path: ListPlace{}.with(sites.ProblemSitemaps).Path(), Rows: v.rows(v.Unread, func(w sites.Website) templ.Component { return unreadRow(w, v.SitemapErrors[w.Seq], v.Now) }),
 			},
 			{
-				Severity: ui.Warning, Noun: "website", After: " with failed pages", Count: v.Problems[sites.ProblemPages],
+				Severity: ui.Warning, Noun: "website", After: " with failed submissions", Count: v.Problems[sites.ProblemPages],
 				Path: ListPlace{}.with(sites.ProblemPages).Path(), Rows: v.rows(v.Failed, func(w sites.Website) templ.Component { return failedPagesRow(w, v.FailedCounts[w.Seq]) }),
 			},
 		},

@@ -304,7 +304,7 @@ func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, " failed ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, " could not be submitted ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

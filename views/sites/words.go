@@ -112,7 +112,7 @@ func siteState(w sites.Website) string {
 	case w.UsesGoogle() && w.IndexingEnabled:
 		by = append(by, "Google's Indexing API")
 	case w.UsesGoogle():
-		by = append(by, "sitemaps in Google Search Console")
+		by = append(by, "Google sitemaps")
 	}
 	return "New and changed pages are submitted through " + strings.Join(by, " and ") + "."
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"linkwatch/models"
@@ -95,21 +96,21 @@ func LongDuration(d time.Duration) string {
 	return fmt.Sprintf("%d s", d/time.Second)
 }
 
-// Every formats an interval: "every minute", "every 5 minutes".
-func Every(d time.Duration) string {
+// WholeUnits formats a duration in its largest whole unit: "1 hour", "90 minutes".
+func WholeUnits(d time.Duration) string {
 	for _, unit := range []struct {
 		size time.Duration
 		word string
 	}{{day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
-		switch {
-		case d == unit.size:
-			return "every " + unit.word
-		case d > unit.size && d%unit.size == 0:
-			return "every " + Plural(int64(d/unit.size), unit.word)
+		if d >= unit.size && d%unit.size == 0 {
+			return Plural(int64(d/unit.size), unit.word)
 		}
 	}
-	return "every " + d.String()
+	return d.String()
 }
+
+// Every formats an interval: "every minute", "every 5 minutes".
+func Every(d time.Duration) string { return "every " + strings.TrimPrefix(WholeUnits(d), "1 ") }
 
 // ResponseTime formats milliseconds: "84 ms", "1.2 s".
 func ResponseTime(ms int) string { return ShortDuration(time.Duration(ms) * time.Millisecond) }
