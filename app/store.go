@@ -79,7 +79,7 @@ func storeError(cfg config.Config, err error) error {
 	}
 	switch fault := models.FaultOf(err); {
 	case models.Damaged(err):
-		return fmt.Errorf("DATABASE_URL=%q is damaged. Restore a backup: %w", cfg.DatabaseURL, err)
+		return fmt.Errorf("DATABASE_URL=%q is damaged. Run \"linkwatch check\", and restore a backup", cfg.DatabaseURL)
 	case fault != nil:
 		return fmt.Errorf("DATABASE_URL=%q cannot be opened: %s (%w)", cfg.DatabaseURL, fault.Detail, err)
 	}

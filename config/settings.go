@@ -22,7 +22,7 @@ type Config struct {
 	HTTPHost string `group:"Server" env:"HTTP_HOST" envDefault:"127.0.0.1" allowed:"an IP address or a host name, without brackets or port" meaning:"Address to listen on. The default is reachable from this machine only. Any other address needs an account, ADMIN_PASSWORD, OIDC_ISSUER, AUTH_PROXY_HEADER or AUTH_DISABLED=true."`
 	HTTPPort int    `env:"HTTP_PORT" envDefault:"8080" range:"0..65535" meaning:"Port to listen on. 0 chooses a free port."`
 	// PublicURL is scheme://host[:port] in lower case, without a trailing slash or the default port of the scheme, or empty.
-	PublicURL string `env:"PUBLIC_URL" allowed:"an http:// or https:// URL with a host, and without user, path, query or fragment; OIDC_ISSUER requires it" meaning:"URL by which visitors reach the server, such as https://links.example. It is used in links, for example in alerts."`
+	PublicURL string `env:"PUBLIC_URL" allowed:"an http:// or https:// URL with a host, and without user, path, query or fragment" meaning:"URL by which visitors reach the server, such as https://links.example. It is used in links, for example in alerts. OIDC_ISSUER requires it."`
 	// ShortHost is a host name or IP address without port, or empty.
 	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port, and different from HTTP_HOST and the host of PUBLIC_URL" meaning:"Host that serves only short links, at /{key}."`
 	// TrustedProxies are networks, each with its host bits cleared.
@@ -44,7 +44,7 @@ type Config struct {
 
 	// OIDCIssuer is empty when there is no single sign-on.
 	OIDCIssuer       string `group:"Single sign-on" env:"OIDC_ISSUER" allowed:"the https:// URL of an OpenID Connect issuer, or an http:// URL on this machine, without user, query or fragment" meaning:"URL of the OpenID Connect identity provider, exactly as the provider writes it. Enables single sign-on. It requires OIDC_CLIENT_ID and PUBLIC_URL; PUBLIC_URL is optional for a provider on this machine."`
-	OIDCClientID     string `env:"OIDC_CLIENT_ID" allowed:"a text of at most 256 bytes without white space; OIDC_ISSUER requires it" meaning:"Client ID of this server at the identity provider."`
+	OIDCClientID     string `env:"OIDC_CLIENT_ID" allowed:"a text of at most 256 bytes without white space" meaning:"Client ID of this server at the identity provider. OIDC_ISSUER requires it."`
 	OIDCClientSecret Secret `env:"OIDC_CLIENT_SECRET" allowed:"a text without white space at its beginning or end" meaning:"Client secret of this server at the identity provider. A public client has none."`
 	OIDCName         string `env:"OIDC_NAME" envDefault:"single sign-on" allowed:"at most 50 characters, without white space at its beginning or end" meaning:"Name of the identity provider on the login page, after \"Sign in with\"."`
 	// OIDCScopes does not include openid, which is always requested.

@@ -111,7 +111,7 @@ func TestLongFilter_Pages(t *testing.T) {
 				continue // parts of a form
 			}
 			a := s.Get(address)
-			apptest.WantText(t, a, "#q-error", "ust be at most 512 bytes.")
+			apptest.WantText(t, a, "#q-error", "ust have at most 512 bytes.")
 			apptest.WantCount(t, a, `#q[aria-invalid=true][aria-describedby=q-error]`, 1)
 			if got := a.Find(`form.find [name="`+param+`"]`).AttrOr("value", ""); got != long {
 				t.Errorf("%s, %s: got %d bytes of %d", at, name, len(got), len(long))
@@ -123,7 +123,7 @@ func TestLongFilter_Pages(t *testing.T) {
 			if part.Header.Get("HX-Retarget") != "#q-error" {
 				t.Errorf("%s: got HX-Retarget %q", at, part.Header.Get("HX-Retarget"))
 			}
-			apptest.WantText(t, part, "#q-error", "ust be at most 512 bytes.")
+			apptest.WantText(t, part, "#q-error", "ust have at most 512 bytes.")
 		}
 	}
 	for _, at := range pages {
@@ -139,7 +139,7 @@ func TestLongFilter_StatusPageForm(t *testing.T) {
 	form := url.Values{"title": {"Shop"}, "find": {long}, "look": {"yes"}}
 	a := s.Post("/status", form)
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#find-error", "Must be at most 512 bytes.")
+	apptest.WantText(t, a, "#find-error", "The search must have at most 512 bytes.")
 	apptest.WantCount(t, a, `input[name=find][aria-invalid=true][aria-describedby=find-error]`, 1)
 	if a.Find("input[name=find]").AttrOr("value", "") != long || a.Find("input[name=title]").AttrOr("value", "") != "Shop" {
 		t.Error("the form lost its input")
@@ -149,7 +149,7 @@ func TestLongFilter_StatusPageForm(t *testing.T) {
 	r.Header.Set("HX-Request", "true")
 	part := s.Browse(r)
 	apptest.WantStatus(t, part, http.StatusBadRequest)
-	apptest.WantText(t, part, "#choices #find-error", "Must be at most 512 bytes.")
+	apptest.WantText(t, part, "#choices #find-error", "The search must have at most 512 bytes.")
 }
 
 // bounded fails the test if a header has a URL that is too long.

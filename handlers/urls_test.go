@@ -174,7 +174,7 @@ func TestFormsRepairURLs(t *testing.T) {
 		for path, field := range map[string]string{"/links": "url", "/watch": "url", "/short": "long_url"} {
 			a := s.Post(path, url.Values{field: {in}})
 			apptest.WantStatus(t, a, http.StatusBadRequest)
-			apptest.WantText(t, a, "#url-error", "Must start with http:// or https://.")
+			apptest.WantText(t, a, "#url-error", "URL must start with http:// or https://.")
 			if got := a.Find("input[name="+field+"]").First().AttrOr("value", ""); got != in {
 				t.Errorf("%s: %q: got %q in the form", path, in, got)
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Code is the kind of an error. Its text is the slug of the problem type in API responses.
@@ -62,6 +64,20 @@ func Invalid(location, format string, args ...any) *Error {
 		Detail: location + ": " + msg,
 		Fields: []FieldError{{location, msg}},
 	}
+}
+
+// TooLong returns the error of a field with more than most characters, bytes or items.
+func TooLong(location string, most int, units string) *Error {
+	return Invalid(location, "must have at most %s %s", humanize.Comma(int64(most)), units)
+}
+
+// OutOfRange returns the error of a number outside least to most. units is a word such as "seconds"; "" = none.
+func OutOfRange(location, units string, least, most int64) *Error {
+	what := "number"
+	if units != "" {
+		what = "number of " + units
+	}
+	return Invalid(location, "must be a whole %s from %d to %s", what, least, humanize.Comma(most))
 }
 
 // Invalids joins the errors of several fields into one, with the first message of each field. It returns nil if

@@ -9,7 +9,7 @@ const MaxFilter = 512
 // whose cost grows with the text, such as folding it or matching it against each row.
 func CheckFilter(location, text string) error {
 	if len(text) > MaxFilter {
-		return Invalid(location, "must be at most %d bytes", MaxFilter)
+		return TooLong(location, MaxFilter, "bytes")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func NewPage(number, size int) (Page, error) {
 		size = DefaultPerPage
 	}
 	if number < 1 || number > maxPage {
-		return Page{}, Invalid("query.page", "must be a whole number from 1 to %d", maxPage)
+		return Page{}, OutOfRange("query.page", "", 1, maxPage)
 	}
 	if size < 1 {
 		return Page{}, Invalid("query.per_page", "must be a whole number of at least 1; values above %d count as %d", MaxPerPage, MaxPerPage)
@@ -128,7 +128,7 @@ func NewLimit(n int) (int, error) {
 		return DefaultLimit, nil
 	}
 	if n < 1 || n > MaxLimit {
-		return 0, Invalid("query.limit", "must be a whole number from 1 to %d", MaxLimit)
+		return 0, OutOfRange("query.limit", "", 1, MaxLimit)
 	}
 	return n, nil
 }

@@ -46,7 +46,7 @@ func ParseURL(location, s string) (URL, error) {
 		return URL{}, Invalid(location, "is missing; enter a URL such as https://example.com/page")
 	}
 	if len(given) > MaxURL {
-		return URL{}, Invalid(location, "is longer than %d bytes", MaxURL)
+		return URL{}, TooLong(location, MaxURL, "bytes")
 	}
 	scheme, rest, ok := cutWebScheme(given)
 	if !ok {
@@ -85,7 +85,7 @@ func ParseURL(location, s string) (URL, error) {
 		})
 	}
 	if len(u.Requested)+len(u.fragment) > MaxURL {
-		return URL{}, Invalid(location, "is longer than %d bytes once its special characters are escaped", MaxURL)
+		return URL{}, TooLong(location, MaxURL, "bytes once its special characters are escaped")
 	}
 	return u, nil
 }

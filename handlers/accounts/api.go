@@ -47,7 +47,7 @@ func (d *Deps) ownAccount(ctx context.Context) (accounts.User, error) {
 	case actor.Via == "password":
 		u, err = d.Accounts.EnsureAdmin(ctx)
 	default:
-		return u, models.Conflict("Your credential does not belong to an account. Sign in with an account.")
+		return u, models.Conflict("This requires an account. Sign in with one. \"linkwatch user add NAME\" adds an account.")
 	}
 	return u, err
 }

@@ -76,7 +76,7 @@ func filterErrors(err error) (map[string]string, bool) {
 	for name, label := range views.AuditLabels {
 		labels["query."+name] = label
 	}
-	found, ok := pages.LabeledErrors(err, "", labels)
+	found, ok := pages.FormErrors(err, "", labels)
 	errs := map[string]string{}
 	for name := range views.AuditLabels {
 		if text := found["query."+name]; text != "" {

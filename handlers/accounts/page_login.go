@@ -87,7 +87,7 @@ func (p Pages) Setup(c *gin.Context) {
 	p.setActor(c, models.Actor{Name: models.SystemOwner})
 	u, err := p.Accounts.AddFirst(c.Request.Context(), username, c.PostForm("password"))
 	if err != nil {
-		e, ok := pages.LabeledErrors(err, "username", map[string]string{"username": "Username", "password": "Password"})
+		e, ok := pages.FormErrors(err, "username", map[string]string{"username": "Username", "password": "Password"})
 		if !ok {
 			p.Frame.Fail(c, err)
 			return

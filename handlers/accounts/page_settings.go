@@ -132,7 +132,7 @@ func formErrors(err error, fallback string) (errs ui.Errors, ok bool) {
 		m, _ := errors.AsType[*models.Error](err)
 		return ui.Errors{fallback: m.Detail}, true
 	}
-	return pages.LabeledErrors(err, fallback, views.Labels)
+	return pages.FormErrors(err, fallback, views.Labels)
 }
 
 // EndSession ends one session of the user.

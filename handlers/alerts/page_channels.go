@@ -179,7 +179,7 @@ func fieldErrors(err error, fallback string, labels map[string]string) ui.Errors
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
 		return ui.Errors{fallback: m.Detail}
 	}
-	errs, ok := pages.LabeledErrors(err, fallback, labels)
+	errs, ok := pages.FormErrors(err, fallback, labels)
 	if m, is := errors.AsType[*models.Error](err); ok && is {
 		sayGone(errs, m.Fields)
 	}

@@ -28,7 +28,7 @@ func TestRuleInWords(t *testing.T) {
 	p = a.Follow("/alerts/rules", form)
 	apptest.WantText(t, p, ".flash", "Rule added.")
 	apptest.WantText(t, p, "[data-row]", "Shop Target down, Target up again → Ops For "+hostile+", Other, tag billing, tag shop; after 3 failed checks; after 5 min; reminder every 2 h; "+
-		"quiet 22:00–07:00 Europe/Berlin; escalated to On call if not acknowledged within 15 min")
+		"quiet 22:00–07:00 Europe/Berlin; escalated to “On call” if not acknowledged within 15 min")
 	noSecret(t, p)
 
 	a.Must(a.Targets.Delete(a.Context(), other.ID))
@@ -56,8 +56,8 @@ func TestRuleErrorsAreNextToTheirField(t *testing.T) {
 		{"channels", models.NewID(models.KindChannel), "#channels-error", "A chosen channel no longer exists. Choose another."},
 		{"targets", "x", "#targets-error", "A chosen target no longer exists. Remove it."},
 		{"after_failures", "11", "#after-failures-error", "Failed checks must be a whole number from 1 to 10"},
-		{"after_minutes", "x", "#after-minutes-error", "from 0 to 10080"},
-		{"repeat_minutes", "-1", "#repeat-minutes-error", "Reminder interval must be a whole number from 0 to 10080"},
+		{"after_minutes", "x", "#after-minutes-error", "from 0 to 10,080"},
+		{"repeat_minutes", "-1", "#repeat-minutes-error", "Reminder interval must be a whole number from 0 to 10,080"},
 		{"status_pages", "x", "#status-pages-error", "A chosen status page no longer exists. Remove it."},
 		{"escalate.channels", models.NewID(models.KindChannel), "#escalate-channels-error", "A chosen channel no longer exists. Choose another."},
 		{"quiet.from", "7", "#quiet-from-error", "From must be a time such as 22:00."},
@@ -91,7 +91,7 @@ func TestAllErrorsOfARuleAndOfAWindow(t *testing.T) {
 	}{
 		{"/alerts/rules", url.Values{"name": {long}, "tags": {long}, "after_minutes": {"x"}, "quiet.from": {"22:00"}, "escalate.after_minutes": {"5"}}, map[string]string{
 			"name": "Name must have at most 200 characters.", "events": "Choose at least one event.", "channels": "Choose at least one channel.", "tags": "Each tag must have at most 64 characters.",
-			"after-minutes": "must be a whole number from 0 to 10080.", "quiet-to": "To must be a time such as 22:00.", "escalate-channels": "Choose at least one channel.",
+			"after-minutes": "must be a whole number from 0 to 10,080.", "quiet-to": "To must be a time such as 22:00.", "escalate-channels": "Choose at least one channel.",
 		}},
 		{"/alerts/maintenance", url.Values{"name": {long}, "starts_at": {"x"}, "time_zone": {"Local"}, "repeat": {"daily"}, "tags": {long}}, map[string]string{
 			"name": "Name must have at most 200 characters.", "starts-at": "Starts must be a date and time.", "ends-at": "Ends must be a date and time.",

@@ -17,8 +17,8 @@ func strict30(doc []byte) ([]byte, error) {
 	return json.Marshal(root)
 }
 
-// schemaWords31 are schema keywords that OpenAPI 3.0 does not have.
-var schemaWords31 = []string{"contentMediaType", "contentEncoding", "dependentRequired"}
+// schemaWords31 are schema keywords that OpenAPI 3.0 does not have. patternDescription is an extension of huma.
+var schemaWords31 = []string{"contentMediaType", "contentEncoding", "dependentRequired", "patternDescription"}
 
 func tidy30(v any) {
 	switch v := v.(type) {

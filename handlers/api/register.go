@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -253,13 +252,12 @@ func fieldError(ctx huma.Context, err error) middleware.FieldError {
 	if strings.HasPrefix(d.Message, "invalid date/time") { // the rest is a Go time layout
 		return middleware.FieldError{Location: location, Message: "must be a time such as 2025-03-24T12:00:00Z"}
 	}
-	var most float64
-	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedMaximumNumber, &most); n == 1 { // not as 2.592e+06
-		return middleware.FieldError{Location: location, Message: "must be at most " + strconv.FormatFloat(most, 'f', -1, 64)}
-	}
 	var member string
 	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedRequiredProperty, &member); n == 1 {
 		return middleware.FieldError{Location: strings.TrimPrefix(location+"."+member, "body."), Message: "is missing"}
+	}
+	if m := paramMessages[d.Message]; m != "" {
+		return middleware.FieldError{Location: location, Message: m}
 	}
 	return middleware.FieldError{Location: location, Message: d.Message}
 }

@@ -60,7 +60,7 @@ func TestFeedsPage(t *testing.T) {
 	apptest.WantText(t, s.Follow("/crawl/feeds?source="+read.SourceID, url.Values{"url": {"https://other.test/rss"}}), ".flash", "The source already has this feed.")
 	a = s.Post("/crawl/feeds", url.Values{"url": {"ftp://one.test"}})
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#url-error", "Must start with http://")
+	apptest.WantText(t, a, "#url-error", "URL must start with http://")
 
 	a = s.Get("/crawl/feeds/" + read.ID() + "/delete")
 	apptest.WantText(t, a, "h1", "Delete this feed?")

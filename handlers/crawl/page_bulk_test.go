@@ -60,8 +60,8 @@ func TestFiltersOfDiscoveredPage(t *testing.T) {
 	apptest.WantCount(t, a, "tbody tr", 1)
 	for _, name := range []string{"q", "host"} {
 		long := name + "=" + strings.Repeat("x", 600)
-		apptest.WantText(t, s.Get("/crawl/discovered?"+long), "#q-error", "ust be at most")
-		apptest.WantText(t, s.Get("/crawl/frontier?"+long), "#q-error", "ust be at most")
+		apptest.WantText(t, s.Get("/crawl/discovered?"+long), "#q-error", "ust have at most")
+		apptest.WantText(t, s.Get("/crawl/frontier?"+long), "#q-error", "ust have at most")
 		apptest.WantStatus(t, s.Part("/crawl/frontier?"+long), http.StatusBadRequest)
 	}
 	for path, part := range map[string]string{"/crawl/discovered": "#found", "/crawl/frontier": "#entries"} {

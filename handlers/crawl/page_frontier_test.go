@@ -51,7 +51,7 @@ func TestFrontierPage(t *testing.T) {
 
 	a = s.Post("/crawl/frontier", url.Values{"url": {"ftp://one.test"}})
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#url-error", "Must start with http://")
+	apptest.WantText(t, a, "#url-error", "URL must start with http://")
 	apptest.WantCount(t, a, `#url[value="ftp://one.test"][aria-invalid=true]`, 1)
 	_, err := s.Crawl.EditSource(t.Context(), one.SourceID, crawl.SourceEdit{Enabled: new(false)})
 	s.Must(err)

@@ -79,12 +79,11 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// The form fields that errors of the store can refer to.
-var (
-	sourceFields = []string{"name", "max_depth", "rate_limit_ms", "allowed_domains"}
-	jobFields    = []string{"interval_minutes", "max_retries", "retry_backoff_seconds"}
-	addFields    = append([]string{"url", "interval_minutes"}, sourceFields...)
-)
+// labels are the labels of the forms, by field of the store's errors.
+var labels = map[string]string{
+	"url": "URL", "source_id": "Source", "name": "Name", "max_depth": "Depth", "rate_limit_ms": "Delay between requests",
+	"allowed_domains": "Allowed domains", "interval_minutes": "Schedule", "max_retries": "Retries", "retry_backoff_seconds": "Retry delay",
+}
 
 // sourceFormOf parses the form of a source.
 func sourceFormOf(c *gin.Context) views.SourceForm {
@@ -120,7 +119,7 @@ func (p Pages) Add(c *gin.Context) {
 	if err == nil {
 		j, err = p.Crawl.AddJob(ctx, crawl.NewJob{URL: models.RepairURL(form.URL), Interval: interval, Source: wanted})
 	}
-	if errs, ok := pages.FormErrors(err, "url", addFields...); ok {
+	if errs, ok := pages.FormErrors(err, "url", labels); ok {
 		form.Errors = errs
 		p.showList(c, p.FormStatus(c, err), views.List{Add: form}, views.Place{}, models.Cursor{})
 		return

@@ -96,7 +96,7 @@ func TestListOfJobs(t *testing.T) {
 	for _, bad := range []string{"/crawl?status=well", "/crawl?page_token=x", "/crawl?q=" + strings.Repeat("x", 600)} {
 		apptest.WantStatus(t, s.Get(bad), http.StatusBadRequest)
 	}
-	apptest.WantText(t, s.Get("/crawl?q="+strings.Repeat("x", 600)), "#q-error", "Must be at most")
+	apptest.WantText(t, s.Get("/crawl?q="+strings.Repeat("x", 600)), "#q-error", "The search must have at most")
 }
 
 // TestCrawlParts: parts that refresh themselves request their own URL.

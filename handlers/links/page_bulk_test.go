@@ -40,7 +40,7 @@ func TestBulkOnPagesAndUndo(t *testing.T) {
 	apptest.WantText(t, s.Follow("/links/bulk", url.Values{"action": {"delete"}}), ".flash", "Select at least one link")
 	page := s.Post("/links/bulk", both("tag", strings.Repeat("x", 99)))
 	apptest.WantStatus(t, page, http.StatusBadRequest)
-	apptest.WantText(t, page, "#bulk-error", "longer than")
+	apptest.WantText(t, page, "#bulk-error", "A tag must have at most 64 characters.")
 	apptest.WantCount(t, page, ".row input[checked]", 2)
 	apptest.WantStatus(t, s.Post("/links/bulk", both("explode", "")), http.StatusBadRequest)
 }

@@ -32,7 +32,7 @@ func TestLinkPage(t *testing.T) {
 	apptest.WantText(t, a, ".notes", "line line")
 	a = s.Post(path, url.Values{"title": {strings.Repeat("t", links.MaxTitle+1)}, "notes": {"typed"}})
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#title-error", "longer")
+	apptest.WantText(t, a, "#title-error", "Title must have at most 500 characters.")
 	apptest.WantText(t, a, "details[open] textarea", "typed")
 
 	a = s.Follow(path+"/tags", url.Values{"tags": {"three"}})

@@ -105,7 +105,7 @@ func TestSearch(t *testing.T) {
 
 	a = s.Get("/links?q=" + url.QueryEscape(`go "open`))
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#q-error", "At character 4")
+	apptest.WantText(t, a, "#q-error", "The search has an error at character 4")
 	if got := a.Find("#q").AttrOr("value", ""); got != `go "open` {
 		t.Errorf("got query %q in the form", got)
 	}

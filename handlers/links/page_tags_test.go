@@ -23,7 +23,7 @@ func TestRenameAsksBeforeItMerges(t *testing.T) {
 
 	a = s.Post(path, url.Values{"name": {"  "}, "back": {"/tags?q=golang"}})
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#name-error", "Must not be empty.")
+	apptest.WantText(t, a, "#name-error", "Name must not be empty.")
 	a = s.Post(path, url.Values{"name": {"go"}, "back": {"/tags?q=golang"}})
 	apptest.WantStatus(t, a, http.StatusConflict)
 	apptest.WantText(t, a, "details[open]", "The tag Go exists, on 1 link.")

@@ -38,33 +38,11 @@ func PageNumber(q url.Values) (models.Page, error) {
 	return models.NewPage(n, models.DefaultPerPage)
 }
 
-// FormErrors returns the messages of an error by field. ok is false if the user of the form cannot
-// correct it. A message that belongs to none of the fields is returned under fallback.
-func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok bool) {
-	m, ok := correctable(err)
-	if !ok {
-		return nil, false
-	}
-	e = ui.Errors{}
-	for _, f := range m.Fields {
-		name, _, _ := strings.Cut(f.Location, "[") // "tags[2]" is in the field "tags"
-		message := sentence(f.Message)
-		for _, known := range fields {
-			if name == known {
-				e[name] = message
-			}
-		}
-	}
-	if len(e) == 0 {
-		e[fallback] = m.Detail
-	}
-	return e, true
-}
-
-// LabeledErrors is FormErrors with messages that start with the label of their field. labels are
-// by field; "tags[]" is the label of one item of "tags". Names of other fields in a message are
-// replaced by their labels too.
-func LabeledErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
+// FormErrors returns the messages of an error by field. Each message starts with the label of its field: "URL must start
+// with http:// or https://." labels are by field; "tags[]" is the label of one item of "tags". Names of other fields in a
+// message are replaced by their labels too. ok is false if the user of the form cannot correct the error. A message that
+// belongs to none of the fields is returned under fallback.
+func FormErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
 	m, ok := correctable(err)
 	if !ok {
 		return nil, false
@@ -126,7 +104,7 @@ func FilterError(err error, others ...string) (problem string, rest error) {
 		switch name, ok := strings.CutPrefix(f.Location, "query."); {
 		case !ok:
 		case name == "q":
-			return sentence(f.Message), nil
+			return sentence("the search " + f.Message), nil
 		case slices.Contains(others, name):
 			return sentence(name + " " + f.Message), nil
 		}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
@@ -32,7 +33,7 @@ func (f *Frame) problemType(c *gin.Context) {
 
 // next is the advice on error pages, by status.
 var next = map[int]string{
-	http.StatusBadRequest:          "Go back and correct the input. Nothing was saved.",
+	http.StatusBadRequest:          "Go back and correct the input.",
 	http.StatusForbidden:           "Open Linkwatch at its own URL and try again.",
 	http.StatusNotFound:            "It may have been deleted. Check the URL for typos.",
 	http.StatusConflict:            "Reload the page, then try again.",
@@ -44,7 +45,7 @@ func (f *Frame) Problem(c *gin.Context, problem *middleware.Problem) {
 	v := views.Error{
 		Page:    f.Page(problem.Title, "", ui.Flash{}),
 		Heading: problem.Title,
-		Detail:  problem.Detail,
+		Detail:  strings.TrimPrefix(problem.Detail, "query."),
 		Next:    next[problem.Status],
 	}
 	if problem.Status >= http.StatusInternalServerError {

@@ -134,7 +134,7 @@ type addShortLinkInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of this request, 1 to 255 visible ASCII characters. Makes it safe to repeat"`
 	Body           struct {
 		LongURL    string             `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination, http or https, at most 2048 bytes"`
-		ShortKey   api.Member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" example:"spring-27" doc:"Short key: 4 to 64 letters a-z and A-Z, digits, _ and -. Some words are reserved. Generated, with 7 characters, if null or omitted"`
+		ShortKey   api.Member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" patternDescription:"4 to 64 characters: a-z, A-Z, digits, _ and -" example:"spring-27" doc:"Short key: 4 to 64 letters a-z and A-Z, digits, _ and -. Some words are reserved. Generated, with 7 characters, if null or omitted"`
 		TTLSeconds api.Member[int64]  `json:"ttl_seconds,omitempty" minimum:"1" maximum:"3153600000" example:"86400" doc:"Time until it expires, instead of expires_at"`
 		ShortLinkSettings
 	}

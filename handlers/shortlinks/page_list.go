@@ -91,15 +91,17 @@ func formOf(c *gin.Context) views.Form {
 	}
 }
 
-// formFields are the locations of store errors that the form shows.
-var formFields = []string{"long_url", "short_key", "title", "expires_at", "max_visits"}
+// labels are the labels of the form, by field of the store's errors.
+var labels = map[string]string{
+	"long_url": "Long URL", "short_key": "Key", "title": "Title", "expires_at": "Date and time", "max_visits": "Visit limit",
+}
 
 // formErrors returns the field errors of err. ok is false if it has none.
 func formErrors(err error) (e ui.Errors, ok bool) {
 	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict {
 		return ui.Errors{"short_key": m.Detail}, true
 	}
-	return pages.FormErrors(err, "long_url", formFields...)
+	return pages.FormErrors(err, "long_url", labels)
 }
 
 // timeLayouts are the formats that browsers send.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/sites"
 	views "linkwatch/views/sites"
@@ -192,7 +193,7 @@ func TestWrongCredentials_API(t *testing.T) {
 			}
 		}
 		w.Do("PUT", at+"/credentials", long(64<<10)).Want(200)
-		w.Do("PUT", at+"/credentials", long(2<<20)).Problem(413, "too-large", "")
+		w.Do("PUT", at+"/credentials", long(middleware.MaxBody+1)).Problem(413, "too-large", "")
 		w.Send("PUT", at+"/credentials", "text/plain", account).Problem(415, "unsupported-media-type", "")
 		w.Do("PUT", "/v1/websites/"+models.NewID(models.KindWebsite)+"/credentials", account).Problem(404, "not-found", "")
 	})

@@ -53,7 +53,7 @@ func (p Pages) websites(c *gin.Context, at views.ListPlace, after models.Cursor)
 func (p Pages) Add(c *gin.Context) {
 	form := views.AddForm{SiteURL: c.PostForm("site_url"), Name: c.PostForm("name"), Private: c.PostForm("private") != ""}
 	w, err := p.Sites.Add(c.Request.Context(), sites.NewWebsite{SiteURL: repairProperty(form.SiteURL), Name: form.Name, Private: form.Private})
-	if form.Errors = fieldErrors(err, "site_url", "name"); form.Errors != nil {
+	if form.Errors = fieldErrors(err, "site_url"); form.Errors != nil {
 		p.showList(c, p.FormStatus(c, err), form)
 		return
 	}

@@ -44,7 +44,7 @@ func TestWebsiteErrorsAtField(t *testing.T) {
 		{"", "kept", "#url-error", "."},
 		{"ftp://example.com", "kept", "#url-error", "."},
 		{"sc-domain:1.2.3.4", "kept", "#url-error", "not an IP address"},
-		{"https://example.com/?a=1", "kept", "#url-error", "Must not have a query"},
+		{"https://example.com/?a=1", "kept", "#url-error", "Site URL must not have a query"},
 		{"https://example.com", "kept", "#url-error", "already"},
 		{"https://new.test/", strings.Repeat("x", 201), "#name-error", "at most 200 characters"},
 	} {

@@ -90,10 +90,10 @@ func (p Pages) SetPriority(c *gin.Context) {
 	}
 	ctx := c.Request.Context()
 	changed, err := p.Sites.SetPriority(ctx, page.ID(), priority)
-	if _, ok := pages.FormErrors(err, "manual_priority", "manual_priority"); ok {
+	if _, ok := pages.FormErrors(err, "manual_priority", nil); ok {
 		p.showOnePage(c, p.FormStatus(c, err), views.OnePage{Site: w, One: page, Priority: views.PriorityForm{
 			Value: typed, Open: true,
-			Errors: ui.Errors{"manual_priority": "Must be a whole number from 1 to 100. Leave it empty for the automatic priority."},
+			Errors: ui.Errors{"manual_priority": "Priority must be a whole number from 1 to 100. Leave it empty for the automatic priority."},
 		}})
 		return
 	}

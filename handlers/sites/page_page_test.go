@@ -79,7 +79,7 @@ func TestPriorityForm(t *testing.T) {
 	for _, bad := range []string{"0", "101", "-5", "x", "1.5", injected} {
 		a := q.Post(q.of("/old", "/priority"), url.Values{"manual_priority": {bad}})
 		apptest.WantStatus(t, a, http.StatusBadRequest)
-		apptest.WantText(t, a, "#priority-error", "Must be a whole number from 1 to 100.")
+		apptest.WantText(t, a, "#priority-error", "Priority must be a whole number from 1 to 100.")
 		apptest.WantCount(t, a, "details[open] input[name=manual_priority][aria-invalid=true]", 1)
 		if got := a.Find("input[name=manual_priority]").First().AttrOr("value", ""); got != bad {
 			t.Errorf("field has %q, want %q", got, bad)

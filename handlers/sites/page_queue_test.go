@@ -66,7 +66,7 @@ func TestQueuePage(t *testing.T) {
 	}
 	a = q.Get(q.at("/pages?q=" + strings.Repeat("a", models.MaxFilter+1)))
 	apptest.WantStatus(t, a, http.StatusBadRequest)
-	apptest.WantText(t, a, "#q-error", "Must be at most 512 bytes")
+	apptest.WantText(t, a, "#q-error", "The search must have at most 512 bytes")
 	apptest.WantStatus(t, q.Get("/sites/"+models.NewID(models.KindWebsite)+"/pages"), http.StatusNotFound)
 	if got := q.Part(q.at("/pages?q=x&status=&cause=")).Header.Get("HX-Replace-Url"); got != q.at("/pages?q=x") {
 		t.Errorf("HX-Replace-Url: %s", got)

@@ -150,7 +150,7 @@ func (p Pages) pageOf(c *gin.Context) (w sites.Website, page sites.Page, ok bool
 		func() (err error) { page, err = p.Sites.Page(ctx, c.Param("page")); return },
 		func() error {
 			if page.WebsiteSeq != w.Seq {
-				return models.NotFound("page")
+				return models.NotFound("website page")
 			}
 			return nil
 		},

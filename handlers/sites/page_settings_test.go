@@ -30,7 +30,7 @@ func TestEditAWebsite(t *testing.T) {
 	long := strings.Repeat("x", 201)
 	p = a.Post(path, url.Values{"name": {long}, "auto_submit": {"true"}})
 	apptest.WantStatus(t, p, http.StatusBadRequest)
-	apptest.WantText(t, p, "#edit-name-error", "Must have at most 200 characters.")
+	apptest.WantText(t, p, "#edit-name-error", "Name must have at most 200 characters.")
 	apptest.WantCount(t, p, "#edit[open] input[name=auto_submit][checked]", 1)
 	apptest.WantCount(t, p, "input[name=indexing_enabled][checked]", 0)
 	if got := p.Find("#edit input[name=name]").AttrOr("value", ""); got != long {
@@ -60,9 +60,9 @@ func TestCredentials(t *testing.T) {
 		"too large": a.upload(path+"/credentials", "file", strings.Repeat(secretText, 5000), ""),
 	} {
 		apptest.WantStatus(t, never(p), http.StatusBadRequest)
-		want := map[string]string{"empty": "Must not be empty", "too large": "Must have at most 64 KiB"}[name]
+		want := map[string]string{"empty": "Key must not be empty", "too large": "Key must have at most 64 KiB"}[name]
 		if want == "" {
-			want = "Must be the JSON key of a service account."
+			want = "Key must be the JSON key of a service account."
 		}
 		apptest.WantText(t, p, "#credentials-error", want)
 		apptest.WantCount(t, p, `textarea[aria-invalid="true"]`, 1)
@@ -72,14 +72,14 @@ func TestCredentials(t *testing.T) {
 	}
 	a.Services.accountErr = models.Invalid("credentials", "is an API key. Create a JSON key.")
 	said := never(a.Post(path+"/credentials", url.Values{"credentials": {secretText}}))
-	if text := strings.TrimSpace(said.Find("#credentials-error").Text()); text != "Is an API key. Create a JSON key." {
+	if text := strings.TrimSpace(said.Find("#credentials-error").Text()); text != "Key is an API key. Create a JSON key." {
 		t.Errorf("error that ends with a period: %q", text)
 	}
 	broken := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path+"/credentials", strings.NewReader(secretText))
 	broken.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 	p := never(a.Browse(broken))
 	apptest.WantStatus(t, p, http.StatusBadRequest)
-	apptest.WantText(t, p, "#credentials-error", "Could not be read. Paste the JSON key instead.")
+	apptest.WantText(t, p, "#credentials-error", "Key could not be read. Paste the JSON key instead.")
 	apptest.WantStatus(t, a.upload("/sites/"+noSite+"/credentials", "file", secretText, ""), http.StatusNotFound)
 
 	a.Services.accountErr = nil
@@ -142,7 +142,7 @@ func TestIndexNow(t *testing.T) {
 	for _, bad := range []string{"", "short", "with blanks in it", strings.Repeat("x", 129)} {
 		p := a.Post(path+"/indexnow", url.Values{"indexnow_key": {bad}})
 		apptest.WantStatus(t, p, http.StatusBadRequest)
-		apptest.WantText(t, p, "#indexnow-error", "Must ")
+		apptest.WantText(t, p, "#indexnow-error", "Key must ")
 		if got := p.Find("input[name=indexnow_key]").AttrOr("value", ""); got != bad {
 			t.Errorf("%q came back as %q", bad, got)
 		}
@@ -186,9 +186,9 @@ func TestStateOfAWebsite(t *testing.T) {
 		change func()
 		want   string
 	}{
-		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "New and changed pages are submitted through IndexNow."},
-		{func() { a.google(w) }, "New and changed pages are submitted through IndexNow and Google sitemaps."},
-		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted through IndexNow and Google's Indexing API."},
+		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "New and changed pages are submitted to IndexNow."},
+		{func() { a.google(w) }, "New and changed pages are submitted to IndexNow and to Google through sitemaps."},
+		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted to IndexNow and to Google's Indexing API."},
 		{func() { set(sites.Edit{AutoSubmit: new(false)}) }, "Automatic submission is off."},
 	} {
 		c.change()

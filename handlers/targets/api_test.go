@@ -50,7 +50,7 @@ func TestBoundInDigits(t *testing.T) {
 	s := apptest.New(t)
 	a := s.Do("POST", "/v1/targets", `{"url":"https://example.com","interval_seconds":2592001}`)
 	a.Problem(400, "invalid-request", "interval_seconds")
-	if !strings.Contains(a.Body, "2592000") || strings.Contains(a.Body, "e+06") {
+	if !strings.Contains(a.Body, "at most 2,592,000") || strings.Contains(a.Body, "e+06") {
 		t.Errorf("the message is %s", a.Body)
 	}
 }

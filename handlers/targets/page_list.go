@@ -70,9 +70,10 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// formFields are the fields of the form, as named in errors of the store.
-var formFields = []string{
-	"url", "name", "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent", "expect.max_latency_ms",
+// labels are the labels of the form, by field of the store's errors.
+var labels = map[string]string{
+	"url": "URL", "name": "Name", "interval_seconds": "Interval", "expect.status": "Accepted statuses", "expect.keyword": "Must contain",
+	"expect.keyword_absent": "Must not contain", "expect.max_latency_ms": "Max response time",
 }
 
 // formOf parses the form of a target.
@@ -95,7 +96,7 @@ func (p Pages) Add(c *gin.Context) {
 		URL: models.RepairURL(form.URL), Name: form.Name, IntervalSeconds: pages.Number(form.Interval), Expect: expectOf(form),
 		Private: private != nil && *private,
 	})
-	if errs, ok := pages.FormErrors(err, "url", formFields...); ok {
+	if errs, ok := pages.FormErrors(err, "url", labels); ok {
 		form.Errors = errs
 		status := p.FormStatus(c, err)
 		p.showList(c, status, views.List{Add: form}, views.Place{}, models.Cursor{})

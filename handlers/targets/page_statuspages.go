@@ -105,7 +105,9 @@ func statusErrors(err error) (e ui.Errors, ok bool) {
 	case is && len(m.Fields) > 0 && strings.HasPrefix(m.Fields[0].Location, "targets["):
 		return ui.Errors{"targets": "A selected target was deleted. It was removed from the list."}, true
 	}
-	return pages.FormErrors(err, "title", "title", "slug", "description", "targets")
+	return pages.FormErrors(err, "title", map[string]string{
+		"title": "Title", "slug": "Slug", "description": "Description", "targets": "Page",
+	})
 }
 
 // showStatusForm shows the form of a status page. htmx gets only the lists of targets.

@@ -163,8 +163,8 @@ func TestStatusErrorsAreNextToTheirField(t *testing.T) {
 		status              int
 		field, message      string
 	}{
-		{"", "fine", shop.ID, 400, "title", "Is missing."},
-		{strings.Repeat("x", targets.MaxPageTitle+1), "fine", shop.ID, 400, "title", "Is longer"},
+		{"", "fine", shop.ID, 400, "title", "Title is missing."},
+		{strings.Repeat("x", targets.MaxPageTitle+1), "fine", shop.ID, 400, "title", "Title must have at most 200 characters."},
 		{"Fine", "Not fine", shop.ID, 400, "slug", "lower-case"},
 		{"状態", "", shop.ID, 400, "slug", "lower-case"},
 		{"New", "", shop.ID, 400, "slug", "another"},

@@ -34,7 +34,7 @@ func (f AuditFilter) check() error {
 // folding, so nothing else removes these before PostgreSQL rejects them.
 func checkFilter(location, text string) error {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return models.Invalid(location, "must be valid UTF-8")
+		return models.Invalid(location, "must be valid UTF-8 without NUL bytes")
 	}
 	return models.CheckFilter(location, text)
 }

@@ -113,7 +113,7 @@ func CheckPassword(password, username string) error {
 	case models.Runes(password) < MinPassword:
 		return models.Invalid("password", "must have at least %d characters", MinPassword)
 	case len(password) > MaxPassword:
-		return models.Invalid("password", "must have at most %d bytes", MaxPassword)
+		return models.TooLong("password", MaxPassword, "bytes")
 	case commonPasswords[lower], lower == username, strings.Trim(lower, lower[:1]) == "":
 		return models.Invalid("password", "is too easy to guess: it is the username or one of the most common passwords. Choose another one")
 	}

@@ -54,7 +54,7 @@ func (s *Store) AddToken(ctx context.Context, u User, n NewToken) (t Token, secr
 	case n.Name == "":
 		errs = append(errs, models.Invalid("name", "must not be empty"))
 	case models.Runes(n.Name) > maxTokenName:
-		errs = append(errs, models.Invalid("name", "must have at most %d characters", maxTokenName))
+		errs = append(errs, models.TooLong("name", maxTokenName, "characters"))
 	}
 	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(now.Time) {
 		errs = append(errs, models.Invalid("expires_at", "must be in the future"))

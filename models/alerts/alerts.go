@@ -108,7 +108,7 @@ func cleanName(name *string, fallback string) error {
 		return models.Invalid("name", "must not be empty")
 	}
 	if models.Runes(*name) > maxName {
-		return models.Invalid("name", "must have at most %d characters", maxName)
+		return models.TooLong("name", maxName, "characters")
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func checkList(location string, list *List, ok func(string) bool, message string
 // cleanList checks the length of a list and removes duplicate and empty entries.
 func cleanList(location string, list *List) error {
 	if len(*list) > maxList {
-		return models.Invalid(location, "must have at most %d entries", maxList)
+		return models.TooLong(location, maxList, "entries")
 	}
 	var clean List
 	for _, v := range *list {

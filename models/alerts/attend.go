@@ -88,7 +88,7 @@ func (s *Store) updateAlert(ctx context.Context, id, verb string, fn func(*Alert
 
 func checkSilence(d time.Duration) error {
 	if d < 0 || d > MaxSilence {
-		return models.Invalid("minutes", "must be a whole number from 0 to %d", int(MaxSilence/time.Minute))
+		return models.OutOfRange("minutes", "", 0, int64(MaxSilence/time.Minute))
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (s *Store) UnsilenceAll(ctx context.Context, until models.Time) (n int, err
 // updateSelected sets a column of the open alerts with the given IDs that match a condition.
 func (s *Store) updateSelected(ctx context.Context, verb, column string, value models.Time, where string, ids []string) (n int, err error) {
 	if len(ids) > MaxBulk {
-		return 0, models.Invalid("id", "must be at most %d ids", MaxBulk)
+		return 0, models.TooLong("id", MaxBulk, "ids")
 	}
 	rows := models.RowsOf("id text", ids)
 	return s.updateAlerts(ctx, verb, func(tx *gorm.DB) *gorm.DB {

@@ -47,7 +47,7 @@ func (a Address) Check(kind string) error {
 	case a.URL == "":
 		wrong = models.Invalid("url", "is required")
 	case len(a.URL) > maxURL:
-		wrong = models.Invalid("url", "must be at most %d bytes", maxURL)
+		wrong = models.TooLong("url", maxURL, "bytes")
 	case kind == KindWebhook:
 		_, wrong = models.ParseURL("url", a.URL)
 	}

@@ -100,7 +100,7 @@ func (s *Store) checkRule(r *Rule) error {
 		{"repeat_minutes", r.RepeatMinutes, 0, maxMinutes}, {"escalate.after_minutes", r.EscalateAfterMinutes, 0, maxMinutes},
 	} {
 		if m.value < m.least || m.value > m.most {
-			errs = append(errs, models.Invalid(m.name, "must be a whole number from %d to %d", m.least, m.most))
+			errs = append(errs, models.OutOfRange(m.name, "", int64(m.least), int64(m.most)))
 		}
 	}
 	errs = append(errs, r.Scope.check(), r.Quiet.check())

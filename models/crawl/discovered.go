@@ -82,7 +82,7 @@ func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after m
 // MaxBulk.
 func rowsOfIDs(kind models.Kind, ids []string) (*models.Rows, error) {
 	if len(ids) > MaxBulk {
-		return nil, models.Invalid("id", "must be at most %d ids", MaxBulk)
+		return nil, models.TooLong("id", MaxBulk, "ids")
 	}
 	rows := models.NewRows("seq bigint, created_at bigint")
 	for _, id := range ids {

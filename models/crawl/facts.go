@@ -41,7 +41,7 @@ type PageFacts struct {
 // redirects to the other. The number of queries is constant. The error is CodeInvalid ("urls") for too many URLs.
 func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFacts, error) {
 	if len(urls) > MaxFacts {
-		return nil, models.Invalid("urls", "must be at most %d URLs", MaxFacts)
+		return nil, models.TooLong("urls", MaxFacts, "URLs")
 	}
 	l := lookup{
 		tx: s.db.Read(ctx), since: s.clock.Now().Add(-KeepFrontier),

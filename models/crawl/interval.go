@@ -54,8 +54,7 @@ func ParseInterval(count *int, typ string) (Interval, error) {
 		return Interval{Type: t}, nil
 	}
 	if most := int(maxInterval / t.unit()); *count < 1 || *count > most {
-		return Interval{}, models.Invalid("interval_minutes",
-			"must be a whole number of %s from 1 to %d, or left out for a job that runs once", t, most)
+		return Interval{}, models.OutOfRange("interval_minutes", string(t), 1, int64(most))
 	}
 	return Interval{Count: *count, Type: t}, nil
 }

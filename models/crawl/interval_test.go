@@ -42,11 +42,11 @@ func TestParseIntervalErrors(t *testing.T) {
 	}{
 		{new(1), "weeks", "interval_type", "minutes, hours or days"},
 		{nil, "Minutes", "interval_type", "minutes, hours or days"},
-		{new(0), "", "interval_minutes", "minutes from 1 to 527040"},
+		{new(0), "", "interval_minutes", "minutes from 1 to 527,040"},
 		{new(-5), "days", "interval_minutes", "days from 1 to 366"},
 		{new(367), "days", "interval_minutes", "days from 1 to 366"},
-		{new(366*24 + 1), "hours", "interval_minutes", "hours from 1 to 8784"},
-		{new(math.MaxInt), "minutes", "interval_minutes", "527040"},
+		{new(366*24 + 1), "hours", "interval_minutes", "hours from 1 to 8,784"},
+		{new(math.MaxInt), "minutes", "interval_minutes", "527,040"},
 	} {
 		got, err := crawl.ParseInterval(c.count, c.typ)
 		e, ok := errors.AsType[*models.Error](err)

@@ -151,10 +151,10 @@ func (j *Job) check(src Source) error {
 		errs = append(errs, models.Invalid("url", "is outside the allowed domains of its source; add its host to them first"))
 	}
 	if j.MaxRetries < 0 || j.MaxRetries > MaxRetries {
-		errs = append(errs, models.Invalid("max_retries", "must be a whole number from 0 to %d", MaxRetries))
+		errs = append(errs, models.OutOfRange("max_retries", "", 0, MaxRetries))
 	}
 	if j.RetryBackoffSeconds < 0 || j.RetryBackoffSeconds > MaxRetryBackoff {
-		errs = append(errs, models.Invalid("retry_backoff_seconds", "must be a whole number of seconds from 0 to %d", MaxRetryBackoff))
+		errs = append(errs, models.OutOfRange("retry_backoff_seconds", "seconds", 0, MaxRetryBackoff))
 	}
 	if text, err := j.Metadata.Value(); err != nil || len(text.(string)) > MaxMetadata {
 		errs = append(errs, models.Invalid("metadata", "must be an object of at most %d bytes", MaxMetadata))

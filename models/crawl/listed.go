@@ -22,7 +22,7 @@ const MaxSiteURLs = 500
 // more than MaxSiteURLs URLs, and CodeConflict if the source is disabled. After an error nothing is changed.
 func (s *Store) CrawlSite(ctx context.Context, n NewJob, urls []string) (Job, error) {
 	if len(urls) > MaxSiteURLs {
-		return Job{}, models.Invalid("urls", "must be at most %d URLs", MaxSiteURLs)
+		return Job{}, models.TooLong("urls", MaxSiteURLs, "URLs")
 	}
 	start, err := models.ParseURL("url", n.URL)
 	if err != nil {

@@ -133,20 +133,20 @@ func (s *Source) check() error {
 	}
 	errs := []error{s.checkDomains()}
 	if models.Runes(s.Name) > MaxName {
-		errs = append(errs, models.Invalid("name", "is longer than %d characters", MaxName))
+		errs = append(errs, models.TooLong("name", MaxName, "characters"))
 	}
 	if s.MaxDepth < 0 || s.MaxDepth > MaxDepth {
 		errs = append(errs, models.Invalid("max_depth", "must be a whole number from 0 to %d; 0 means %d", MaxDepth, DefaultDepth))
 	}
 	if s.RateLimitMS < 0 || s.RateLimitMS > MaxRateLimit {
-		errs = append(errs, models.Invalid("rate_limit_ms", "must be a number of milliseconds from 0 to %d", MaxRateLimit))
+		errs = append(errs, models.OutOfRange("rate_limit_ms", "milliseconds", 0, MaxRateLimit))
 	}
 	return errors.Join(errs...)
 }
 
 func (s *Source) checkDomains() error {
 	if len(s.AllowedDomains) > MaxDomains {
-		return models.Invalid("allowed_domains", "must have at most %d domains", MaxDomains)
+		return models.TooLong("allowed_domains", MaxDomains, "domains")
 	}
 	domains := make(Domains, 0, len(s.AllowedDomains))
 	for i, d := range s.AllowedDomains {

@@ -41,7 +41,7 @@ func (n New) check(ctx context.Context, prefix string) (draft, error) {
 		limit      int
 	}{{"owner", n.Owner, MaxOwner}, {"title", n.Title, MaxTitle}, {"notes", n.Notes, MaxNotes}} {
 		if models.Runes(m.text) > m.limit {
-			return draft{}, models.Invalid(prefix+m.name, "is longer than %d characters", m.limit)
+			return draft{}, models.TooLong(prefix+m.name, m.limit, "characters")
 		}
 	}
 	return draft{n, u.Canonical, models.PrivateTo(n.Owner, n.Private)}, nil

@@ -77,7 +77,7 @@ func (s *Store) TagNames(ctx context.Context, canonicalURLs []string) (map[strin
 // is stored.
 func (s *Store) AddAll(ctx context.Context, ns []New) (stored int, err error) {
 	if len(ns) > MaxBulk {
-		return 0, models.Invalid("links", "must have at most %d items", MaxBulk)
+		return 0, models.TooLong("links", MaxBulk, "items")
 	}
 	var urls []string
 	for _, n := range ns {

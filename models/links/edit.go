@@ -18,14 +18,14 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Link, error) {
 	if e.Title != nil {
 		t := models.CleanLine(*e.Title)
 		if models.Runes(t) > MaxTitle {
-			return Link{}, models.Invalid("title", "is longer than %d characters", MaxTitle)
+			return Link{}, models.TooLong("title", MaxTitle, "characters")
 		}
 		e.Title = &t
 	}
 	if e.Notes != nil {
 		n := models.CleanText(*e.Notes)
 		if models.Runes(n) > MaxNotes {
-			return Link{}, models.Invalid("notes", "is longer than %d characters", MaxNotes)
+			return Link{}, models.TooLong("notes", MaxNotes, "characters")
 		}
 		e.Notes = &n
 	}

@@ -155,7 +155,7 @@ func (p *parser) add(typed string) error {
 		return nil
 	}
 	if p.words++; p.words > maxWords {
-		return models.Invalid("query.q", "must have at most %d words", maxWords)
+		return models.TooLong("query.q", maxWords, "words")
 	}
 	p.fieldWords++
 	w := Word{word}
@@ -182,5 +182,5 @@ func (p *parser) endField() error {
 
 // syntaxError returns the error at a position, which counts from 0.
 func syntaxError(pos int, what string) error {
-	return models.Invalid("query.q", "%s", fmt.Sprintf("at character %d: %s", pos+1, what))
+	return models.Invalid("query.q", "%s", fmt.Sprintf("has an error at character %d: %s", pos+1, what))
 }

@@ -255,7 +255,7 @@ func cleanTags(names []string) ([]string, error) {
 		case f == "":
 			return nil, models.Invalid(at, "must not be empty")
 		case models.Runes(n) > MaxTagLength:
-			return nil, models.Invalid(at, "is longer than %d characters", MaxTagLength)
+			return nil, models.TooLong(at, MaxTagLength, "characters")
 		case strings.ContainsAny(n, `,"`):
 			return nil, models.Invalid(at, "must not contain a comma or a double quote")
 		case !seen[f]:

@@ -163,7 +163,7 @@ func undoItems(ls []Link) []undoItem {
 // cleanIDs removes strings that are not ids of links. CodeInvalid if there are more than MaxBulk.
 func cleanIDs(ids []string) ([]string, error) {
 	if len(ids) > MaxBulk {
-		return nil, models.Invalid("ids", "must have at most %d items", MaxBulk)
+		return nil, models.TooLong("ids", MaxBulk, "items")
 	}
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return models.CheckID(models.KindLink, id) != nil

@@ -68,7 +68,7 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 			return l, models.Invalid("ttl_seconds", "cannot be combined with expires_at; remove one of them")
 		}
 		if n.TTL < time.Second || n.TTL > MaxTTL {
-			return l, models.Invalid("ttl_seconds", "must be a whole number of seconds from 1 to %d", int64(MaxTTL/time.Second))
+			return l, models.OutOfRange("ttl_seconds", "seconds", 1, int64(MaxTTL/time.Second))
 		}
 		l.ExpiresAt = now.Add(n.TTL)
 	}
@@ -118,10 +118,10 @@ func checkExpiry(end, now models.Time) error {
 		return nil
 	}
 	if !end.After(now.Time) {
-		return models.Invalid("expires_at", "is in the past; choose a later time")
+		return models.Invalid("expires_at", "must be in the future")
 	}
 	if end.Sub(now.Time) > MaxTTL {
-		return models.Invalid("expires_at", "is more than 100 years ahead; omit it for a short link that never expires")
+		return models.Invalid("expires_at", "must be at most 100 years from now")
 	}
 	return nil
 }
@@ -139,10 +139,10 @@ func (s *Store) setDestination(l *ShortLink, longURL string) error {
 // normalize validates and normalizes the settings except destination and expiry.
 func normalize(l *ShortLink) error {
 	if l.MaxVisits < 0 || l.MaxVisits > MaxVisits {
-		return models.Invalid("max_visits", "must be a whole number from 1 to %d; omit it for no limit", MaxVisits)
+		return models.OutOfRange("max_visits", "", 1, MaxVisits)
 	}
 	if l.Title = models.CleanLine(l.Title); models.Runes(l.Title) > MaxTitle {
-		return models.Invalid("title", "must be at most %d characters long", MaxTitle)
+		return models.TooLong("title", MaxTitle, "characters")
 	}
 	return nil
 }

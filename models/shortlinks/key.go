@@ -55,7 +55,7 @@ func (s *Store) checkKey(key string) error {
 		return models.Invalid("short_key", "must be %d to %d characters: a-z, A-Z, digits, _ and -", MinKey, MaxKey)
 	}
 	if s.Reserved(key) {
-		return models.Invalid("short_key", "is reserved; choose another key")
+		return models.Invalid("short_key", "is reserved. Choose another")
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ type Stats struct {
 // ("query.days") and CodeNotFound.
 func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) {
 	if days < 1 || days > KeepDays {
-		return Stats{}, models.Invalid("query.days", "must be a whole number from 1 to %d", KeepDays)
+		return Stats{}, models.OutOfRange("query.days", "", 1, KeepDays)
 	}
 	l, err := s.Get(ctx, key)
 	if err != nil {

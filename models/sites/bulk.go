@@ -17,7 +17,7 @@ const MaxBulk = 500
 // CodeInvalid ("id") for more than MaxBulk IDs.
 func pagesByID(tx *gorm.DB, w Website, ids []string) (ps []Page, err error) {
 	if len(ids) > MaxBulk {
-		return nil, models.Invalid("id", "must be at most %d ids", MaxBulk)
+		return nil, models.TooLong("id", MaxBulk, "ids")
 	}
 	rows := models.NewRows("seq bigint, created_at bigint")
 	for _, id := range ids {

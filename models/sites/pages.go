@@ -45,7 +45,7 @@ func pageRows(tx *gorm.DB) (sql string, args []any) {
 
 const selectPages = "SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
 
-var errNoPage = models.NotFound("page")
+var errNoPage = models.NotFound("website page")
 
 // Page returns a page by ID. The error is CodeNotFound if it does not exist.
 func (s *Store) Page(ctx context.Context, id string) (Page, error) { return page(s.db.Read(ctx), id) }

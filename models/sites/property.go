@@ -47,7 +47,7 @@ func ParseProperty(siteURL string) (Property, error) {
 		prefix += "/"
 	}
 	if len(prefix) > models.MaxURL {
-		return Property{}, models.Invalid(location, "must have at most %d bytes", models.MaxURL)
+		return Property{}, models.TooLong(location, models.MaxURL, "bytes")
 	}
 	return Property{SiteURL: prefix, host: u.Host}, nil
 }

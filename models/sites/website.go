@@ -137,7 +137,7 @@ func (w *Website) normalize() error {
 		w.Name = p.Host()
 	}
 	if models.Runes(w.Name) > maxName {
-		return models.Invalid("name", "must have at most %d characters", maxName)
+		return models.TooLong("name", maxName, "characters")
 	}
 	return nil
 }

@@ -97,10 +97,10 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 // validate checks what the owner set and converts it to its stored form.
 func (t *Target) validate() (err error) {
 	if t.Name = models.CleanLine(t.Name); models.Runes(t.Name) > MaxName {
-		return models.Invalid("name", "is longer than %d characters", MaxName)
+		return models.TooLong("name", MaxName, "characters")
 	}
 	if t.IntervalSeconds < 0 || t.IntervalSeconds > MaxInterval {
-		return models.Invalid("interval_seconds", "must be a whole number of seconds from 1 to %d, or left out", MaxInterval)
+		return models.OutOfRange("interval_seconds", "seconds", 1, MaxInterval)
 	}
 	t.SearchText = models.Fold(t.Name + " " + t.CanonicalURL)
 	t.Expect, err = t.Expect.validate("expect")

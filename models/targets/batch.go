@@ -54,7 +54,7 @@ func (s *Store) StatusOf(ctx context.Context, canonicalURLs []string) (map[strin
 // idempotency keys. On errors, which are those of Add, nothing is stored.
 func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 	if len(ns) > MaxBatch {
-		return 0, models.Invalid("targets", "must be at most %d targets", MaxBatch)
+		return 0, models.TooLong("targets", MaxBatch, "targets")
 	}
 	all, urls := make([]Target, len(ns)), make([]string, len(ns))
 	for i, n := range ns {

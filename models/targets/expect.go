@@ -61,12 +61,12 @@ func (e Expect) validate(location string) (Expect, error) {
 			return e, models.Invalid(location+word.name, "must not contain control characters")
 		}
 		if models.Runes(word.text) > MaxKeyword {
-			return e, models.Invalid(location+word.name, "is longer than %d characters", MaxKeyword)
+			return e, models.TooLong(location+word.name, MaxKeyword, "characters")
 		}
 	}
 	e.Keyword, e.KeywordAbsent = strings.TrimSpace(e.Keyword), strings.TrimSpace(e.KeywordAbsent)
 	if e.MaxLatencyMS < 0 || e.MaxLatencyMS > MaxLatency {
-		return e, models.Invalid(location+".max_latency_ms", "must be a whole number from 1 to %d, or left out", MaxLatency)
+		return e, models.OutOfRange(location+".max_latency_ms", "milliseconds", 1, MaxLatency)
 	}
 	return e, nil
 }

@@ -62,18 +62,18 @@ type DayShare struct {
 func (e *PageSettings) validate() error {
 	e.Title, e.Description = models.CleanLine(e.Title), models.CleanText(e.Description)
 	switch {
+	case e.Title == "":
+		return models.Invalid("title", "is missing")
 	case e.Slug == "" || len(e.Slug) > MaxSlug || strings.Trim(e.Slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		return models.Invalid("slug", "must be 1 to %d lower-case letters, digits and hyphens", MaxSlug)
 	case slices.Contains(reservedSlugs, e.Slug):
 		return models.Invalid("slug", "is reserved. Choose another")
-	case e.Title == "":
-		return models.Invalid("title", "is missing")
 	case models.Runes(e.Title) > MaxPageTitle:
-		return models.Invalid("title", "is longer than %d characters", MaxPageTitle)
+		return models.TooLong("title", MaxPageTitle, "characters")
 	case models.Runes(e.Description) > MaxPageText:
-		return models.Invalid("description", "is longer than %d characters", MaxPageText)
+		return models.TooLong("description", MaxPageText, "characters")
 	case len(e.TargetIDs) > MaxPageTargets:
-		return models.Invalid("targets", "must contain at most %d targets", MaxPageTargets)
+		return models.TooLong("targets", MaxPageTargets, "targets")
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []pageTa
 		}
 	}
 	if len(seqs) > MaxPageTargets { // including those that are not visible to the actor
-		return nil, models.Invalid("targets", "must contain at most %d targets, including private ones on the page", MaxPageTargets)
+		return nil, models.Invalid("targets", "must have at most %d targets, including private ones on the page", MaxPageTargets)
 	}
 	for i, seq := range seqs {
 		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, seq, i).Error

@@ -119,7 +119,7 @@ func (n Names) Conditions(r alerts.Rule) (all []string) {
 		all = append(all, "quiet "+r.Quiet.From+"–"+r.Quiet.To+" "+r.Quiet.TimeZone)
 	}
 	if r.EscalateAfterMinutes > 0 {
-		all = append(all, "escalated to "+joined(n.channels(r.EscalateChannels), Named)+" if not acknowledged within "+span(r.EscalateAfterMinutes))
+		all = append(all, "escalated to “"+joined(n.channels(r.EscalateChannels), Named)+"” if not acknowledged within "+span(r.EscalateAfterMinutes))
 	}
 	return all
 }

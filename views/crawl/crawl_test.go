@@ -67,8 +67,11 @@ func TestStatusText(t *testing.T) {
 		"The last run failed. This is retry 2 of 3.":                                              {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3},
 		"Paused jobs do not run until you resume them.":                                           {Status: crawl.Paused, Held: true},
 		"The last run failed, and automatic retries are off. Press Retry to run the crawl again.": {Status: crawl.Failed},
-		"The last run and all automatic retries failed. Press Retry to run the crawl again.":      {Status: crawl.Failed, CurrentRetryCount: 3, MaxRetries: 3},
-		"Cancelled jobs do not run again.":                                                        {Status: crawl.Cancelled},
+		"The last run failed, and automatic retries are off. The schedule is stopped. Press Retry to run the crawl and resume the schedule.": {
+			Status: crawl.Failed, IntervalCount: 1,
+		},
+		"The last run and all automatic retries failed. Press Retry to run the crawl again.": {Status: crawl.Failed, CurrentRetryCount: 3, MaxRetries: 3},
+		"Cancelled jobs do not run again.":                                                   {Status: crawl.Cancelled},
 	} {
 		if got := statusText(j); got != want {
 			t.Errorf("%s: got %q, want %q", j.Status, got, want)

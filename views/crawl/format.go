@@ -91,10 +91,15 @@ func statusText(j crawl.Job) string {
 		return "Paused jobs do not run until you resume them."
 	case j.Status == crawl.Cancelled:
 		return "Cancelled jobs do not run again."
-	case j.Status == crawl.Failed && j.MaxRetries == 0:
-		return "The last run failed, and automatic retries are off. Press Retry to run the crawl again."
 	case j.Status == crawl.Failed:
-		return "The last run and all automatic retries failed. Press Retry to run the crawl again."
+		what, retry := "The last run and all automatic retries failed.", "Press Retry to run the crawl again."
+		if j.MaxRetries == 0 {
+			what = "The last run failed, and automatic retries are off."
+		}
+		if j.Recurring() {
+			retry = "The schedule is stopped. Press Retry to run the crawl and resume the schedule."
+		}
+		return what + " " + retry
 	}
 	return ""
 }

@@ -310,9 +310,9 @@ func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 		}
 		if cause := topFailureCause(counts); cause != "" {
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs("· mostly: " + sites.CauseBySlug(cause).Label)
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs("· most common cause: " + sites.CauseBySlug(cause).Label)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/overview.templ`, Line: 65, Col: 53}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/sites/overview.templ`, Line: 65, Col: 64}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {

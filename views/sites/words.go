@@ -104,17 +104,17 @@ func siteState(w sites.Website) string {
 	case !w.AutoSubmit:
 		return "Automatic submission is off. Pages are submitted only on request."
 	}
-	var by []string
+	var to []string
 	if w.UsesIndexNow() {
-		by = append(by, "IndexNow")
+		to = append(to, "IndexNow")
 	}
 	switch {
 	case w.UsesGoogle() && w.IndexingEnabled:
-		by = append(by, "Google's Indexing API")
+		to = append(to, "Google's Indexing API")
 	case w.UsesGoogle():
-		by = append(by, "Google sitemaps")
+		to = append(to, "Google through sitemaps")
 	}
-	return "New and changed pages are submitted through " + strings.Join(by, " and ") + "."
+	return "New and changed pages are submitted to " + strings.Join(to, " and to ") + "."
 }
 
 // countSentence summarizes the pages of a website: "3 of 5 pages indexed.", or "5 pages." if none was ever verified.
@@ -127,7 +127,7 @@ func countSentence(w sites.Website, c sites.Counts) string {
 		s = fmt.Sprintf("%s of %s indexed.", ui.Count(c.ByStatus[sites.Indexed]), ui.Plural(c.Total, "page"))
 	}
 	if n := c.ByStatus[sites.Pending]; n > 0 {
-		s += " " + ui.Count(n) + " pending."
+		s += " " + ui.Count(n) + " not yet submitted."
 	}
 	return s
 }

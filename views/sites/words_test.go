@@ -26,17 +26,17 @@ func TestIndexedShare(t *testing.T) {
 
 func TestCounted(t *testing.T) {
 	for want, c := range map[string]sites.Counts{
-		"No pages yet.":                    {},
-		"0 of 1 page indexed. 1 pending.":  {Total: 1, ByStatus: map[sites.Status]int{sites.Pending: 1}},
-		"2 of 5 pages indexed. 3 pending.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
-		"1 of 5 pages indexed. 1 pending.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 1, sites.Indexed: 1}},
-		"1 of 1 page indexed.":             {Total: 1, ByStatus: map[sites.Status]int{sites.Indexed: 1}},
+		"No pages yet.": {},
+		"0 of 1 page indexed. 1 not yet submitted.":  {Total: 1, ByStatus: map[sites.Status]int{sites.Pending: 1}},
+		"2 of 5 pages indexed. 3 not yet submitted.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
+		"1 of 5 pages indexed. 1 not yet submitted.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 1, sites.Indexed: 1}},
+		"1 of 1 page indexed.":                       {Total: 1, ByStatus: map[sites.Status]int{sites.Indexed: 1}},
 	} {
 		if got := countSentence(withGoogle, c); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := countSentence(sites.Website{}, sites.Counts{Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3}}); got != "5 pages. 3 pending." {
+	if got := countSentence(sites.Website{}, sites.Counts{Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3}}); got != "5 pages. 3 not yet submitted." {
 		t.Errorf("without Google: %q", got)
 	}
 }

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // beatBar draws one bar per beat, the newest last, as wide as its container. label
-// describes it for screen readers: "38 of 40 checks up".
+// describes it for screen readers: "up in 38 of 40 checks".
 func beatBar(label string, beats []beat) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -46,8 +46,8 @@ func kindOf(o targets.Outcome) beatKind {
 	return beatNone
 }
 
-// beatsLabel describes a beat bar: "38 of the last 40 checks up, 1 throttled" or
-// "2 of 3 checks up".
+// beatsLabel describes a beat bar: "up in 38 of the last 40 checks, 1 throttled" or
+// "up in 2 of 3 checks".
 func beatsLabel(t targets.Target) string {
 	if len(t.RecentChecks) == 0 {
 		return "not checked yet"
@@ -62,9 +62,9 @@ func beatsLabel(t targets.Target) string {
 		case targets.DownOutcome:
 		}
 	}
-	label := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.RecentChecks), "check"))
+	label := fmt.Sprintf("up in %d of %s", up, ui.Plural(len(t.RecentChecks), "check"))
 	if len(t.RecentChecks) == targets.MaxRecentChecks { // otherwise there are no others
-		label = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxRecentChecks)
+		label = fmt.Sprintf("up in %d of the last %d checks", up, targets.MaxRecentChecks)
 	}
 	if throttled > 0 {
 		label += fmt.Sprintf(", %d throttled", throttled)

@@ -16,7 +16,7 @@ func TestBeats(t *testing.T) {
 		{At: now.Add(time.Minute), Outcome: targets.DownOutcome, LatencyMS: 5000},
 		{At: now.Add(2 * time.Minute), Outcome: targets.ThrottledOutcome, LatencyMS: 9},
 	}}
-	if got := beatsLabel(few); got != "1 of 3 checks up, 1 throttled" {
+	if got := beatsLabel(few); got != "up in 1 of 3 checks, 1 throttled" {
 		t.Errorf("%q", got)
 	}
 	beats := beatsOf(few)
@@ -31,7 +31,7 @@ func TestBeats(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	full := targets.Target{RecentChecks: make(targets.RecentChecks, targets.MaxRecentChecks)}
-	if got := beatsLabel(full); got != "40 of the last 40 checks up" {
+	if got := beatsLabel(full); got != "up in 40 of the last 40 checks" {
 		t.Errorf("%q", got)
 	}
 }

@@ -31,6 +31,7 @@ type Attention struct {
 	Count    int               // all items; the page shows the number of rows if that is greater
 	Noun     string            // singular: "certificate"
 	After    string            // after the noun: " expiring soon"
+	Note     string            // explains the group; "" = none
 	Path     string            // list of all items
 	Rows     []templ.Component // <li> elements, normally at most AttentionRows
 }

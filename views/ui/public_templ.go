@@ -5,12 +5,10 @@ package ui
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"linkwatch/static"
-)
+import "linkwatch/static"
 
 // PublicProblem is an error page for visitors. RequestID may be "".
 type PublicProblem struct{ Heading, Detail, RequestID string }

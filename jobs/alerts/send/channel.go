@@ -48,7 +48,7 @@ func (s *Sender) Check(rawURL string) (kind string, err error) {
 
 func (s *Sender) parse(rawURL string) (channel, error) {
 	if len(rawURL) > maxURL {
-		return channel{}, models.Invalid("url", "must be at most %d bytes", maxURL)
+		return channel{}, models.TooLong("url", maxURL, "bytes")
 	}
 	if !utf8.ValidString(rawURL) || strings.ContainsFunc(rawURL, unicode.IsControl) {
 		return channel{}, models.Invalid("url", "must not contain line breaks or other control characters")

@@ -2,7 +2,6 @@ package sitemap
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/dustin/go-humanize"
 
@@ -12,7 +11,7 @@ import (
 
 const maxReasons = 5
 
-var urlTooLong = "the URL is longer than " + strconv.Itoa(models.MaxURL) + " bytes"
+var urlTooLong = "the URL must have at most " + humanize.Comma(models.MaxURL) + " bytes"
 
 // collector validates entries, passes them on, and counts skipped ones.
 type collector struct {

@@ -204,9 +204,9 @@ func TestBadEntries(t *testing.T) {
 		page("http://a.de/&#xD800;"):                        "the URL has an entity that XML does not define",
 		page("http://a.de/&#99999999999;"):                  "the URL has an entity that XML does not define",
 		page("http://a.de/&#x;"):                            "the URL has an entity that XML does not define",
-		page("http://a.de/" + strings.Repeat("x", 2037)):    "the URL is longer than 2048 bytes",
-		page("http://a.de/" + strings.Repeat("x", 100_000)): "the URL is longer than 2048 bytes",
-		page("http://a.de/" + strings.Repeat("ü", 1000)):    "the URL is longer than 2048 bytes once its special characters are escaped",
+		page("http://a.de/" + strings.Repeat("x", 2037)):    "the URL must have at most 2,048 bytes",
+		page("http://a.de/" + strings.Repeat("x", 100_000)): "the URL must have at most 2,048 bytes",
+		page("http://a.de/" + strings.Repeat("ü", 1000)):    "the URL must have at most 2,048 bytes once its special characters are escaped",
 		"<sitemap><loc>http://a.de/s.xml</loc></sitemap>":   "<sitemap> is not allowed in this kind of sitemap",
 	} {
 		got, result, err := readAll(t, strings.NewReader(pages(page("http://a.de/1"), entry, page("http://a.de/3"))))
@@ -234,7 +234,7 @@ func TestReasons(t *testing.T) {
 	got, result, err = readAll(t, strings.NewReader("http://a.de/1\r\n\r\nmy site\r\nhttp://a.de/2\nhttp://a.de/"+strings.Repeat("x", 200_000)+"\nhttp:\n"))
 	want = []string{
 		"2 lines, first at line 3: the URL must start with http:// or https://",
-		"Line 5: the URL is longer than 2048 bytes",
+		"Line 5: the URL must have at most 2,048 bytes",
 	}
 	if err != nil || len(got) != 2 || result.Skipped != 3 || !slices.Equal(result.Reasons, want) {
 		t.Errorf("got %.200q, %+v, %v", got, result, err)
