@@ -28,7 +28,7 @@ func init() {
 	validation.MsgExpectedMinItems = "must have at least %v items"
 	validation.MsgExpectedMaxItems = "must have at most %v items"
 	validation.MsgExpectedMaxProperties = "must have at most %v members"
-	huma.ErrorFormatter = formatMessage
+	huma.ErrorFormatter = formatMessage //nolint:reassign // a setting of huma, not an error value
 }
 
 // paramMessages replaces messages of huma that are not variables.
