@@ -22,15 +22,15 @@ type alertMaker struct {
 
 // madeAlert is a demo alert.
 type madeAlert struct {
-	kind     event.Kind
-	severity event.Severity
-	subject  string // subject kind
-	host     string
-	names    []string // names of the subjects
-	detail   string
-	ago      time.Duration // time since it started
-	took     time.Duration // duration; 0 if it is still firing or has none
-	attended bool          // acknowledged
+	kind         event.Kind
+	severity     event.Severity
+	subject      string // subject kind
+	host         string
+	names        []string // names of the subjects
+	detail       string
+	ago          time.Duration // time since it started
+	took         time.Duration // duration; 0 if it is still firing or has none
+	acknowledged bool
 }
 
 // The certificate alert started when the certificate had one week left.
@@ -45,11 +45,11 @@ func allAlerts(now time.Time) []madeAlert {
 	const down, changed, failed = "target.down", "page.changed", "job.failed"
 	return []madeAlert{
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 502", ago: 20 * day, took: 14 * time.Minute},
-		{kind: down, severity: event.Critical, subject: "target", host: "api.northwind.example", names: []string{"Public API", "Webhooks"}, detail: "timed out after 10 s", ago: 11 * day, took: 47 * time.Minute, attended: true},
+		{kind: down, severity: event.Critical, subject: "target", host: "api.northwind.example", names: []string{"Public API", "Webhooks"}, detail: "timed out after 10 s", ago: 11 * day, took: 47 * time.Minute, acknowledged: true},
 		{kind: failed, severity: event.Warning, subject: "job", host: "blog.northwind.example", names: []string{"Crawl of the blog"}, detail: "robots.txt is unavailable", ago: 6 * day, took: 5 * time.Hour},
 		{kind: changed, severity: event.Info, subject: "page", host: "docs.northwind.example", names: []string{"Terms of delivery", "Prices"}, ago: 2 * day},
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 500", ago: day, took: 3 * time.Minute},
-		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example " + expires, names: []string{"Blog"}, detail: "valid until " + expires, ago: certificateAgo, attended: true},
+		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example " + expires, names: []string{"Blog"}, detail: "valid until " + expires, ago: certificateAgo, acknowledged: true},
 		{kind: down, severity: event.Critical, subject: "target", host: "labels.northwind.example", names: []string{"Shipping labels"}, detail: "unexpected status 503", ago: 130 * time.Minute},
 	}
 }
@@ -145,7 +145,7 @@ func (m *alertMaker) happen(ctx context.Context, n int, a madeAlert) error {
 	if err := m.tell(ctx, n, a, phase, began); err != nil {
 		return err
 	}
-	if a.attended {
+	if a.acknowledged {
 		page, err := m.store.Alerts(ctx, alerts.Unacknowledged, models.Cursor{}, 1)
 		if err != nil {
 			return err

@@ -194,7 +194,7 @@ func TestAccessibleAlerts(t *testing.T) {
 	t.Parallel()
 	s := Start(t, demoIn(t))
 	b := browse(t, s, wide, "/alerts")
-	paths := []string{"/alerts", "/alerts?state=resolved", "/alerts?state=unacknowledged", "/alerts/v_none/attend", "/alerts/channels/new", "/alerts/channels/new?service=smtp", "/alerts/channels/new?service=webhook"}
+	paths := []string{"/alerts", "/alerts?state=resolved", "/alerts?state=unacknowledged", "/alerts/v_none/manage", "/alerts/channels/new", "/alerts/channels/new?service=smtp", "/alerts/channels/new?service=webhook"}
 	for _, list := range []string{"/alerts", "/alerts/channels", "/alerts/rules", "/alerts/maintenance"} {
 		b.open(list)
 		paths = append(paths, list, eval[string](b, `document.querySelector("[data-row] [data-main]").getAttribute("href")`))

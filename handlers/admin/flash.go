@@ -7,5 +7,5 @@ import (
 
 // Flashes returns the messages after actions on jobs.
 func (p Pages) Flashes() pages.Flash {
-	return pages.Flash{Notices: map[string]ui.Flash{"asked": {Text: "The job will start in a few seconds."}}}
+	return pages.Flash{Notices: map[string]ui.Flash{"run_requested": {Text: "The job will start in a few seconds."}}}
 }

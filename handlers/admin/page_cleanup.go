@@ -53,5 +53,5 @@ func (p Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 // RunCleanup requests a run of the reaper.
 func (p Pages) RunCleanup(c *gin.Context) {
 	err := p.Jobs.RequestAs(c.Request.Context(), cleanup.Job, cleanup.ActionRun)
-	p.Done(c, err, "/admin/cleanup", "asked")
+	p.Done(c, err, "/admin/cleanup", "run_requested")
 }

@@ -28,7 +28,7 @@ func TestCleanupPage(t *testing.T) {
 	if err != nil || !began {
 		t.Fatal(began, err)
 	}
-	a = s.Get("/admin/cleanup?done=asked")
+	a = s.Get("/admin/cleanup?done=run_requested")
 	apptest.WantCount(t, a, ".flash", 0)
 	apptest.WantText(t, a, ".state", "running since just now")
 	apptest.WantText(t, a, "#why-not", "Already running.")

@@ -75,5 +75,5 @@ func (p Pages) JobPage(c *gin.Context) {
 // RunJob requests a run of a job.
 func (p Pages) RunJob(c *gin.Context) {
 	err := p.Jobs.Request(c.Request.Context(), c.Param("id"))
-	p.Done(c, err, p.Back(c, "/admin/jobs"), "asked")
+	p.Done(c, err, p.Back(c, "/admin/jobs"), "run_requested")
 }

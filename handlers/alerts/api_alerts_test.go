@@ -58,7 +58,7 @@ func TestAlerts_API(t *testing.T) {
 }
 
 // An alert can be acknowledged and silenced until it is resolved.
-func TestAttending_API(t *testing.T) {
+func TestAcknowledge_API(t *testing.T) {
 	each(t, func(w *world) {
 		_, to := w.channel()
 		w.rule(to)

@@ -53,12 +53,12 @@ func alertMeParam(ask alerts.AlertMeRequest, did alerts.AlertMeResult) string {
 func (p Pages) Flashes() pages.Flash {
 	f := pages.Flash{Read: p.flash, Notices: map[string]ui.Flash{
 		"alert_reopened":       {Text: "Acknowledgement removed."},
-		"alert_loud":           {Text: "Silence ended."},
+		"alert_unsilenced":     {Text: "Silence ended."},
 		"alerts_none":          {Text: "Select alerts first.", Bad: true},
 		"alerts_unchanged":     {Text: "Nothing changed. The selected alerts are already resolved or acknowledged.", Bad: true},
 		"alerts_undone":        {Text: "Undone."},
 		"alerts_not_undone":    {Text: "Could not undo: these alerts have changed since.", Bad: true},
-		"alerts_loud":          {Text: "Silence ended."},
+		"alerts_unsilenced":    {Text: "Silence ended."},
 		"alert_me_known":       {Text: "All enabled channels already get these alerts."},
 		"alert_me_channel":     {Text: "Add or enable a channel first, then choose “Alert me” again.", Bad: true},
 		"alert_me_private":     {Text: "The target is private. Add a private channel first, then choose “Alert me” again.", Bad: true},

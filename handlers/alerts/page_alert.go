@@ -21,19 +21,22 @@ func (p Pages) AlertPage(c *gin.Context) {
 	var v views.Alert
 	var a alerts.Alert
 	var members map[int64][]alerts.AlertSubject
-	var told map[int64][]alerts.Delivery
+	var deliveries map[int64][]alerts.Delivery
 	var flash ui.Flash
 	if !p.Read(c,
 		func() (err error) { a, err = p.Alerts.Alert(ctx, c.Param("id")); return },
 		func() (err error) { members, err = p.Alerts.SubjectsOf(ctx, []alerts.Alert{a}, views.Shown); return },
-		func() (err error) { told, err = p.Alerts.DeliveriesOf(ctx, []alerts.Alert{a}, views.Shown); return },
+		func() (err error) {
+			deliveries, err = p.Alerts.DeliveriesOf(ctx, []alerts.Alert{a}, views.Shown)
+			return
+		},
 		func() (err error) { v.Names, err = p.channelNames(ctx); return },
 		func() (err error) { flash, err = p.Flash(c, alerts.AlertPath(c.Param("id"))); return },
 	) {
 		return
 	}
-	v.Row = views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), told[a.Seq], v.Names)
-	v.Type, v.Members, v.Deliveries = p.Alerts.Type(a.Event), members[a.Seq], told[a.Seq]
+	v.Row = views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), deliveries[a.Seq], v.Names)
+	v.Type, v.Members, v.Deliveries = p.Alerts.Type(a.Event), members[a.Seq], deliveries[a.Seq]
 	v.Page = p.Page(v.Row.Message, section, flash)
 	p.ShowPart(c, http.StatusOK, views.AlertPage(v), views.AlertNow(v))
 }
@@ -58,7 +61,7 @@ func (p Pages) Silence(c *gin.Context) {
 		_, err = p.Alerts.Silence(c.Request.Context(), c.Param("id"), d)
 	}
 	if err == nil && d == 0 {
-		p.Done(c, nil, back, "alert_loud")
+		p.Done(c, nil, back, "alert_unsilenced")
 		return
 	}
 	p.doneWithUndo(c, err, back, "alert_silenced")
@@ -82,24 +85,24 @@ func hide(c *gin.Context) {
 	c.Header("X-Robots-Tag", "noindex, nofollow")
 }
 
-// AttendPage is the public page of an alert that messages link to. A GET changes nothing, because programs open links to preview them.
-func (p Pages) AttendPage(c *gin.Context) {
-	if a, ok := p.attended(c, c.Query("key")); ok {
-		p.showAttend(c, a, c.Query("key"), attendNotices[c.Query("did")])
+// ManagePage is the public page of an alert that messages link to. A GET changes nothing, because programs open links to preview them.
+func (p Pages) ManagePage(c *gin.Context) {
+	if a, ok := p.managedAlert(c, c.Query("key")); ok {
+		p.showManage(c, a, c.Query("key"), manageNotices[c.Query("did")])
 	}
 }
 
-// attendNotices are the notices of the public page, by the query parameter "did".
-var attendNotices = map[string]string{
+// manageNotices are the notices of the public page, by the query parameter "did".
+var manageNotices = map[string]string{
 	"acknowledged": "Acknowledged. Reminders are off.",
 	"silenced":     "Silenced. Only the recovery is sent.",
-	"loud":         "Silence ended.",
-	"over":         "This alert is already resolved. Nothing changed.",
+	"unsilenced":   "Silence ended.",
+	"resolved":     "This alert is already resolved. Nothing changed.",
 }
 
-// Attend acknowledges or silences an alert for a visitor with the key.
-func (p Pages) Attend(c *gin.Context) {
-	a, ok := p.attended(c, c.PostForm("key"))
+// Manage acknowledges or silences an alert for a visitor with the key.
+func (p Pages) Manage(c *gin.Context) {
+	a, ok := p.managedAlert(c, c.PostForm("key"))
 	if !ok {
 		return
 	}
@@ -114,26 +117,26 @@ func (p Pages) Attend(c *gin.Context) {
 			_, err = p.Alerts.Silence(ctx, a.ID, d)
 		}
 		if did = "silenced"; d == 0 {
-			did = "loud"
+			did = "unsilenced"
 		}
 	}
 	if models.CodeOf(err) == models.CodeConflict {
-		did, err = "over", nil
+		did, err = "resolved", nil
 	}
 	if err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.SeeOther(c, pages.With(p.Alerts.AttendPath(a.ID), "did", did))
+	p.SeeOther(c, pages.With(p.Alerts.ManagePath(a.ID), "did", did))
 }
 
-// attended returns the alert of a request with its key, and sets the actor of the request to a visitor. If ok is false, the response is
+// managedAlert returns the alert of a request with its key, and sets the actor of the request to a visitor. If ok is false, the response is
 // already written. A wrong key gets the same response as an alert that does not exist.
-func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
+func (p Pages) managedAlert(c *gin.Context, key string) (a alerts.Alert, ok bool) {
 	hide(c)
 	id := c.Param("id")
 	err := error(models.NotFound("alert"))
-	if p.Alerts.ValidAttendKey(id, key) {
+	if p.Alerts.ValidManageKey(id, key) {
 		c.Request = c.Request.WithContext(models.WithActor(c.Request.Context(), middleware.Visitor(c.Request))) // also for signed-in users: the key grants access
 		a, err = p.Alerts.Alert(c.Request.Context(), id)
 	}
@@ -144,6 +147,6 @@ func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
 	return a, true
 }
 
-func (p Pages) showAttend(c *gin.Context, a alerts.Alert, key, done string) {
-	p.ShowCached(c, http.StatusOK, "no-store", views.AttendPage(views.Attend{Alert: a, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now()}))
+func (p Pages) showManage(c *gin.Context, a alerts.Alert, key, done string) {
+	p.ShowCached(c, http.StatusOK, "no-store", views.ManagePage(views.Manage{Alert: a, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now()}))
 }

@@ -31,7 +31,7 @@ func (p Pages) Bulk(c *gin.Context) {
 	}
 	param, at, n := paramAcknowledged, models.Time{}, 0
 	var err error
-	loud := false
+	unsilence := false
 	if c.PostForm("action") == "acknowledge" {
 		at, n, err = p.Alerts.AcknowledgeAll(ctx, ids...)
 	} else {
@@ -40,15 +40,15 @@ func (p Pages) Bulk(c *gin.Context) {
 		if d, err = minutes(c); err == nil {
 			at, n, err = p.Alerts.SilenceAll(ctx, d, ids...)
 		}
-		loud = d == 0
+		unsilence = d == 0
 	}
 	switch {
 	case err != nil:
 		p.Fail(c, err)
 	case n == 0:
 		p.Done(c, nil, back, "alerts_unchanged")
-	case loud:
-		p.Done(c, nil, back, "alerts_loud")
+	case unsilence:
+		p.Done(c, nil, back, "alerts_unsilenced")
 	default:
 		p.SeeOther(c, pages.With(back, param, fmt.Sprintf("%d.%d", at.UnixMicro(), n)))
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	listSize = 50 // alerts on a page of the list; the first page also has up to 50 firing ones
-	toldSize = 50 // messages loaded for each alert, to show its channels
+	listSize           = 50 // alerts on a page of the list; the first page also has up to 50 firing ones
+	deliveriesPerAlert = 50 // messages loaded for each alert, to show its channels
 )
 
 // ListPage shows the list of alerts. For htmx it returns the rows.
@@ -62,15 +62,15 @@ func (p Pages) ListPage(c *gin.Context) {
 
 // rows returns the rows of alerts with their messages and channels.
 func (p Pages) rows(ctx context.Context, open, others []alerts.Alert, names map[string]string) (openRows, otherRows []views.Row, err error) {
-	told, err := p.Alerts.DeliveriesOf(ctx, slices.Concat(open, others), toldSize)
+	deliveries, err := p.Alerts.DeliveriesOf(ctx, slices.Concat(open, others), deliveriesPerAlert)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, a := range open {
-		openRows = append(openRows, views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), told[a.Seq], names))
+		openRows = append(openRows, views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), deliveries[a.Seq], names))
 	}
 	for _, a := range others {
-		otherRows = append(otherRows, views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), told[a.Seq], names))
+		otherRows = append(otherRows, views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), deliveries[a.Seq], names))
 	}
 	return openRows, otherRows, nil
 }

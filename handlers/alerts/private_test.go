@@ -213,10 +213,10 @@ func TestMessagesToPrivateChannels(t *testing.T) {
 }
 
 // The link in a message gives access to a private alert, also for signed-in users. The audit log records the actor as a visitor.
-func TestAttendToAPrivateAlertByItsLink(t *testing.T) {
+func TestManageAPrivateAlertByItsLink(t *testing.T) {
 	each(t, func(w *world) {
 		_, _, alert := w.bobs()
-		path := w.Alerts.AttendPath(alert)
+		path := w.Alerts.ManagePath(alert)
 		bare, query, _ := strings.Cut(path, "?")
 		for _, reader := range []*apptest.App{w.App, w.As("alice")} {
 			apptest.WantStatus(t, reader.Get(path), http.StatusOK)

@@ -23,8 +23,8 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/alerts/:id/acknowledge", Needs: editor, Handler: p.Acknowledge},
 		{Method: "POST", Path: "/alerts/:id/unacknowledge", Needs: editor, Handler: p.Unacknowledge},
 		{Method: "POST", Path: "/alerts/:id/silence", Needs: editor, Handler: p.Silence},
-		{Method: "GET", Path: "/alerts/:id/attend", Needs: public, Handler: p.AttendPage, Problem: p.attendProblem},
-		{Method: "POST", Path: "/alerts/:id/attend", Needs: public, Handler: p.Attend, Problem: p.attendProblem},
+		{Method: "GET", Path: "/alerts/:id/manage", Needs: public, Handler: p.ManagePage, Problem: p.manageProblem},
+		{Method: "POST", Path: "/alerts/:id/manage", Needs: public, Handler: p.Manage, Problem: p.manageProblem},
 	}...)
 }
 
@@ -59,14 +59,14 @@ func (p Pages) settingRoutes() []middleware.Route {
 	}
 }
 
-// attendProblem shows a problem on the public page of an alert.
-func (p Pages) attendProblem(c *gin.Context, problem *middleware.Problem) {
+// manageProblem shows a problem on the public page of an alert.
+func (p Pages) manageProblem(c *gin.Context, problem *middleware.Problem) {
 	hide(c)
 	p.PublicProblem(c, problem, func(v ui.PublicProblem) templ.Component {
 		if problem.Status == http.StatusNotFound {
 			v.Detail = "This link is invalid, or the alert was deleted. Open the latest message."
 		}
-		return views.AttendProblemPage(v)
+		return views.ManageProblemPage(v)
 	})
 }
 

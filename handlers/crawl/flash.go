@@ -44,7 +44,7 @@ func (p Pages) Flashes() pages.Flash {
 			"entry_known":                   {Text: "This URL is already in the frontier."},
 			"entries_deleted":               {Text: "Deleted from the frontier. The next crawl may find the URLs again."},
 			"entries_retried":               {Text: "The URLs are fetched again in a few seconds."},
-			"entries_stay":                  {Text: "Nothing was retried. Only failed URLs of running crawls can be retried.", Bad: true},
+			"entries_not_retried":           {Text: "Nothing was retried. Only failed URLs of running crawls can be retried.", Bad: true},
 			"none_selected":                 {Text: "Nothing selected. Select at least one row.", Bad: true},
 			"pages_restored":                {Text: "Pages restored."},
 			"pages_gone":                    {Text: "Could not undo: the pages are already restored, or were deleted too long ago.", Bad: true},

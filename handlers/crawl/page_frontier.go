@@ -100,7 +100,7 @@ func (p Pages) BulkEntries(c *gin.Context) {
 		n, err := p.Crawl.RetryEntries(ctx, ids...)
 		notice := "entries_retried"
 		if n == 0 {
-			notice = "entries_stay"
+			notice = "entries_not_retried"
 		}
 		p.Done(c, err, here, notice)
 	case action == actionDelete && c.PostForm("sure") == "":

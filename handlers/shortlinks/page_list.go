@@ -86,7 +86,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 func formOf(c *gin.Context) views.Form {
 	return views.Form{
 		LongURL: c.PostForm("long_url"), Key: strings.TrimSpace(c.PostForm("short_key")), Title: c.PostForm("title"),
-		MaxVisits: c.PostForm("max_visits"), Expiry: c.PostForm("ends"), ExpiresAt: c.PostForm("ends_at"),
+		MaxVisits: c.PostForm("max_visits"), Expiry: c.PostForm("expires"), ExpiresAt: c.PostForm("expires_at"),
 		Private: c.PostForm("private") != "",
 	}
 }

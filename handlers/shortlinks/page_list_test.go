@@ -38,7 +38,7 @@ func TestShortPage(t *testing.T) {
 		t.Errorf("got first field %q", got)
 	}
 
-	a = s.Follow("/short", url.Values{"long_url": {"EXAMPLE.com/x?y=1"}, "short_key": {"Spring"}, "title": {hostile}, "ends": {"168h"}, "max_visits": {"20"}})
+	a = s.Follow("/short", url.Values{"long_url": {"EXAMPLE.com/x?y=1"}, "short_key": {"Spring"}, "title": {hostile}, "expires": {"168h"}, "max_visits": {"20"}})
 	apptest.WantText(t, a, "h2#made", "Short link created")
 	apptest.WantText(t, a, ".made .short-address", "http://127.0.0.1:8080/s/Spring")
 	if got := a.Find(".made [data-copy]").AttrOr("data-copy", ""); got != "http://127.0.0.1:8080/s/Spring" {
@@ -51,7 +51,7 @@ func TestShortPage(t *testing.T) {
 	apptest.WantText(t, a, ".short-links .where", "EXAMPLE.com/x?y=1")
 	apptest.WantText(t, a, ".short-links .mark", "active")
 	apptest.WantText(t, a, ".short-links .visits", "0 of 20")
-	apptest.WantText(t, a, ".short-links .ends-in", "in 7 days")
+	apptest.WantText(t, a, ".short-links .expires-in", "in 7 days")
 	apptest.WantCount(t, a, "main script, main img:not(.qr)", 0)
 	apptest.WantCount(t, s.Get("/short?made=nothing"), ".made", 0)
 	apptest.WantText(t, s.Get("/"), "aside", hostile+" 0 visits")
@@ -62,7 +62,7 @@ func TestShortPage(t *testing.T) {
 	if len(key) != 7 {
 		t.Errorf("got random key %q", key)
 	}
-	apptest.WantText(t, a, ".short-links tbody tr:first-child .ends-in", "never")
+	apptest.WantText(t, a, ".short-links tbody tr:first-child .expires-in", "never")
 
 	s.Clock.Advance(7 * 24 * time.Hour)
 	apptest.WantText(t, s.Get("/short?q=spring"), ".short-links .mark", "expired")
@@ -105,7 +105,7 @@ func TestShortErrorsAreNextToTheirField(t *testing.T) {
 	s := apptest.New(t)
 	s.Shorten("https://example.com", "Spring")
 	typed := url.Values{
-		"long_url": {"https://example.com/new"}, "short_key": {"Summer"}, "title": {"kept <b>"}, "ends": {"at"}, "ends_at": {"2030-01-02T03:04"}, "max_visits": {"12"},
+		"long_url": {"https://example.com/new"}, "short_key": {"Summer"}, "title": {"kept <b>"}, "expires": {"at"}, "expires_at": {"2030-01-02T03:04"}, "max_visits": {"12"},
 	}
 	for _, c := range []struct{ field, value, message string }{
 		{"long_url", "ftp://example.com", "#url-error"},
@@ -116,12 +116,12 @@ func TestShortErrorsAreNextToTheirField(t *testing.T) {
 		{"short_key", "admin", "#key-error"},
 		{"short_key", "Spring", "#key-error"},
 		{"title", strings.Repeat("x", shortlinks.MaxTitle+1), "#title-error"},
-		{"ends", "-1h", "#ends-error"},
-		{"ends", "soon", "#ends-error"},
-		{"ends_at", "", "#ends-error"},
-		{"ends_at", "tomorrow", "#ends-error"},
-		{"ends_at", "2001-01-01T00:00", "#ends-error"},
-		{"ends_at", "9999-01-01T00:00", "#ends-error"},
+		{"expires", "-1h", "#expires-error"},
+		{"expires", "soon", "#expires-error"},
+		{"expires_at", "", "#expires-error"},
+		{"expires_at", "tomorrow", "#expires-error"},
+		{"expires_at", "2001-01-01T00:00", "#expires-error"},
+		{"expires_at", "9999-01-01T00:00", "#expires-error"},
 		{"max_visits", "many", "#visits-error"},
 		{"max_visits", "-1", "#visits-error"},
 	} {
@@ -141,7 +141,7 @@ func TestShortErrorsAreNextToTheirField(t *testing.T) {
 			if apptest.Text(a, c.message) == "" || strings.Contains(a.HTML, "<b>") {
 				t.Errorf("POST %s with %s=%q: no message at %s", path, c.field, c.value, c.message)
 			}
-			for _, name := range []string{"long_url", "short_key", "title", "ends_at", "max_visits"} {
+			for _, name := range []string{"long_url", "short_key", "title", "expires_at", "max_visits"} {
 				if path != "/short" && name == "short_key" {
 					continue
 				}
@@ -149,7 +149,7 @@ func TestShortErrorsAreNextToTheirField(t *testing.T) {
 					t.Errorf("POST %s with an invalid %s: got %s=%q in the form", path, c.field, name, got)
 				}
 			}
-			if c.field != "ends" {
+			if c.field != "expires" {
 				apptest.WantCount(t, a, `option[value="at"][selected]`, 1)
 			}
 			if path != "/short" {

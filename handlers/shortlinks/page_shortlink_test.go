@@ -21,7 +21,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	a := s.Get("/short/Spring?edit=1")
 	apptest.WantCount(t, a, "details#edit[open]", 1)
 	apptest.WantText(t, a, `option[value="kept"][selected]`, "Unchanged: 24 Mar 2026, 15:00 UTC")
-	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"B"}, "ends": {"kept"}, "max_visits": {"3"}})
+	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"B"}, "expires": {"kept"}, "max_visits": {"3"}})
 	apptest.WantText(t, a, ".flash", "Saved.")
 	apptest.WantText(t, a, "h1", "B")
 	apptest.WantText(t, a, ".state", "3 visits left of 3.")
@@ -31,16 +31,16 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	visit(s, "Spring", 3, somebody)
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "The limit of 3 visits is reached.")
 	apptest.WantText(t, s.Get("/short?status=expired"), ".short-links .visits", "3 of 3")
-	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "ends": {""}, "max_visits": {""}})
+	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "expires": {""}, "max_visits": {""}})
 	apptest.WantText(t, a, ".state", "active Never expires.")
 	apptest.WantCount(t, a, `option[value="kept"]`, 0)
 	apptest.WantCount(t, a, ".extend", 0)
-	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "ends": {"at"}, "ends_at": {"2026-03-25T09:30"}})
+	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "expires": {"at"}, "expires_at": {"2026-03-25T09:30"}})
 	apptest.WantText(t, a, ".state", "expires · 25 Mar 2026, 09:30 UTC in 21 h")
 	apptest.WantStatus(t, s.Post("/short/None", url.Values{"long_url": {"https://example.com"}}), http.StatusNotFound)
 
 	s.Clock.Advance(48 * time.Hour) // the title of an expired short link can be edited
-	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"Late"}, "ends": {"kept"}})
+	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"Late"}, "expires": {"kept"}})
 	apptest.WantText(t, a, "h1", "Late")
 	apptest.WantText(t, a, ".state", "It can be deleted 1 h after it expired.")
 }

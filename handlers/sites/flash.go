@@ -24,7 +24,7 @@ var notices = map[string]ui.Flash{
 	"sitemap_added":        {Text: "Sitemap added. Linkwatch will read it in a few seconds."},
 	"sitemap_known":        {Text: "The website already has this sitemap. Linkwatch will read it again in a few seconds."},
 	"sitemap_deleted":      {Text: "Sitemap deleted. Pages in no other sitemap will be marked as gone in a few seconds."},
-	"sitemaps_wanted":      {Text: "Linkwatch will read the sitemaps in a few seconds."},
+	"sitemaps_requested":   {Text: "Linkwatch will read the sitemaps in a few seconds."},
 	"site_crawl_without":   {Text: "No pages to crawl. Add a sitemap with pages first.", Bad: true},
 	"credentials_untested": {Text: "No credentials to test. Save them first.", Bad: true},
 

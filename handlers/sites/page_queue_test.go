@@ -176,11 +176,11 @@ func TestBulkPages(t *testing.T) {
 	q.Must(err)
 	v.Add("id", list.Items[0].ID())
 	apptest.WantText(t, q.Follow(q.at("/pages/bulk"), v), ".flash.bad", "no longer exist")
-	for _, bad := range []string{"pages_kept=save.1.x.1", "pages_kept=eat.1.1.1", "pages_kept=save.1.1.101", "pages_boosted=1.2", "pages_boosted=1.-2.true", "pages_wanted=submit.999", "pages_wanted=x.1"} {
+	for _, bad := range []string{"pages_added=save.1.x.1", "pages_added=eat.1.1.1", "pages_added=save.1.1.101", "pages_boosted=1.2", "pages_boosted=1.-2.true", "pages_requested=submit.999", "pages_requested=x.1"} {
 		apptest.WantCount(t, q.Get(q.at("/pages?"+bad)), ".flash", 0)
 	}
-	apptest.WantText(t, q.Get(q.at("/pages?pages_kept=save.1.2.3")), ".flash", "1 link added. 2 pages already saved. 3 pages could not be saved.")
-	apptest.WantText(t, q.Get(q.at("/pages?pages_wanted=verify.3")), ".flash", "Verification of 3 pages requested")
+	apptest.WantText(t, q.Get(q.at("/pages?pages_added=save.1.2.3")), ".flash", "1 link added. 2 pages already saved. 3 pages could not be saved.")
+	apptest.WantText(t, q.Get(q.at("/pages?pages_requested=verify.3")), ".flash", "Verification of 3 pages requested")
 	apptest.WantText(t, q.Get(q.at("/pages?pages_boosted=1.10000.true")), ".flash", "More pages match")
 }
 

@@ -37,9 +37,9 @@ func (p Pages) pageRoutes() []middleware.Route {
 
 // Query parameters with the result of the last action on pages.
 const (
-	paramBoosted        = "pages_boosted" // a bulk change of priorities; see boosted
-	paramPagesAdded     = "pages_kept"    // pages added to links or targets; see addToSystem
-	paramPagesRequested = "pages_wanted"  // requested submissions or verifications, such as "submit.3"
+	paramBoosted        = "pages_boosted"   // a bulk change of priorities; see boosted
+	paramPagesAdded     = "pages_added"     // pages added to links or targets; see addToSystem
+	paramPagesRequested = "pages_requested" // requested submissions or verifications, such as "submit.3"
 )
 
 var pageParams = []string{paramBoosted, paramPagesAdded, paramPagesRequested}

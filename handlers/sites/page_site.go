@@ -96,7 +96,7 @@ func (p Pages) Restore(c *gin.Context) {
 // Refresh requests a read of the sitemaps.
 func (p Pages) Refresh(c *gin.Context) {
 	_, err := p.Sites.Request(c.Request.Context(), c.Param("id"), sites.Reading)
-	p.Done(c, err, p.Back(c, views.SitePath(c.Param("id"))), "sitemaps_wanted")
+	p.Done(c, err, p.Back(c, views.SitePath(c.Param("id"))), "sitemaps_requested")
 }
 
 // Crawl starts a crawl of a website with the first pages of its queue, and redirects to it.

@@ -83,7 +83,7 @@ func (w *Worker) prepare(taking, working context.Context) {
 			w.metrics.add("failed", int(n))
 		}
 		if sent > 0 {
-			w.ring()
+			w.signalReady()
 		}
 		pause := alerts.PollInterval
 		switch {
@@ -139,20 +139,20 @@ func (w *Worker) claim(ctx context.Context, holder lease.ID) ([]alerts.Channel, 
 	return cs, err
 }
 
-func (w *Worker) ring() {
+func (w *Worker) signalReady() {
 	select {
 	case w.ready <- struct{}{}:
 	default: // already signaled
 	}
 }
 
-// wait waits until ctx ends, bell receives, or d has passed.
-func wait(ctx context.Context, bell <-chan struct{}, d time.Duration) {
+// wait waits until ctx ends, ready receives, or d has passed.
+func wait(ctx context.Context, ready <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-bell:
+	case <-ready:
 	case <-timer.C:
 	}
 }

@@ -32,13 +32,13 @@ func TestMessagesArriveInTheirOrder(t *testing.T) {
 				want = append(want, want[1], want[1])
 			}
 		}
-		var told, ids []string
+		var messages, ids []string
 		for _, g := range h.requests() {
-			told = append(told, g.Message)
+			messages = append(messages, g.Message)
 			ids = append(ids, g.id)
 		}
-		if !slices.Equal(told, want) || ids[1] != ids[2] || ids[1] != ids[3] || ids[1] == ids[0] {
-			w.Errorf("%q %q", told, ids)
+		if !slices.Equal(messages, want) || ids[1] != ids[2] || ids[1] != ids[3] || ids[1] == ids[0] {
+			w.Errorf("%q %q", messages, ids)
 		}
 		c, err := w.Channel(w.Context(), h.ID)
 		w.ok(err)

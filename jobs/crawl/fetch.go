@@ -179,7 +179,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirect requeues the entry with another URL, which is fetched in the turn of its host and by its
+// redirect requeues the entry with another URL, which is fetched when its host is claimed and by its
 // robots.txt. After a permanent redirect the old page is gone.
 func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response) {
 	e := f.Entry

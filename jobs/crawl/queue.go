@@ -16,8 +16,8 @@ import (
 	"linkwatch/outbound"
 )
 
-// queue is the dispatch.Queue of hosts with URLs in the frontier. An item is a turn: a claimed host
-// and its results so far. Each attempt fetches one URL. The delay between two requests is a
+// queue is the dispatch.Queue of hosts with URLs in the frontier. An item is a claimed host
+// with its results so far. Each attempt fetches one URL. The delay between two requests is a
 // retry of the dispatcher.
 type queue struct {
 	store   *crawl.Store
@@ -32,8 +32,8 @@ type queue struct {
 	taking  context.Context // done = send no new requests
 }
 
-// turn is a claimed host with its results.
-type turn struct {
+// claimedHost is a claimed host with its results.
+type claimedHost struct {
 	crawl.HostBatch
 	loaded bool
 	stored bool
@@ -42,24 +42,24 @@ type turn struct {
 }
 
 // Claim implements dispatch.Queue.
-func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*turn, time.Duration, error) {
+func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*claimedHost, time.Duration, error) {
 	hosts, next, err := q.store.ClaimHosts(ctx, holder, min(n, maxHosts(q.opts.Workers)-q.held), q.held)
 	if err != nil {
 		return nil, 0, err
 	}
 	q.held += len(hosts)
-	turns := make([]*turn, len(hosts))
+	claimed := make([]*claimedHost, len(hosts))
 	for i, h := range hosts {
-		turns[i] = &turn{HostBatch: crawl.HostBatch{Host: h}, last: h}
+		claimed[i] = &claimedHost{HostBatch: crawl.HostBatch{Host: h}, last: h}
 	}
 	wait := max(0, next.Sub(q.store.Now().Time))
 	switch {
 	case next.IsZero():
 		wait = -1
-	case len(turns) == 0: // the due hosts are the share of other instances
+	case len(hosts) == 0: // the due hosts are the share of other instances
 		wait = max(wait, shareWait)
 	}
-	return turns, wait, nil
+	return claimed, wait, nil
 }
 
 // shareWait is the poll interval of an instance that holds its share of the hosts.
@@ -70,25 +70,25 @@ const shareWait = 200 * time.Millisecond
 func maxHosts(workers int) int { return min(max(512, 4*workers), 4096) }
 
 // Finish implements dispatch.Queue.
-func (q *queue) Finish(ctx context.Context, done []*turn) error {
+func (q *queue) Finish(ctx context.Context, done []*claimedHost) error {
 	return q.record(ctx, done)
 }
 
-// recordBytes is the approximate maximum size of a transaction, unless a single turn is larger.
+// recordBytes is the approximate maximum size of a transaction, unless a single host is larger.
 const recordBytes = 4 << 20
 
-// record stores turns, in several transactions if they are large. If it fails, it is called again
-// with all turns: the store ignores turns that are stored already.
-func (q *queue) record(ctx context.Context, turns []*turn) error {
-	for len(turns) > 0 {
-		n, bytes := 1, turns[0].Bytes
-		for n < len(turns) && bytes+turns[n].Bytes <= recordBytes {
-			bytes += turns[n].Bytes
+// record stores the results of hosts, in several transactions if they are large. If it fails, it is called again
+// with all hosts: the store ignores results that are stored already.
+func (q *queue) record(ctx context.Context, hosts []*claimedHost) error {
+	for len(hosts) > 0 {
+		n, bytes := 1, hosts[0].Bytes
+		for n < len(hosts) && bytes+hosts[n].Bytes <= recordBytes {
+			bytes += hosts[n].Bytes
 			n++
 		}
 		batch := make([]*crawl.HostBatch, n)
-		for i, t := range turns[:n] {
-			batch[i] = &t.HostBatch
+		for i, h := range hosts[:n] {
+			batch[i] = &h.HostBatch
 		}
 		err := q.store.Record(ctx, batch...)
 		if err != nil && !models.DatabaseDown(err) && ctx.Err() == nil {
@@ -97,27 +97,28 @@ func (q *queue) record(ctx context.Context, turns []*turn) error {
 		if err != nil {
 			return err
 		}
-		q.stored(turns[:n])
-		turns = turns[n:]
+		q.stored(hosts[:n])
+		hosts = hosts[n:]
 	}
 	return nil
 }
 
-// recordEach stores turns one by one after a transaction with all of them has failed although the
-// database works. A turn that cannot be stored must not block the others: its URLs fail.
-func (q *queue) recordEach(ctx context.Context, turns []*crawl.HostBatch) error {
-	for _, t := range turns {
-		err := q.store.Record(ctx, t)
+// recordEach stores the results of hosts one by one after a transaction with all of them failed
+// although the database works. A host whose results cannot be stored must not block the others: its
+// URLs fail.
+func (q *queue) recordEach(ctx context.Context, hosts []*crawl.HostBatch) error {
+	for _, h := range hosts {
+		err := q.store.Record(ctx, h)
 		if err == nil {
 			continue
 		}
 		if models.DatabaseDown(err) || ctx.Err() != nil {
 			return err
 		}
-		q.log.Error("store crawl results failed", "host", t.Host.Host, "error", err)
-		failed := *t
+		q.log.Error("store crawl results failed", "host", h.Host.Host, "error", err)
+		failed := *h
 		failed.Results = nil
-		for _, r := range t.Results {
+		for _, r := range h.Results {
 			failed.Results = append(failed.Results, crawl.Result{
 				Entry: r.Entry, Status: crawl.EntryFailed, Reason: "could not be stored",
 				LogLine: crawl.FormatLogLine(q.store.Now(), "error", "could not be stored", "url", lastURL(r.Entry.URL)),
@@ -130,56 +131,56 @@ func (q *queue) recordEach(ctx context.Context, turns []*crawl.HostBatch) error 
 	return nil
 }
 
-// stored updates the counters after turns were stored.
-func (q *queue) stored(turns []*turn) {
-	for _, t := range turns {
-		if !t.stored {
-			t.stored = true
+// stored updates the counters after the results of hosts were stored.
+func (q *queue) stored(hosts []*claimedHost) {
+	for _, h := range hosts {
+		if !h.stored {
+			h.stored = true
 			q.held = max(0, q.held-1)
-			q.bytes.Add(-int64(t.Bytes))
+			q.bytes.Add(-int64(h.Bytes))
 		}
 	}
 }
 
-// Release implements dispatch.Queue. It stores the results of interrupted turns.
-func (q *queue) Release(ctx context.Context, items []lease.Released[*turn]) error {
-	turns := make([]*turn, len(items))
+// Release implements dispatch.Queue. It stores the results of interrupted requests.
+func (q *queue) Release(ctx context.Context, items []lease.Released[*claimedHost]) error {
+	hosts := make([]*claimedHost, len(items))
 	for i, b := range items {
-		t := b.Item
-		if at := q.store.Now().Add(b.After); at.After(t.NextAt.Time) || !t.loaded {
-			t.NextAt = at
+		h := b.Item
+		if at := q.store.Now().Add(b.After); at.After(h.NextAt.Time) || !h.loaded {
+			h.NextAt = at
 		}
-		turns[i] = t
+		hosts[i] = h
 	}
-	return q.record(ctx, turns)
+	return q.record(ctx, hosts)
 }
 
 // ReleaseOthers implements dispatch.Queue.
-func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*turn) error {
+func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*claimedHost) error {
 	hosts, bytes := make([]crawl.Host, len(keep)), int64(0)
-	for i, t := range keep {
-		hosts[i] = t.Host
-		bytes += int64(t.Bytes)
+	for i, h := range keep {
+		hosts[i] = h.Host
+		bytes += int64(h.Bytes)
 	}
 	if err := q.store.ReleaseOtherHosts(ctx, holder, hosts); err != nil {
 		return err
 	}
 	q.held = len(keep)
-	q.bytes.Store(bytes) // turns of a lost lease no longer count
+	q.bytes.Store(bytes) // results under a lost lease no longer count
 	return nil
 }
 
 // Host implements dispatch.Queue.
-func (*queue) Host(t *turn) string { return t.Host.Host }
+func (*queue) Host(h *claimedHost) string { return h.Host.Host }
 
 // Due implements dispatch.Queue.
-func (*queue) Due(t *turn) time.Time { return t.last.NextAt.Time }
+func (*queue) Due(h *claimedHost) time.Time { return h.last.NextAt.Time }
 
 // Slow implements dispatch.Queue.
-func (*queue) Slow(t *turn) bool { return t.last.Slow }
+func (*queue) Slow(h *claimedHost) bool { return h.last.Slow }
 
 // Tried implements dispatch.Queue.
-func (*queue) Tried(t *turn) time.Time { return t.last.TriedAt.Time }
+func (*queue) Tried(h *claimedHost) time.Time { return h.last.TriedAt.Time }
 
 // Times of a host.
 const (
@@ -198,30 +199,30 @@ const (
 	fullWait = 100 * time.Millisecond
 )
 
-// Try implements dispatch.Queue. It sends one request of a turn.
-func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
-	if !t.loaded {
-		if err := q.load(ctx, t); err != nil || len(t.Unfetched) == 0 {
+// Try implements dispatch.Queue. It sends one request to a claimed host.
+func (q *queue) Try(ctx context.Context, h *claimedHost) dispatch.Outcome {
+	if !h.loaded {
+		if err := q.load(ctx, h); err != nil || len(h.Unfetched) == 0 {
 			return dispatch.Outcome{}
 		}
 	}
-	e := t.Unfetched[0]
+	e := h.Unfetched[0]
 	holder, held, _ := q.opts.Lease.Current()
-	if holder != t.ClaimedBy { // another instance may have claimed the host
+	if holder != h.ClaimedBy { // another instance may have claimed the host
 		return dispatch.Outcome{Step: dispatch.Release}
 	}
-	requestCtx, running := q.watch.during(ctx, e.CrawlSeq)
-	defer running.done()
-	defer context.AfterFunc(held, running.leave)() //nolint:contextcheck // held is the context of the lease
+	requestCtx, request := q.watch.startRequest(ctx, e.CrawlSeq)
+	defer request.done()
+	defer context.AfterFunc(held, request.cancel)() //nolint:contextcheck // held is the context of the lease
 	if q.bytes.Load() > maxBytes && q.taking.Err() == nil {
-		if t.Bytes == 0 {
+		if h.Bytes == 0 {
 			return dispatch.Outcome{Step: dispatch.Retry, After: fullWait}
 		}
-		t.NextAt = q.store.Now()
+		h.NextAt = q.store.Now()
 		return dispatch.Outcome{}
 	}
-	if q.taking.Err() != nil || running.ended() {
-		t.NextAt = q.store.Now()
+	if q.taking.Err() != nil || request.crawlEnded() {
+		h.NextAt = q.store.Now()
 		return dispatch.Outcome{}
 	}
 	started := time.Now()
@@ -229,79 +230,79 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	duration := time.Since(started)
 	switch {
 	case ctx.Err() != nil && f.cut: // the program stops, or the lease is lost
-		t.NextAt = q.store.Now().Add(f.delay)
+		h.NextAt = q.store.Now().Add(f.delay)
 		return dispatch.Outcome{Step: dispatch.Release}
 	case f.cut: // the crawl was cancelled
-		t.NextAt = q.store.Now().Add(f.delay)
+		h.NextAt = q.store.Now().Add(f.delay)
 		return dispatch.Outcome{}
 	case f.wait > 0: // at most robots.txt was requested
-		t.NextAt = q.store.Now().Add(f.wait)
-		if time.Now().Add(f.wait).Before(t.ends) {
+		h.NextAt = q.store.Now().Add(f.wait)
+		if time.Now().Add(f.wait).Before(h.ends) {
 			return dispatch.Outcome{Step: dispatch.Retry, After: f.wait}
 		}
 		return dispatch.Outcome{}
 	}
-	return q.after(t, f, duration)
+	return q.after(h, f, duration)
 }
 
-// load loads the entries of a turn.
-func (q *queue) load(ctx context.Context, t *turn) (err error) {
-	t.loaded, t.ends = true, time.Now().Add(crawl.MaxClaimTime)
+// load loads the entries of a claimed host.
+func (q *queue) load(ctx context.Context, h *claimedHost) (err error) {
+	h.loaded, h.ends = true, time.Now().Add(crawl.MaxClaimTime)
 	n := crawl.MaxBatchEntries
-	if t.DelayMS > 0 {
-		n = 1 + int(crawl.MaxClaimTime.Milliseconds()/t.DelayMS)
+	if h.DelayMS > 0 {
+		n = 1 + int(crawl.MaxClaimTime.Milliseconds()/h.DelayMS)
 	}
-	if t.Unfetched, err = q.store.LoadEntries(ctx, t.Host, n); err != nil {
+	if h.Unfetched, err = q.store.LoadEntries(ctx, h.Host, n); err != nil {
 		if ctx.Err() == nil {
 			q.log.Error("load frontier failed", "error", err)
 		}
-		t.NextAt = q.store.Now().Add(idlePause)
+		h.NextAt = q.store.Now().Add(idlePause)
 		return err
 	}
-	t.NextAt = q.store.Now()
-	if len(t.Unfetched) == 0 {
-		t.NextAt = t.NextAt.Add(idlePause)
+	h.NextAt = q.store.Now()
+	if len(h.Unfetched) == 0 {
+		h.NextAt = h.NextAt.Add(idlePause)
 	}
 	return nil
 }
 
-// after adds a result to a turn and decides when to send the next request.
-func (q *queue) after(t *turn, f fetched, duration time.Duration) dispatch.Outcome {
+// after adds a result to a claimed host and decides when to send the next request.
+func (q *queue) after(h *claimedHost, f fetched, duration time.Duration) dispatch.Outcome {
 	now := q.store.Now()
-	t.Unfetched = t.Unfetched[1:]
-	t.TriedAt, t.Slow = now, f.timedOut || duration > slowAfter
-	t.DelayMS = f.delay.Milliseconds()
+	h.Unfetched = h.Unfetched[1:]
+	h.TriedAt, h.Slow = now, f.timedOut || duration > slowAfter
+	h.DelayMS = f.delay.Milliseconds()
 	pause := f.delay
 	q.bytes.Add(int64(f.Size()))
-	full := t.Add(f.Result)
+	full := h.Add(f.Result)
 	q.metrics.fetches.WithLabelValues(f.label()).Inc()
 	if f.unreachable {
-		t.Failures++
-		pause = max(pause, min(failPause<<min(t.Failures-1, 10), maxPause))
-		if t.Failures >= deadAfter {
-			full = q.fail(t, f.Reason)
+		h.Failures++
+		pause = max(pause, min(failPause<<min(h.Failures-1, 10), maxPause))
+		if h.Failures >= deadAfter {
+			full = q.fail(h, f.Reason)
 		}
 	} else if !f.Refused {
-		t.Failures = 0
+		h.Failures = 0
 	}
 	pause = max(pause, f.retryAfter)
-	t.NextAt = now.Add(pause)
+	h.NextAt = now.Add(pause)
 	o := dispatch.Outcome{TimedOut: f.timedOut}
-	if full || len(t.Unfetched) == 0 || q.taking.Err() != nil || time.Now().Add(pause).After(t.ends) {
+	if full || len(h.Unfetched) == 0 || q.taking.Err() != nil || time.Now().Add(pause).After(h.ends) {
 		return o
 	}
 	o.Step, o.After = dispatch.Retry, pause
 	return o
 }
 
-// fail fails the remaining entries of a turn after its host was unreachable many times.
-func (q *queue) fail(t *turn, reason string) (full bool) {
-	for _, e := range t.Unfetched {
+// fail fails the remaining entries of a claimed host after its host was unreachable many times.
+func (q *queue) fail(h *claimedHost, reason string) (full bool) {
+	for _, e := range h.Unfetched {
 		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Broken: true, LogLine: crawl.FormatLogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
 		q.bytes.Add(int64(r.Size()))
-		full = t.Add(r)
+		full = h.Add(r)
 	}
-	t.Unfetched = nil
+	h.Unfetched = nil
 	return full
 }
 

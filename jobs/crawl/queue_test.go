@@ -32,23 +32,23 @@ func TestInvalidResultsDoNotAffectOthers(t *testing.T) {
 			}
 		}
 		q := &queue{store: store, log: slog.New(slog.NewTextHandler(log, nil))}
-		turns, _, err := q.Claim(ctx, me, 10)
-		if err != nil || len(turns) != 3 {
-			t.Fatalf("got %d claimed hosts, %v", len(turns), err)
+		hosts, _, err := q.Claim(ctx, me, 10)
+		if err != nil || len(hosts) != 3 {
+			t.Fatalf("got %d claimed hosts, %v", len(hosts), err)
 		}
-		for _, tn := range turns {
-			if err := q.load(ctx, tn); err != nil || len(tn.Unfetched) != 1 {
-				t.Fatalf("got %d URLs of %s, %v", len(tn.Unfetched), tn.Host.Host, err)
+		for _, h := range hosts {
+			if err := q.load(ctx, h); err != nil || len(h.Unfetched) != 1 {
+				t.Fatalf("got %d URLs of %s, %v", len(h.Unfetched), h.Host.Host, err)
 			}
-			e := tn.Unfetched[0]
-			tn.Unfetched = nil
+			e := h.Unfetched[0]
+			h.Unfetched = nil
 			p := &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, FetchedAt: store.Now()}
-			if tn.Host.Host == "b.example" {
+			if h.Host.Host == "b.example" {
 				p.StatusCode = 5000 // violates a CHECK constraint
 			}
-			tn.Add(crawl.Result{Entry: e, Status: crawl.EntryDone, Page: p})
+			h.Add(crawl.Result{Entry: e, Status: crawl.EntryDone, Page: p})
 		}
-		if err := q.Finish(ctx, turns); err != nil {
+		if err := q.Finish(ctx, hosts); err != nil {
 			t.Fatal(err)
 		}
 		list, err := store.Frontier(ctx, crawl.EntryFilter{}, models.Cursor{}, 10)

@@ -31,21 +31,21 @@ func newWatch(running func(context.Context, map[int64]bool) (map[int64]bool, err
 	return &watch{running: running, crawls: map[int64]*watched{}}
 }
 
-// lookout is a request of a crawl.
-type lookout struct {
-	crawl context.Context
-	stop  func() bool
-	leave context.CancelFunc
+// watchedRequest is a request of a crawl.
+type watchedRequest struct {
+	crawl  context.Context
+	stop   func() bool
+	cancel context.CancelFunc
 }
 
-// ended reports whether the crawl has ended.
-func (l lookout) ended() bool { return l.crawl.Err() != nil }
+// crawlEnded reports whether the crawl has ended.
+func (l watchedRequest) crawlEnded() bool { return l.crawl.Err() != nil }
 
 // done ends the request.
-func (l lookout) done() { l.stop(); l.leave() }
+func (l watchedRequest) done() { l.stop(); l.cancel() }
 
-// during returns a context for a request of a crawl. It is cancelled with ctx and when the crawl ends.
-func (w *watch) during(ctx context.Context, crawl int64) (context.Context, lookout) {
+// startRequest returns a context for a request of a crawl. The context is cancelled with ctx and when the crawl ends.
+func (w *watch) startRequest(ctx context.Context, crawl int64) (context.Context, watchedRequest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.crawls[crawl]
@@ -55,8 +55,8 @@ func (w *watch) during(ctx context.Context, crawl int64) (context.Context, looko
 		w.crawls[crawl] = c
 	}
 	c.used = time.Now()
-	during, leave := context.WithCancel(ctx)
-	return during, lookout{c.ctx, context.AfterFunc(c.ctx, leave), leave}
+	requestCtx, cancel := context.WithCancel(ctx)
+	return requestCtx, watchedRequest{c.ctx, context.AfterFunc(c.ctx, cancel), cancel}
 }
 
 // run checks the watched crawls until ctx is done.

@@ -29,7 +29,7 @@ const Parallel = parallel * readParallel
 const (
 	pollInterval = 5 * time.Second  // for requests made on other instances
 	parallel     = 4                // websites at a time
-	wantedBatch  = 100              // websites per poll
+	requestBatch = 100              // websites per poll
 	recordTime   = 20 * time.Second // to store results after a context has ended; an IndexNow batch has 10,000 pages
 
 	releaseRetry = time.Second // between attempts to release a website
@@ -88,7 +88,7 @@ func (w *Worker) serve(taking, working context.Context, a sites.Activity) {
 		}
 	}
 	for {
-		seqs, err := w.Store.RequestedWebsites(taking, a, wantedBatch)
+		seqs, err := w.Store.RequestedWebsites(taking, a, requestBatch)
 		failed(err)
 		for _, seq := range seqs {
 			group.Go(func() error {

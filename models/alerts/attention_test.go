@@ -12,8 +12,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// unattended adds n copies of the first alert at intervals of a second.
-func (w *world) unattended(name string, severity event.Severity, n int) {
+// unacknowledged adds n copies of the first alert at intervals of a second.
+func (w *world) unacknowledged(name string, severity event.Severity, n int) {
 	w.Helper()
 	var first alerts.Alert
 	w.ok(w.db.Read(w.Context()).Order("seq").Limit(1).Find(&first).Error)
@@ -37,9 +37,9 @@ func TestMostSevereAlertsNeedAttention(t *testing.T) {
 		_, err := w.Attention(w.Context(), 2)
 		w.ok(err)
 		few := queries.Load()
-		w.unattended("critical", event.Critical, 128)
-		w.unattended("info", event.Info, 300)
-		w.unattended("warning", event.Warning, 3)
+		w.unacknowledged("critical", event.Critical, 128)
+		w.unacknowledged("info", event.Info, 300)
+		w.unacknowledged("warning", event.Warning, 3)
 		queries.Store(0)
 		at, err := w.Attention(w.Context(), 2)
 		w.ok(err)
@@ -56,7 +56,7 @@ func TestMostSevereAlertsNeedAttention(t *testing.T) {
 		if want := []string{"critical 128", "critical 127", "warning 3", "warning 2", "info 300", "info 299"}; fmt.Sprint(got) != fmt.Sprint(want) {
 			w.Errorf("%q, want %q", got, want)
 		}
-		w.unattended("more", event.Critical, 10_000)
+		w.unacknowledged("more", event.Critical, 10_000)
 		at, err = w.Attention(w.Context(), 2)
 		w.ok(err)
 		if n := at.Unacknowledged[event.Critical]; n != 10_000 {

@@ -13,17 +13,17 @@ const maxCount = 10_000
 
 // Counts returns the number of alerts by state, each up to 10,000.
 func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
-	var n struct{ Firing, Unattended, Resolved int }
+	var n struct{ Firing, Unacknowledged, Resolved int }
 	tx := s.db.Read(ctx)
 	visible, args := models.Visible(tx, "alerts")
 	count := func(st State) string {
 		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s AND %s LIMIT %d) AS a)", st.condition(), visible, maxCount)
 	}
-	err := tx.Raw("SELECT "+count(Firing)+" AS firing, "+count(Unacknowledged)+" AS unattended, "+count(Resolved)+" AS resolved", slices.Concat(args, args, args)...).Scan(&n).Error
+	err := tx.Raw("SELECT "+count(Firing)+" AS firing, "+count(Unacknowledged)+" AS unacknowledged, "+count(Resolved)+" AS resolved", slices.Concat(args, args, args)...).Scan(&n).Error
 	if err != nil {
 		return nil, fmt.Errorf("count alerts: %w", err)
 	}
-	return map[State]int{AnyState: n.Firing + n.Resolved, Firing: n.Firing, Unacknowledged: n.Unattended, Resolved: n.Resolved}, nil
+	return map[State]int{AnyState: n.Firing + n.Resolved, Firing: n.Firing, Unacknowledged: n.Unacknowledged, Resolved: n.Resolved}, nil
 }
 
 // PendingMessages returns the number of queued messages by Channel.Seq, up to 10,000 in total.

@@ -84,14 +84,14 @@ func (s *Store) Notification(a Alert, members []AlertSubject, ds []Delivery) Not
 // AlertPath returns the path of the page of an alert.
 func AlertPath(id string) string { return "/alerts/" + id }
 
-// AttendPath returns the path of the public page where an alert can be acknowledged and silenced without a login. Its key is the
+// ManagePath returns the path of the public page where an alert can be acknowledged and silenced without a login. Its key is the
 // signature of the alert ID.
-func (s *Store) AttendPath(id string) string {
-	return AlertPath(id) + "/attend?key=" + s.opts.Sign(id)
+func (s *Store) ManagePath(id string) string {
+	return AlertPath(id) + "/manage?key=" + s.opts.Sign(id)
 }
 
-// ValidAttendKey reports whether key is valid for AttendPath of an alert.
-func (s *Store) ValidAttendKey(id, key string) bool {
+// ValidManageKey reports whether key is valid for ManagePath of an alert.
+func (s *Store) ValidManageKey(id, key string) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(s.opts.Sign(id))) == 1
 }
 
@@ -100,7 +100,7 @@ func (s *Store) Links(n Notification) []Link {
 	if s.opts.Base == "" || n.ResolvedAt != nil {
 		return nil
 	}
-	return []Link{{"Acknowledge or silence", s.opts.Base + s.AttendPath(n.ID)}}
+	return []Link{{"Acknowledge or silence", s.opts.Base + s.ManagePath(n.ID)}}
 }
 
 func orNull(text string) *string {

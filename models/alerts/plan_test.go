@@ -58,7 +58,7 @@ func TestQueryPlans(t *testing.T) {
 	}{
 		{"all alerts", list(alerts.AnyState)},
 		{"open alerts", list(alerts.Firing)},
-		{"unattended alerts", list(alerts.Unacknowledged)},
+		{"unacknowledged alerts", list(alerts.Unacknowledged)},
 		{"resolved alerts", list(alerts.Resolved)},
 		{"one", func() error { _, err := w.Alert(ctx, open[0].ID); return err }},
 		{"subjects", func() error { _, err := w.SubjectsOf(ctx, open, 10); return err }},

@@ -44,7 +44,7 @@ func TestPlansOfARestrictedReader(t *testing.T) {
 	}{
 		{"all alerts", "", list(alerts.AnyState)},
 		{"open alerts", "", list(alerts.Firing)},
-		{"unattended alerts", "", list(alerts.Unacknowledged)},
+		{"unacknowledged alerts", "", list(alerts.Unacknowledged)},
 		{"resolved alerts", "", list(alerts.Resolved)},
 		{"counts", "INDEX alerts_firing", func(ctx context.Context) error { _, err := w.Counts(ctx); return err }},
 		{"attention", "INDEX alerts_severity", func(ctx context.Context) error { _, err := w.Attention(ctx, 5); return err }},

@@ -86,7 +86,7 @@ func TestPrivateItemsAreVisibleToOwnerAndAdmins(t *testing.T) {
 			p, err := w.Alerts(ctx, alerts.Firing, zeroCursor, 10)
 			return len(p.Items), err
 		},
-		"unattended alerts": func(w *world, _ bobs, ctx context.Context) (int, error) {
+		"unacknowledged alerts": func(w *world, _ bobs, ctx context.Context) (int, error) {
 			p, err := w.Alerts(ctx, alerts.Unacknowledged, zeroCursor, 10)
 			return len(p.Items), err
 		},

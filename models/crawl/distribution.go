@@ -96,7 +96,7 @@ func (s *Store) Rebalance(ctx context.Context) (p RebalancePlan, err error) {
 	if err != nil {
 		return RebalancePlan{}, fmt.Errorf("rebalance schedule: %w", err)
 	}
-	signal(s.wanted)
+	signal(s.jobsChanged)
 	return p, nil
 }
 

@@ -61,7 +61,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	signal(s.wanted)
+	signal(s.jobsChanged)
 	return s.Job(ctx, id)
 }
 
@@ -93,7 +93,7 @@ func (s *Store) DeleteJob(ctx context.Context, id string) error {
 		return saveJob(tx, &j, "deleted_at")
 	})
 	if err == nil {
-		signal(s.wanted)
+		signal(s.jobsChanged)
 	}
 	return err
 }
@@ -121,7 +121,7 @@ func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	signal(s.wanted)
+	signal(s.jobsChanged)
 	return s.Job(ctx, id)
 }
 

@@ -57,7 +57,7 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 	if err != nil {
 		return Job{}, err
 	}
-	signal(s.wanted)
+	signal(s.jobsChanged)
 	return s.Job(ctx, id)
 }
 

@@ -28,7 +28,7 @@ func (s *Store) AddJob(ctx context.Context, n NewJob) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	signal(s.wanted)
+	signal(s.jobsChanged)
 	return s.Job(ctx, id)
 }
 

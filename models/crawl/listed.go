@@ -56,7 +56,7 @@ func (s *Store) CrawlSite(ctx context.Context, n NewJob, urls []string) (Job, er
 	if err != nil {
 		return Job{}, err
 	}
-	signal(s.wanted)
+	signal(s.jobsChanged)
 	signal(s.urls)
 	return s.Job(ctx, id)
 }

@@ -157,7 +157,7 @@ func (s *Store) EndExecution(ctx context.Context, e Execution, end ExecutionEnd)
 	if err != nil && !errors.Is(err, ErrLockLost) {
 		return fmt.Errorf("end crawl: %w", err)
 	}
-	signal(s.wanted)
+	signal(s.jobsChanged)
 	return err
 }
 

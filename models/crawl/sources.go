@@ -146,7 +146,7 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		return updateJobsOfSource(tx, src, s.clock.Now())
 	})
 	if err == nil {
-		signal(s.wanted)
+		signal(s.jobsChanged)
 	}
 	return src, err
 }
@@ -233,7 +233,7 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 		return audit.Add(tx, now, audit.Change{Action: "source.delete", Subject: src.subject()})
 	})
 	if err == nil {
-		signal(s.wanted)
+		signal(s.jobsChanged)
 	}
 	return err
 }
@@ -267,7 +267,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 		return audit.Add(tx, now, audit.Change{Action: "source.restore", Subject: src.subject()})
 	})
 	if err == nil {
-		signal(s.wanted)
+		signal(s.jobsChanged)
 	}
 	return src, err
 }

@@ -51,7 +51,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 		}
 	}
 	if cleared > 0 {
-		signal(s.wanted)
+		signal(s.jobsChanged)
 	}
 	return cleared, nil
 }

@@ -21,16 +21,16 @@ type Options struct {
 
 // Store stores sources, jobs and the results of crawls. It is safe for concurrent use.
 type Store struct {
-	db       *models.DB
-	clock    models.Clock
-	opts     Options
-	wanted   chan struct{} // signaled when a job may be due
-	urls     chan struct{} // signaled when the frontier has URLs to fetch
-	seen     *otter.Cache[entryKey, struct{}]
-	patterns *otter.Cache[patternKey, int]
-	figures  *otter.Cache[string, Metrics] // by account name
-	text     fulltext.Index
-	pages    chan struct{} // signaled when pages need to be indexed
+	db          *models.DB
+	clock       models.Clock
+	opts        Options
+	jobsChanged chan struct{} // signaled when a job may be due
+	urls        chan struct{} // signaled when the frontier has URLs to fetch
+	seen        *otter.Cache[entryKey, struct{}]
+	patterns    *otter.Cache[patternKey, int]
+	figures     *otter.Cache[string, Metrics] // by account name
+	text        fulltext.Index
+	pages       chan struct{} // signaled when pages need to be indexed
 }
 
 // Limits of the in-memory caches of the frontier, in entries of some hundred bytes.
@@ -48,7 +48,7 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 		opts.ArchiveRetention = keepArchived
 	}
 	return &Store{
-		db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1), urls: make(chan struct{}, 1), pages: make(chan struct{}, 1), text: fulltext.New(db.Engine),
+		db: db, clock: clock, opts: opts, jobsChanged: make(chan struct{}, 1), urls: make(chan struct{}, 1), pages: make(chan struct{}, 1), text: fulltext.New(db.Engine),
 		seen:     otter.Must(&otter.Options[entryKey, struct{}]{MaximumSize: maxSeen}),
 		patterns: otter.Must(&otter.Options[patternKey, int]{MaximumSize: maxPatterns}),
 		figures:  otter.Must(&otter.Options[string, Metrics]{MaximumSize: maxFigures}),
@@ -60,7 +60,7 @@ func (s *Store) Now() models.Time { return s.clock.Now() }
 
 // JobsChanged receives a value when a change in this process may make a job due or end one. Changes by other instances are
 // found by polling.
-func (s *Store) JobsChanged() <-chan struct{} { return s.wanted }
+func (s *Store) JobsChanged() <-chan struct{} { return s.jobsChanged }
 
 // URLsAdded receives a value when this process added URLs to fetch. URLs from other instances are found by polling.
 func (s *Store) URLsAdded() <-chan struct{} { return s.urls }
@@ -68,9 +68,9 @@ func (s *Store) URLsAdded() <-chan struct{} { return s.urls }
 // PagesStored receives a value when this process stored pages to index. Pages from other instances are found by polling.
 func (s *Store) PagesStored() <-chan struct{} { return s.pages }
 
-func signal(bell chan struct{}) {
+func signal(c chan struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case c <- struct{}{}:
 	default: // already signaled
 	}
 }

@@ -65,8 +65,8 @@ func (v Alert) sent(d alerts.Delivery) string {
 	return "Sent to " + name + "."
 }
 
-// Attend is the data of AttendPage.
-type Attend struct {
+// Manage is the data of ManagePage.
+type Manage struct {
 	Alert   alerts.Alert
 	Message string
 	Key     string

@@ -24,13 +24,13 @@ type List struct {
 // Row is an alert in a list.
 type Row struct {
 	alerts.Alert
-	Message string
-	Once    bool // its event has no duration
-	Told    []Told
+	Message  string
+	Once     bool // its event has no duration
+	Channels []ChannelStatus
 }
 
-// Told is the status of the last message to a channel.
-type Told struct {
+// ChannelStatus is the status of the last message to a channel.
+type ChannelStatus struct {
 	Channel string
 	Status  alerts.DeliveryStatus
 }
@@ -58,11 +58,11 @@ func NewRow(a alerts.Alert, of event.Type, message string, ds []alerts.Delivery,
 	for _, d := range ds {
 		i, known := last[d.ChannelID]
 		if !known {
-			i = len(r.Told)
+			i = len(r.Channels)
 			last[d.ChannelID] = i
-			r.Told = append(r.Told, Told{Channel: ChannelName(names, d.ChannelID)})
+			r.Channels = append(r.Channels, ChannelStatus{Channel: ChannelName(names, d.ChannelID)})
 		}
-		r.Told[i].Status = d.Status
+		r.Channels[i].Status = d.Status
 	}
 	return r
 }
@@ -80,8 +80,8 @@ func (v List) isNew() bool { return v.empty() && v.Place == ListPlace{} }
 
 func (v List) empty() bool { return len(v.Open)+len(v.Others) == 0 }
 
-// unattendedFirst moves acknowledged alerts to the end.
-func unattendedFirst(rows []Row) []Row {
+// unacknowledgedFirst moves acknowledged alerts to the end.
+func unacknowledgedFirst(rows []Row) []Row {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return rank(a.Alert) - rank(b.Alert)
@@ -96,7 +96,7 @@ func rank(a alerts.Alert) int {
 	return 1
 }
 
-// attendable reports whether any shown alert can be acknowledged or silenced.
-func (v List) attendable() bool {
+// hasOpen reports whether any shown alert can be acknowledged or silenced.
+func (v List) hasOpen() bool {
 	return len(v.Open) > 0 || slices.ContainsFunc(v.Others, func(r Row) bool { return r.Open() })
 }

@@ -223,7 +223,7 @@ func ListRows(v List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = rows(v, unattendedFirst(v.Open)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = rows(v, unacknowledgedFirst(v.Open)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -280,7 +280,7 @@ func ListRows(v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.attendable() {
+		if v.hasOpen() {
 			templ_7745c5c3_Err = bulkBar(v.Place.Path()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -504,7 +504,7 @@ func row(v List, r Row) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = told(r.Told).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = channelStatuses(r.Channels).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -804,8 +804,8 @@ func subjectLink(a alerts.Alert) templ.Component {
 	})
 }
 
-// told lists the channels that an alert was sent to.
-func told(all []Told) templ.Component {
+// channelStatuses lists the channels of an alert with the status of the last message to each.
+func channelStatuses(all []ChannelStatus) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -832,7 +832,7 @@ func told(all []Told) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<p class=\"told\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<p class=\"channel-statuses\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -27,8 +27,8 @@ func (v Overview) Part() ui.OverviewPart {
 		Attention: []ui.Attention{
 			{Severity: ui.Critical, Noun: "failing channel", Count: len(v.Failing), Path: ChannelsPath, Rows: v.failing()},
 			{Severity: ui.Warning, Noun: "rule", After: " without an enabled channel", Count: len(v.RulesWithoutChannel), Path: RulesPath, Rows: v.mute()},
-			v.unattended(event.Critical, ui.Critical, "unacknowledged critical alert"),
-			v.unattended(event.Warning, ui.Warning, "unacknowledged alert"),
+			v.unacknowledged(event.Critical, ui.Critical, "unacknowledged critical alert"),
+			v.unacknowledged(event.Warning, ui.Warning, "unacknowledged alert"),
 		},
 	}
 	if v.Channels == 0 {
@@ -44,7 +44,7 @@ func (v Overview) Part() ui.OverviewPart {
 	return p
 }
 
-func (v Overview) unattended(s event.Severity, as ui.Severity, noun string) ui.Attention {
+func (v Overview) unacknowledged(s event.Severity, as ui.Severity, noun string) ui.Attention {
 	a := ui.Attention{Severity: as, Noun: noun, Count: v.Unacknowledged[s], Path: ListPlace{State: alerts.Unacknowledged}.Path()}
 	for _, one := range v.Newest {
 		if one.Severity == s && len(a.Rows) < ui.AttentionRows {

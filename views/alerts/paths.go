@@ -28,8 +28,8 @@ func RulePath(id string) string { return RulesPath + "/" + id }
 // WindowPath returns the path of a maintenance window.
 func WindowPath(id string) string { return MaintenancePath + "/" + id }
 
-// attendPath returns the path of the public page of an alert, without the key.
-func attendPath(id string) string { return alerts.AlertPath(id) + "/attend" }
+// managePath returns the path of the public page of an alert, without the key.
+func managePath(id string) string { return alerts.AlertPath(id) + "/manage" }
 
 // subjectPath returns the path of the page of a subject, or "" if it has none.
 func subjectPath(kind, id string) string {

@@ -12,11 +12,11 @@ import (
 )
 
 // The link in a message works without a login. Opening it changes nothing.
-func TestAttendByTheLinkOfAMessage(t *testing.T) {
+func TestManageByTheLinkOfAMessage(t *testing.T) {
 	a := newPagesApp(t, apptest.Set("ADMIN_PASSWORD", "a-long-password"), apptest.Set("AUTH_JWT_SECRET", "a-secret-of-32-characters-at-least"))
 	a.rule("All", a.channel("Ops"))
 	one := a.down("Shop", hostile)
-	path := a.Alerts.AttendPath(one.ID)
+	path := a.Alerts.ManagePath(one.ID)
 	bare, query, _ := strings.Cut(path, "?")
 	key := url.Values{"key": {strings.TrimPrefix(query, "key=")}}
 	for range 2 {
