@@ -148,8 +148,8 @@ func forbiddenInDomain(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r)
 }
 
-// endsInNumber reports whether the last label of a name, but for a dot at the end,
-// is a number as the URL standard reads IPv4 addresses, or such a number with a sign.
+// endsInNumber reports whether the last label of a name is a number, so that the URL standard
+// reads the name as an IPv4 address. A dot at the end of the name and signs are ignored.
 func endsInNumber(name string) bool {
 	name = strings.TrimSuffix(name, ".")
 	last := strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "+-")

@@ -164,7 +164,11 @@ func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.Exe
 	}
 	s.held--
 	s.queue.metrics.executions.WithLabelValues(string(end.Event)).Inc()
-	s.opts.Log.Info("crawl ended", "execution_id", e.ID, "pages", e.ItemsCrawled, "error", end.Error)
+	attrs := []any{"execution_id", e.ID, "pages", e.ItemsCrawled}
+	if end.Error != "" {
+		attrs = append(attrs, "error", end.Error)
+	}
+	s.opts.Log.Info("crawl ended", attrs...)
 	if end.Event == crawl.Succeed {
 		s.share(ctx, e)
 	}

@@ -23,6 +23,6 @@ CREATE TABLE tag_scopes (
 INSERT INTO tag_scopes (tag_seq, private_to, links, link_count, created_at, last_used_at)
 SELECT tags.seq, '', count(*), least(link_count, count(*)), created_at, last_used_at FROM tags JOIN link_tags ON tag_seq = tags.seq GROUP BY tags.seq;
 
--- Only who made a change can undo it, and only who asked for a refresh can look how far it is; admins can always.
+-- Only the user who made a change can undo it. Only the user who started a refresh can see its progress. Admins can do both.
 ALTER TABLE link_changes ADD COLUMN made_by TEXT COLLATE "C" NOT NULL DEFAULT 'system';
 ALTER TABLE link_refreshes ADD COLUMN made_by TEXT COLLATE "C" NOT NULL DEFAULT 'system';
