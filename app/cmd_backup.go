@@ -22,7 +22,7 @@ import (
 // the command to run.
 func writeBackup(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	var force forceFlag
-	rest, err := parse("backup", force.forBackup, args, 1, 1, stdout)
+	rest, err := parse("backup", force.forBackup, args, "FILE", stdout)
 	if err != nil {
 		return err
 	}

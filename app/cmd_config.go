@@ -18,7 +18,7 @@ func (f *configFlags) declare(flags *flag.FlagSet) {
 
 func printConfig(_ context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	var f configFlags
-	if _, err := parse("config", f.declare, args, 0, 0, stdout); err != nil {
+	if _, err := parse("config", f.declare, args, "", stdout); err != nil {
 		return err
 	}
 	if f.markdown {

@@ -20,13 +20,13 @@ type demoFlags struct {
 
 func (f *demoFlags) declare(flags *flag.FlagSet) {
 	flags.IntVar(&f.links, "links", 1000, fmt.Sprintf("`N`umber of links to create, at most %d", demo.MaxLinks))
-	flags.BoolVar(&f.force, "force", false, "Add the data to a database that already has links")
+	flags.BoolVar(&f.force, "force", false, "Add the sample data to a database that already has links")
 }
 
 // fillDemo fills the database with sample data of every system.
 func fillDemo(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	var f demoFlags
-	if _, err := parse("demo", f.declare, args, 0, 0, stdout); err != nil {
+	if _, err := parse("demo", f.declare, args, "", stdout); err != nil {
 		return err
 	}
 	if f.links < 1 || f.links > demo.MaxLinks {
@@ -49,6 +49,10 @@ func fillDemo(ctx context.Context, args []string, getenv func(string) string, st
 				return err
 			}
 			all = append(all, added)
+		}
+		if !run.Fresh {
+			_, err = fmt.Fprintf(stdout, "Added %s. The database already has the other sample links, so no other sample data was added.\n", all[0])
+			return err
 		}
 		_, err = fmt.Fprintf(stdout, "Added %s.\n"+
 			"The URLs are not real. They are next checked in %d days, so the sample data does not change until then.\n"+

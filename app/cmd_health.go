@@ -34,7 +34,8 @@ func health(ctx context.Context, args []string, getenv func(string) string, stdo
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(loopback(cfg.HTTPHost), strconv.Itoa(cfg.HTTPPort))+"/readyz", nil)
+	server := "http://" + net.JoinHostPort(loopback(cfg.HTTPHost), strconv.Itoa(cfg.HTTPPort))
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/readyz", nil)
 	if err != nil {
 		return err
 	}
@@ -45,15 +46,15 @@ func health(ctx context.Context, args []string, getenv func(string) string, stdo
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return errors.New("the server is not reachable")
+		return fmt.Errorf("the server at %s is not reachable", server)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server is not ready: /readyz returned status %d", res.StatusCode)
+		return fmt.Errorf("the server at %s is not ready: /readyz returned status %d", server, res.StatusCode)
 	}
 	var answer middleware.Status // another program may listen on this port
 	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<10)).Decode(&answer); err != nil || answer.Status != "ok" {
-		return errors.New("another program listens on this address. Check HTTP_HOST and HTTP_PORT")
+		return fmt.Errorf("another program listens at %s. Check HTTP_HOST and HTTP_PORT", server)
 	}
 	_, err = fmt.Fprintln(stdout, "The server is ready.")
 	return err

@@ -14,20 +14,22 @@ import (
 
 // migrate updates the schema to the newest version, or reverts migrations.
 func migrate(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
-	if args, err = parse("migrate", nil, args, 1, 2, stdout); err != nil {
+	action, args, err := subcommand("migrate", []string{"up", "down"}, args, stdout)
+	if err != nil {
+		return err
+	}
+	params := map[string]string{"down": "[N]"}[action]
+	if args, err = parse("migrate "+action, nil, args, params, stdout); err != nil {
 		return err
 	}
 	steps := 0 // up
-	switch {
-	case len(args) == 1 && args[0] == "up":
-	case len(args) == 1 && args[0] == "down":
+	if action == "down" {
 		steps = 1
-	case args[0] == "down":
-		if steps, err = strconv.Atoi(args[1]); err != nil || steps < 1 {
-			return wrongUsage(stdout, "migrate", "N must be a whole number, 1 or more")
+	}
+	if len(args) > 0 {
+		if steps, err = strconv.Atoi(args[0]); err != nil || steps < 1 {
+			return wrongUsage(stdout, "migrate down", "N must be a whole number, 1 or more")
 		}
-	default:
-		return wrongUsage(stdout, "migrate", "use up, or down [N]")
 	}
 	cfg, err := config.Load(getenv)
 	if err != nil {

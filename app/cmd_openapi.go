@@ -20,7 +20,7 @@ func (f *openapiFlags) declare(flags *flag.FlagSet) {
 // printOpenAPI prints the OpenAPI document. It needs no database.
 func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdout io.Writer) error {
 	var f openapiFlags
-	if _, err := parse("openapi", f.declare, args, 0, 0, stdout); err != nil {
+	if _, err := parse("openapi", f.declare, args, "", stdout); err != nil {
 		return err
 	}
 	cfg, err := config.Load(func(string) string { return "" })

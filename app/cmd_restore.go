@@ -17,7 +17,7 @@ import (
 // the command to run.
 func restoreBackup(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	var force forceFlag
-	rest, err := parse("restore", force.forRestore, args, 1, 1, stdout)
+	rest, err := parse("restore", force.forRestore, args, "FILE", stdout)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,9 @@ func withAccounts(ctx context.Context, getenv func(string) string, stdout io.Wri
 	})
 }
 
+// userParams has the arguments and flags for the fields of accounts.
+var userParams = map[string]string{"username": "NAME", "role": "--role"}
+
 type userFlags struct {
 	role          string
 	passwordStdin bool
@@ -61,11 +64,11 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 	}
 	var f userFlags
 	declare := map[string]func(*flag.FlagSet){"add": f.declare, "passwd": f.declarePassword, "role": f.declareRole}[action]
-	names := 1
+	params := "NAME"
 	if action == "list" {
-		names = 0
+		params = ""
 	}
-	if args, err = parse("user "+action, declare, args, names, names, stdout); err != nil {
+	if args, err = parse("user "+action, declare, args, params, stdout); err != nil {
 		return err
 	}
 	if action == "role" && f.role == "" { // no default: it could demote an admin by mistake
@@ -82,7 +85,7 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 			}
 			u, err := s.Add(ctx, accounts.NewUser{Username: args[0], Role: accounts.Role(cmp.Or(f.role, string(accounts.Viewer))), Password: password})
 			if err != nil {
-				return forTerminal(err)
+				return forFlags(err, userParams)
 			}
 			fmt.Fprintf(stdout, "Added %s with role %s.\n", u.Username, u.Role)
 			return printPassword(stdout, password, generated)
@@ -118,7 +121,7 @@ func changeUser(ctx context.Context, s *accounts.Store, u accounts.User, action 
 		e.Disabled, message = new(false), "Enabled %s.\n"
 	}
 	if _, err := s.Edit(ctx, u.ID, e); err != nil {
-		return forTerminal(err)
+		return forFlags(err, userParams)
 	}
 	_, err := fmt.Fprintf(stdout, message, u.Username)
 	return err
@@ -181,6 +184,20 @@ func printPassword(stdout io.Writer, password string, generated bool) error {
 	}
 	_, err := fmt.Fprintf(stdout, "Password: %s\nIt is not shown again.\n", password)
 	return err
+}
+
+// forFlags is forTerminal for an error of fields that flags or arguments have set. flags has their names by field.
+func forFlags(err error, flags map[string]string) error {
+	m, ok := errors.AsType[*models.Error](err)
+	if !ok || len(m.Fields) == 0 {
+		return forTerminal(err)
+	}
+	details := make([]string, len(m.Fields))
+	for i, f := range m.Fields {
+		field, _, _ := strings.Cut(f.Location, "[")
+		details[i] = cmp.Or(flags[field], f.Location) + ": " + f.Message
+	}
+	return errors.New(strings.Join(details, "; "))
 }
 
 // forTerminal returns the detail of an error of the models, without its code.

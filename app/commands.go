@@ -24,14 +24,17 @@ func commands() []command {
 		{name: "serve", summary: "Serve the pages and the API (default)", run: serve,
 			details: "SIGINT or SIGTERM stops the server after SHUTDOWN_GRACE at most. A second signal stops it at once."},
 		{name: "user", summary: "Manage accounts", run: manageUsers, flags: new(userFlags).declare,
-			usage:   []string{"add NAME [flags]", "passwd NAME [flags]", "role NAME --role ROLE", "disable NAME", "enable NAME", "list"},
-			details: "Once an account exists, all pages and API calls need a login. A running server sees changes at once."},
+			usage: []string{"add NAME [flags]", "passwd NAME [flags]", "role NAME --role ROLE", "disable NAME", "enable NAME", "list"},
+			details: "Once an account exists, pages and API calls need a login. Public pages, such as status pages, and short links do not.\n" +
+				"A running server sees changes at once."},
 		{name: "token", summary: "Manage API tokens", run: manageTokens, flags: new(tokenFlags).declare,
 			usage:   []string{"add NAME [flags]", "list [NAME]", "revoke ID"},
 			details: "NAME is the username of an account. The command add prints the token, which is not shown again."},
 		{name: "sync", summary: "Create or update a crawl job for every enabled source", run: syncSources,
 			details: "A running server starts new jobs after CRAWLER_POLL_INTERVAL at most."},
-		{name: "demo", summary: "Fill an empty database with sample data", usage: []string{"[flags]"}, run: fillDemo, flags: new(demoFlags).declare},
+		{name: "demo", summary: "Fill an empty database with sample data", usage: []string{"[flags]"}, run: fillDemo, flags: new(demoFlags).declare,
+			details: "The sample links are the same in each run. Links that the database already has are not added again. If it has any of\n" +
+				"the sample links, no other sample data is added."},
 		{name: "migrate", summary: "Update the database schema, or revert migrations", usage: []string{"up", "down [N]"}, run: migrate,
 			details: "The command up runs all new migrations, as the server does at start. The command down reverts the newest N migrations (default 1)."},
 		{name: "check", summary: "Check the database for damage", run: check,
@@ -67,6 +70,9 @@ func help(_ context.Context, args []string, _ func(string) string, stdout io.Wri
 	c, ok := findCommand(args[0])
 	if !ok {
 		return unknownCommand(stdout, args[0])
+	}
+	if len(args) > 1 {
+		return wrongUsage(stdout, "help", "unexpected argument %q", args[1])
 	}
 	return c.printHelp(stdout)
 }

@@ -7,6 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
+	"time"
 )
 
 // ErrUsage is the error of a wrong command line. Run has already printed what is wrong.
@@ -46,28 +49,59 @@ func wrongUsage(stdout io.Writer, name, format string, args ...any) error {
 	return ErrUsage
 }
 
-// parse parses the flags of a command, which declare defines, and its arguments, in any order. It returns ErrUsage after
-// printing what is wrong, and flag.ErrHelp for -h.
-func parse(name string, declare func(*flag.FlagSet), args []string, minArgs, maxArgs int, stdout io.Writer) (rest []string, err error) {
+// parse parses the flags of a command, which declare defines, and its arguments, in any order. params has the names of the
+// arguments as the help shows them, such as "FILE" or "[N]". It returns ErrUsage after printing what is wrong, and
+// flag.ErrHelp for -h.
+func parse(name string, declare func(*flag.FlagSet), args []string, params string, stdout io.Writer) (rest []string, err error) {
 	flags := newFlagSet(declare)
 	for {
 		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 			return nil, err
 		} else if err != nil {
-			return nil, wrongUsage(stdout, name, "%v", err)
+			return nil, wrongUsage(stdout, name, "%s", flagError(flags, err))
 		}
 		if args = flags.Args(); len(args) == 0 {
 			break
 		}
 		rest, args = append(rest, args[0]), args[1:]
 	}
+	names := strings.Fields(params)
 	switch {
-	case len(rest) < minArgs:
-		return nil, wrongUsage(stdout, name, "missing argument")
-	case len(rest) > maxArgs:
-		return nil, wrongUsage(stdout, name, "unexpected argument %q", rest[maxArgs])
+	case len(rest) > len(names):
+		return nil, wrongUsage(stdout, name, "unexpected argument %q", rest[len(names)])
+	case len(rest) < len(names) && !strings.HasPrefix(names[len(rest)], "["):
+		return nil, wrongUsage(stdout, name, "missing %s", names[len(rest)])
 	}
 	return rest, nil
+}
+
+var invalidFlag = regexp.MustCompile(`^invalid (?:boolean )?value .* for (?:flag )?-(\S+): `)
+
+// flagError returns the text of an error of the flag package. It names the flag as the help does, and the valid values.
+func flagError(flags *flag.FlagSet, err error) string {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		return "unknown flag --" + name
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return "--" + name + " needs a value"
+	}
+	m := invalidFlag.FindStringSubmatch(text)
+	if m == nil || flags.Lookup(m[1]) == nil {
+		return text
+	}
+	valid := "a valid value"
+	if v, ok := flags.Lookup(m[1]).Value.(flag.Getter); ok {
+		switch v.Get().(type) {
+		case time.Duration:
+			valid = "a duration such as 90m or 2160h"
+		case int:
+			valid = "a whole number"
+		case bool:
+			valid = "true or false"
+		}
+	}
+	return "--" + m[1] + " must be " + valid
 }
 
 // newFlagSet returns a flag set that prints nothing itself. declare may be nil.
@@ -83,6 +117,6 @@ func newFlagSet(declare func(*flag.FlagSet)) *flag.FlagSet {
 
 // noArgs parses the command line of a command that has neither flags nor arguments.
 func noArgs(name string, args []string, stdout io.Writer) error {
-	_, err := parse(name, nil, args, 0, 0, stdout)
+	_, err := parse(name, nil, args, "", stdout)
 	return err
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -41,8 +42,8 @@ func TestUsage(t *testing.T) {
 	getenv := env(t, nil)
 	for _, args := range []string{
 		"nonsense", "serve now", "config all", "version 2", "openapi -2", "openapi x", "migrate", "migrate sideways",
-		"migrate down 0", "migrate up 2", "demo -links 0", "demo -links 9999999", "demo please",
-		"user", "user sing", "user add", "user add a b", "user role alice", "user list alice", "token", "token add", "help nonsense",
+		"migrate down 0", "migrate up 2", "demo --links 0", "demo --links 9999999", "demo please",
+		"user", "user sing", "user add", "user add a b", "user role alice", "user list alice", "token", "token add", "help nonsense", "help user extra",
 	} {
 		var out strings.Builder
 		if err := Run(t.Context(), strings.Fields(args), getenv, &out); err != ErrUsage { //nolint:errorlint // it is never wrapped
@@ -54,5 +55,49 @@ func TestUsage(t *testing.T) {
 	}
 	if _, err := os.Stat(getenv("DATABASE_URL")); err == nil {
 		t.Error("a wrong command line created a database")
+	}
+}
+
+// TestUsageMessages checks that the message about a wrong command line names the flag or argument and says what is valid.
+func TestUsageMessages(t *testing.T) {
+	for args, want := range map[string]string{
+		"user add":                    "missing NAME",
+		"token revoke":                "missing ID",
+		"backup":                      "missing FILE",
+		"migrate":                     "missing subcommand: up, down",
+		"help user extra":             `unexpected argument "extra"`,
+		"token add bob --expires 5x":  "--expires must be a duration such as 90m",
+		"token add bob --expires -5h": "--expires must not be negative",
+		"token add bob --expires":     "--expires needs a value",
+		"demo --links many":           "--links must be a whole number",
+		"demo --force=maybe":          "--force must be true or false",
+		"demo --nonsense":             "unknown flag --nonsense",
+	} {
+		var out strings.Builder
+		if err := Run(t.Context(), strings.Fields(args), env(t, nil), &out); err != ErrUsage { //nolint:errorlint // it is never wrapped
+			t.Errorf("%s: %v", args, err)
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s: got %q, want %q", args, out.String(), want)
+		}
+	}
+}
+
+func TestTokenErrorsNameTheFlag(t *testing.T) {
+	getenv := env(t, nil)
+	for _, args := range []string{"user add alice --role admin", "user add bob"} {
+		if err := Run(t.Context(), strings.Fields(args), getenv, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flags, want := range map[string]string{
+		"--scope admin": "--scope: admin needs the role admin, but bob has the role viewer",
+		"--scope sing":  "--scope: must be one of",
+		"--name=":       "--name: must not be empty",
+	} {
+		err := Run(t.Context(), append([]string{"token", "add", "bob"}, strings.Fields(flags)...), getenv, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", flags, err, want)
+		}
 	}
 }

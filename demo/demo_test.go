@@ -35,7 +35,7 @@ func env(t *testing.T) func(string) string {
 func TestDemo(t *testing.T) {
 	getenv, begun := env(t), time.Now()
 	var out strings.Builder
-	if err := app.Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 1700") {
+	if err := app.Run(t.Context(), []string{"demo", "--links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 1700") {
 		t.Fatalf("%s: %v", out.String(), err) // 200 of them are not lived with
 	}
 	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
@@ -51,12 +51,12 @@ func TestDemo(t *testing.T) {
 	t.Run("can be sent", func(t *testing.T) { demoCanBeSent(t, db, getenv("DATABASE_URL")) })
 	t.Run("agrees on a certificate", func(t *testing.T) { demoCertificate(t, db) })
 	t.Run("refuses a full store", func(t *testing.T) {
-		if err := app.Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
+		if err := app.Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "--force") {
 			t.Errorf("got %v", err)
 		}
 		var out strings.Builder
-		err := app.Run(t.Context(), []string{"demo", "-links", "1", "-force"}, getenv, &out)
-		if err != nil || !strings.Contains(out.String(), "Added 0") { // the same first link
+		err := app.Run(t.Context(), []string{"demo", "--links", "1", "--force"}, getenv, &out)
+		if err != nil || !strings.Contains(out.String(), "Added 0 links. The database already has the other sample links") { // the same first link
 			t.Errorf("%s: %v", out.String(), err)
 		}
 	})
@@ -396,7 +396,7 @@ func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := app.Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 20") {
+	if err := app.Run(t.Context(), []string{"demo", "--links", "20", "--force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 20") {
 		t.Fatalf("%s: %v", out.String(), err)
 	}
 	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})

@@ -33,7 +33,7 @@ func Links(ctx context.Context, r *Run, interval time.Duration) (summary string,
 		return "", err
 	}
 	if counts.Active+counts.Expired > 0 && !r.Force {
-		return "", errors.New("the database has links already: run demo -force to add more")
+		return "", errors.New("the database has links already: run \"linkwatch demo --force\" to add the sample data anyway")
 	}
 	stored, err := l.fill(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *linkMaker) simulate(ctx context.Context) error {
 }
 
 // freeze delays the next check of every link by Rest, as for targets. Sample hosts do not exist, so a recheck
-// would make a healthy link suspect. Links that existed before (-force) become due now.
+// would make a healthy link suspect. Links that existed before (--force) become due now.
 func (d *linkMaker) freeze(ctx context.Context) (err error) {
 	instance := lease.New(d.run.DB, nil)
 	if err := instance.Beat(ctx); err != nil {
