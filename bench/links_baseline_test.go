@@ -57,8 +57,8 @@ func plainBatch(t *testing.T, db *sql.DB, batch []links.New) {
 	}
 }
 
-// scans measures searches in plain SQL, as a program without a search index would run them: LIKE over title, URL
-// and tags, a count and the first page. The times are in milliseconds.
+// scans measures searches in plain SQL, as a program without a search index would run them. They use LIKE over
+// title, URL and tags, for a count and the first page. The times are in milliseconds.
 func (c *corpus) scans(t *testing.T, file string) func(query func() string) []float64 {
 	t.Helper()
 	db, err := sqlite.Open(file)

@@ -106,8 +106,8 @@ func (s simulation) byWorkers(r simulated) float64 {
 	return float64(s.workers) * s.window.Seconds() / r.mean().Seconds()
 }
 
-// byHosts returns how many requests the claimed hosts could get: two per turn, with a pause between them, if each turn is stored
-// as soon as it ends.
+// byHosts returns how many requests the claimed hosts could get. It assumes two per claim, with a pause between them, and that
+// each claim is stored as soon as it ends.
 func (s simulation) byHosts(r simulated) float64 {
 	return 2 * float64(s.maxHosts) * s.window.Seconds() / (simDelay + 2*r.mean()).Seconds()
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// CheckOpen returns an error if other machines could use the server without a login: HTTPHost is not loopback, there are no
-// accounts (hasAccounts), no setting enables a login, and AUTH_DISABLED is not true.
+// CheckOpen returns an error if other machines could use the server without a login. That is so if HTTPHost is not
+// loopback, there are no accounts (hasAccounts), no setting enables a login, and AUTH_DISABLED is not true.
 func (c Config) CheckOpen(hasAccounts bool) error {
 	if isLoopback(c.HTTPHost) || hasAccounts || c.AdminPassword != "" || c.OIDCIssuer != "" || c.AuthProxyHeader != "" || c.AuthDisabled {
 		return nil

@@ -444,8 +444,8 @@ func TestNewRunnerRefuses(t *testing.T) {
 	}
 }
 
-// A job does not stay running if the end of a run, or its beginning, was not stored:
-// the instance that holds it for nothing frees it itself.
+// A job does not stay running if the start or end of a run was not stored. The instance
+// that holds its claim releases it.
 func TestJobThatNothingRunsIsFreed(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 		var fail bool

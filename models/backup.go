@@ -37,8 +37,8 @@ const (
 // to name.*.tmp in the same folder, synced, checked with PRAGMA quick_check and renamed. So the file is complete
 // as soon as it exists. Only its owner may read it.
 //
-// Backup returns ErrExists for an existing file unless replace is true, ErrDatabase or ErrNoFile for a file that
-// must not be replaced, and ErrNoSpace if the disk is full. After an error the copy is removed.
+// Backup returns ErrExists for an existing file unless replace is true. It returns ErrDatabase or ErrNoFile for
+// a file that must not be replaced, and ErrNoSpace if the disk is full. After an error the copy is removed.
 func (db *DB) Backup(ctx context.Context, file string, replace bool) (size int64, err error) {
 	if db.Engine != SQLite {
 		return 0, errors.New("only SQLite databases can be backed up this way")

@@ -13,9 +13,9 @@ import (
 )
 
 // DatabaseDown reports whether err is caused by the connection or the state of the database, not by the statement.
-// That is: no connection, a PostgreSQL server that is full, starting, stopping or read-only, an SQLite file locked
-// by another program for too long, or a disk fault. Use it for errors of the database only: other network errors
-// look the same.
+// Causes are a missing connection, a PostgreSQL server that is full, starting, stopping or read-only, and a disk
+// fault. Another one is an SQLite file that another program locks for too long. Use it for errors of the database
+// only: other network errors look the same.
 func DatabaseDown(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok || isBusy(err) || FaultOf(err) != nil || pgconn.SafeToRetry(err) {
 		return true

@@ -158,8 +158,8 @@ func TestDeletedLog(t *testing.T) {
 	l.holds(10)
 }
 
-// A backup that takes the place of the file while the program runs stays as it
-// is: the write-ahead log of the old file is not applied to it.
+// A backup that replaces the file while the program runs does not change. The write-ahead
+// log of the old file is not applied to it.
 func TestRestoredBackup(t *testing.T) {
 	for name, stop := range map[string]func(logged){
 		"stopped": func(l logged) { l.restart() },

@@ -74,9 +74,9 @@ func browserHost(host string) (string, bool) {
 	return u.Hostname(), true
 }
 
-// isPlainName reports whether host is a name that a browser leaves as it is:
-// lower-case ASCII, no punycode, no empty label, and no last label that could be
-// a number.
+// isPlainName reports whether host is a name that a browser does not change. Such a name
+// is lower-case ASCII, without punycode, empty labels or a last label that could be a
+// number.
 func isPlainName(host string) bool {
 	if strings.Contains(host, "xn--") {
 		return false

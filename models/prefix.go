@@ -2,8 +2,8 @@ package models
 
 import "strings"
 
-// NewestSearched is the number of the newest objects of a kind in which the global search looks for any part of a
-// text, where no index supports that. Older ones are found only by the start of an indexed column.
+// NewestSearched is the number of objects of a kind, newest first, that the global search searches for any part
+// of a text if no index supports that. Older ones are found only by the start of an indexed column.
 const NewestSearched = 5000
 
 // Span is the range of texts from From up to, but not including, Till, in the order of both

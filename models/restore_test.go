@@ -81,7 +81,7 @@ func TestRestoreWhileInUse(t *testing.T) {
 	}
 }
 
-// What a killed program left in its write-ahead log is in the old database that is kept, and a
+// The old database that is kept includes what a killed program left in its write-ahead log. A
 // log without its database is not applied to the new one.
 func TestRestoreMindsWriteAheadLogs(t *testing.T) {
 	backup, dir := fileWith(t, filepath.Join(t.TempDir(), "copy.db"), 3), t.TempDir()

@@ -26,9 +26,10 @@ var (
 const metaScanLimit = 64 << 10
 
 // toUTF8 converts a text body to valid UTF-8 of at most limit bytes and removes its byte order mark. Other content is
-// returned unchanged. The charset is that of the byte order mark, else of the header, else of the page (WHATWG HTML, 13.2.3;
-// looksUTF8 is the exception), else UTF-8 if the body is valid UTF-8, else windows-1252. cutShort says that the body may end
-// inside a character. cut reports whether the result was shortened, because conversion may double a body.
+// returned unchanged. The charset is that of the byte order mark, else of the header, else of the page (WHATWG HTML,
+// 13.2.3). looksUTF8 is the exception. If none is given, it is UTF-8 if the body is valid UTF-8, else windows-1252. cutShort
+// says that the body may end inside a character. cut reports whether the result was shortened, because conversion may double
+// a body.
 func toUTF8(raw []byte, contentType string, cutShort bool, limit int64) (out []byte, cut bool) {
 	kind, isText := textKind(raw, contentType)
 	if !isText {

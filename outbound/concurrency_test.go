@@ -169,8 +169,8 @@ func TestMemoryOfManyFetches(t *testing.T) {
 		})
 	}
 	fetches.Wait()
-	// A body with the room it has to grow, and what it was before or what it is converted to, for each of those under way;
-	// all ten at once would take more than twice as much.
+	// Each running request may hold its body with its spare capacity, and a copy before or after conversion. All ten at
+	// once would need more than twice as much.
 	if used := int64(peak) - int64(before.HeapAlloc); peak == 0 || used > limit*3*PageLimit+4<<20 {
 		t.Errorf("%d MiB at once, for %d pages of %d MiB", used>>20, limit, PageLimit>>20)
 	} else {

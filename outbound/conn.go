@@ -20,8 +20,8 @@ const (
 )
 
 // conn is a connection that is closed when its last exchange fails, even if net/http would keep it open. net/http hands
-// the connection of a 101 response to its caller, closes TLS only after a last write, and shares an HTTP/2 connection
-// whose peer may have stopped reading.
+// the connection of a 101 response to its caller, and closes TLS only after a last write. It shares an HTTP/2
+// connection whose peer may have stopped reading.
 type conn struct {
 	net.Conn
 	mu        sync.Mutex

@@ -8,9 +8,9 @@ import (
 )
 
 // guard returns a net.Dialer.Control that refuses every address that is not public, except those in allow
-// (OUTBOUND_ALLOW_CIDRS): private, loopback, link-local, CGNAT, NAT64, multicast, unspecified and the other special ranges
-// of the IANA registries. It checks the address after name resolution, right before the connection, which prevents DNS
-// rebinding. All ports are allowed.
+// (OUTBOUND_ALLOW_CIDRS). Not public are private, loopback, link-local, CGNAT, NAT64, multicast, unspecified and the other
+// special ranges of the IANA registries. It checks the address after name resolution, right before the connection, which
+// prevents DNS rebinding. All ports are allowed.
 func guard(allow []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
 	safe := addressGuard(allow)
 	return func(_, address string, _ syscall.RawConn) error {

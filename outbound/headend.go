@@ -9,9 +9,9 @@ import (
 // bodyAllowance is the number of bytes after the head that are searched for og:title, which some pages have in the body.
 const bodyAllowance = 512 << 10
 
-// NewHeadEnd returns a function for Request.Until that is true once the metadata is complete: the head has ended and
-// og:title was found, or 512 KiB of the body have none. It has state: use it for one fetch, and do not call it after it
-// returned true. The work of all its calls is linear in the size of the page.
+// NewHeadEnd returns a function for Request.Until that is true once the metadata is complete. That is when the head has
+// ended and og:title was found, or 512 KiB of the body have none. It has state: use it for one fetch, and do not call
+// it after it returned true. The work of all its calls is linear in the size of the page.
 func NewHeadEnd() func(body []byte) bool {
 	var (
 		at    int // everything before is parsed

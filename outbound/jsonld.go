@@ -165,8 +165,8 @@ func (o *thing) field(d *jsontext.Decoder, name string) error {
 	return nil
 }
 
-// texts appends the texts of a value: a string or number, the first of keys that an object has, or the texts of all elements
-// of an array.
+// texts appends the texts of a value. A string or number is a text. An object has the text of the first of keys that it
+// has, and an array the texts of all its elements.
 func texts(d *jsontext.Decoder, to []string, depth int, keys []string) ([]string, error) {
 	switch kind := d.PeekKind(); {
 	case kind == '"' || kind == '0':

@@ -15,9 +15,9 @@ var privateZones = map[string]bool{
 	"lan": true, "home": true, "corp": true,
 }
 
-// publicHost reports whether the host of a URL is public: not a special address, not a name without a dot, and not a name in
-// a private zone. Names are not resolved, because the browser may get another address: a public name may resolve to a
-// private address.
+// publicHost reports whether the host of a URL is public. Special addresses, names without a dot and names in a private zone
+// are not. Names are not resolved, because the browser may get another address: a public name may resolve to a private
+// address.
 func publicHost(rawURL string) bool {
 	u, err := browserURLs.Parse(rawURL)
 	if err != nil {

@@ -22,8 +22,9 @@ const (
 	slurp            = 2 << 10   // bytes of a redirect's body that are read to reuse the connection
 )
 
-// transport is the RoundTripper below Colly. It handles redirects, cookies, decompression and limits itself, records the
-// result in the exchange, and returns a response without headers, so that Colly and http.Client do not handle them again.
+// transport is the RoundTripper below Colly. It handles redirects, cookies, decompression and limits itself and records
+// the result in the exchange. It returns a response without headers, so that Colly and http.Client do not handle them
+// again.
 type transport struct {
 	base   *http.Transport
 	dialer *net.Dialer

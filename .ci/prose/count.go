@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// count prints the number of words in Go comments and in docs, the average sentence length of the docs, and the number of
-// banned phrases in all files.
+// count prints statistics: words in Go comments, words in docs, the average sentence length of the docs, and banned
+// phrases in all files.
 func count(files []string, banned []*regexp.Regexp) error {
 	var code, tests, docs, sentences, sentenceWords, phrases int
 	for _, file := range files {

@@ -42,9 +42,9 @@ type Access struct {
 
 // NewAccess returns the Access of routes.
 //
-// A caller authenticates with one of these: the cookie of a session; a personal API token, a
-// JWT (API only) or ADMIN_PASSWORD as a bearer token; ADMIN_PASSWORD as the password of HTTP
-// Basic with any user name; the header of a proxy. Without accounts and without these settings,
+// A caller authenticates with a session cookie, a bearer token, HTTP Basic or the header of a
+// proxy. A bearer token is a personal API token, a JWT (API only) or ADMIN_PASSWORD. HTTP Basic
+// takes any user name and ADMIN_PASSWORD. Without accounts and without these settings,
 // everything is open.
 func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
 	a := &Access{AccessOptions: o, routes: routes, errs: errs}
@@ -110,7 +110,7 @@ func (a *Access) greet(c *gin.Context) {
 var errEnded = NewProblem(CodeUnauthorized, "The credential has changed. Connect again.")
 
 // watch stores a function that a stream calls every few seconds. It returns an error if the
-// caller no longer has access as the same actor: a session, token, role or account may change
+// caller no longer has access as the same actor. A session, token, role or account may change
 // while the stream is open.
 func (a *Access) watch(c *gin.Context, route Route, started models.Actor, guarded bool) {
 	if !route.Stream {
@@ -327,7 +327,7 @@ func (a *Access) judge(c *gin.Context, given string, basic bool) (caller, *refus
 }
 
 // judgeJWT verifies a JWT and returns the caller. If its claim sub is the name of an account, the
-// JWT has at most the role of the account, and is refused if the account is disabled or deleted.
+// JWT has at most the role of the account. It is refused if the account is disabled or deleted.
 func (a *Access) judgeJWT(c *gin.Context, given string) (caller, *refusal, error) {
 	name, role, refused := a.tokens.read(given)
 	if refused != nil {

@@ -154,7 +154,7 @@ type DatabaseHealth struct {
 func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, Status{"ok"}) }
 
 // Ready answers GET /readyz. It is 200 if the database is available and writable, the schema is
-// up to date and the program is not stopping, and otherwise a 503 problem with the reason.
+// up to date and the program is not stopping. Otherwise it is a 503 problem with the reason.
 func (h *Health) Ready(c *gin.Context) {
 	if h.isStopping() {
 		h.errors.Write(c, NewProblem(models.CodeUnavailable, "The server is stopping."))

@@ -38,9 +38,9 @@ func NewStreams(errs *Errors, stopping <-chan struct{}, limit int) *Streams {
 }
 
 // Serve streams the events that poll returns. The route must have Stream set. Serve calls poll
-// immediately and then at each interval, with the ID of the last event of the client: at first
-// Last-Event-ID (or last_event_id in the query), or "". The context of a poll ends after 40 s,
-// when the client disconnects and when the server stops.
+// immediately and then at each interval, with the ID of the last event of the client. The
+// first ID is Last-Event-ID (or last_event_id in the query), or "". The context of a poll ends
+// after 40 s, when the client disconnects and when the server stops.
 //
 // An error of the first poll is the response; if too many streams are open, it is 503. A later
 // error ends the stream without an event, so that the client reconnects. The same happens within

@@ -1,5 +1,5 @@
-// Package disk implements the scheduled job that fails while a disk is nearly full, so
-// that this is shown and alerted on like the failure of any other job.
+// Package disk implements the scheduled job that fails while a disk is nearly full. So a
+// full disk is shown and alerted on like the failure of any other job.
 package disk
 
 import (

@@ -71,8 +71,8 @@ func TestNoRetryUnderALostLease(t *testing.T) {
 	}
 }
 
-// An item of a lost lease that is still under way is not taken for the same item
-// under the new lease, whose claim may have been committed.
+// An item of a lost lease may still run when its claim under the new lease is committed.
+// The dispatcher must not confuse the two.
 func TestClaimOfUnknownOutcomeAfterALostLease(t *testing.T) {
 	m := newMemory("a/1")
 	release := make(chan struct{})

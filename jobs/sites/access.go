@@ -29,9 +29,9 @@ func Account(key []byte) (sites.Account, error) {
 	return sites.Account{ClientEmail: c.ClientEmail, ProjectID: c.ProjectID}, err
 }
 
-// Test tests the Google credentials of a website: the access token, the permission on the property, and the access to the
-// Indexing API if the website uses it. It resumes paused services that work. Errors are those of the store and ctx, and
-// CodeConflict without credentials.
+// Test tests the Google credentials of a website. It checks the access token, the permission on the property, and the
+// access to the Indexing API if the website uses it. It resumes paused services that work. Errors are those of the store
+// and ctx, and CodeConflict without credentials.
 func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, err error) {
 	holder, _, ok := w.Lease.Current()
 	if !ok {

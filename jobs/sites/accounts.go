@@ -96,7 +96,7 @@ func outcome(err error) sites.Outcome {
 	return a
 }
 
-// forWebsite converts an outcome of a request that concerns the whole website: a failure that is retried pauses the service
+// forWebsite converts an outcome of a request that concerns the whole website. A failure that is retried pauses the service
 // and is not a failure of a page.
 func forWebsite(a sites.Outcome) sites.Outcome {
 	if a.Status == sites.Retried || a.Status == sites.Sent {

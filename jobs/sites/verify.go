@@ -58,8 +58,9 @@ func (t *task) verifyOne(client *google.Client, p sites.Page) (a sites.Outcome, 
 	return a, nil
 }
 
-// notified returns the time of the latest notification of a page that the Indexing API received, if the page was submitted since
-// the last such request; zero = unknown. It uses no quota of notifications. A failure of Google does not fail the verification.
+// notified returns the time of the latest notification of a page that the Indexing API received; zero = unknown. It asks only if
+// the page was submitted since the last such request. It uses no quota of notifications. A failure of Google does not fail the
+// verification.
 func (t *task) notified(client *google.Client, p sites.Page) (at models.Time, err error) {
 	if !t.site.IndexingEnabled || t.site.Paused(sites.Indexing, t.Store.Now()) || t.ctx.Err() != nil {
 		return at, nil

@@ -13,8 +13,8 @@ import (
 	"linkwatch/models/event"
 )
 
-// Random events of shared targets and of two owners, with changes of owners and rules: each message names targets of one owner, private
-// targets are only sent by private rules of their owner, and no alert stays open when all targets are up.
+// Random events of shared targets and of two owners, with changes of owners and rules. Each message must name targets of one owner.
+// Private targets must be sent by private rules of their owner only. No alert may stay open when all targets are up.
 func TestRandomEventsOfTwoOwners(t *testing.T) {
 	each(t, func(w *world) {
 		seed := rand.Uint64()

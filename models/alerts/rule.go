@@ -18,8 +18,8 @@ const (
 	maxMinutes  = 7 * 24 * 60
 )
 
-// Scope selects what a rule or a maintenance window applies to: its targets, the targets of its status pages, and the targets and links
-// with one of its tags. An empty scope applies to everything. Deleted targets, pages and tags match nothing.
+// Scope selects what a rule or a maintenance window applies to. These are its targets, the targets of its status pages, and the targets
+// and links with one of its tags. An empty scope applies to everything. Deleted targets, pages and tags match nothing.
 type Scope struct {
 	Targets     List
 	StatusPages List

@@ -16,8 +16,8 @@ import (
 // MaxFacts is the maximum number of URLs for FactsOf.
 const MaxFacts = 500
 
-// PageFacts are the results of crawls for a URL. Results from a frontier entry are available until the entry is deleted:
-// KeepFrontier after the end of its crawl, or after the fetch if it was added manually.
+// PageFacts are the results of crawls for a URL. Results from a frontier entry are available until the entry is deleted.
+// That is KeepFrontier after the end of its crawl, or after the fetch if it was added manually.
 type PageFacts struct {
 	SourceID       string      // of the site; "" = not crawled
 	PageID         string      // "" = the page is not stored

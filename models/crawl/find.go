@@ -9,8 +9,8 @@ import (
 )
 
 // Find returns up to limit jobs for the global search, the newest first. It searches the newest models.NewestSearched jobs
-// by their URL and the name and URL of their source, and all jobs by the beginning of the host of their source. The error is
-// CodeInvalid ("query.q").
+// by their URL and the name and URL of their source. It searches all jobs by the beginning of the host of their source. The
+// error is CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, err error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err

@@ -110,8 +110,8 @@ func (Metadata) GormDataType() string { return "text" }
 
 // NewJob is a job to add.
 type NewJob struct {
-	// SourceID is the id of the source. If it is "", the source is one of the URL's host that is shared or the caller's own,
-	// or with Source.Private one that is private to the caller. It is created if there is none.
+	// SourceID is the id of the source. If it is "", the source is one of the URL's host that is shared or the caller's own.
+	// With Source.Private, it is one that is private to the caller. It is created if there is none.
 	SourceID           string
 	URL                string // "" = that of the source
 	Interval           Interval

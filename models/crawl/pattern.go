@@ -8,9 +8,9 @@ import (
 // MaxPerPattern is the maximum number of pages of one Pattern that a crawl reads.
 const MaxPerPattern = 10_000
 
-// Pattern returns the pattern of a URL: host and path with "#" for each segment that is a number, a date or an id, and the
-// sorted names of its parameters. Example: "example.com/blog/#/#?page". An id is a UUID or at least eight hexadecimal
-// digits.
+// Pattern returns the pattern of a URL: its host, its path and the sorted names of its parameters. In the path, "#"
+// replaces each segment that is a number, a date or an id. Example: "example.com/blog/#/#?page". An id is a UUID or at
+// least eight hexadecimal digits.
 func Pattern(u string) string {
 	host, path, query := splitURL(u)
 	var b strings.Builder

@@ -22,8 +22,8 @@ const (
 const excessExecutions = `jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - 100 WHERE j.executions > 100`
 
 // ReapFrontier deletes up to limit entries of the frontier. It deletes entries of crawls that ended more than KeepFrontier
-// ago or are not among the newest KeepExecutions of their job, and manual entries that were fetched more than KeepFrontier
-// ago.
+// ago or are not among the newest KeepExecutions of their job. It also deletes manual entries that were fetched more than
+// KeepFrontier ago.
 func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 	old := s.clock.Now().Add(-KeepFrontier)
 	n, err := s.db.DeleteBatch(tx, limit, "frontier", "seq", "crawl_seq = 0 AND status IN ('done', 'failed') AND updated_at < ?", old)
@@ -75,8 +75,9 @@ func (s *Store) reapFrontierOf(tx *gorm.DB, limit int, e ended) (int64, error) {
 	return n, err
 }
 
-// ReapExecutions deletes up to limit executions with their logs: those that ended more than KeepExecutionFor ago, and those
-// that are not among the newest KeepExecutions of their job. It skips executions that still have entries in the frontier.
+// ReapExecutions deletes up to limit executions with their logs. It deletes executions that ended more than
+// KeepExecutionFor ago or are not among the newest KeepExecutions of their job. It skips executions that still have entries
+// in the frontier.
 func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 	limit = max(limit/16, 1) // each has a log of up to MaxLog bytes
 	const gone = "status <> 'running' AND NOT has_frontier AND "
@@ -97,8 +98,8 @@ func (s *Store) ReapHosts(tx *gorm.DB, limit int) (int64, error) {
 		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+openEntries+`) ORDER BY tried_at`, s.clock.Now().Add(-keepIdleHost))
 }
 
-// ReapSources deletes up to limit rows of sources and jobs that can no longer be restored: first the data of a source, then
-// the source with its jobs.
+// ReapSources deletes up to limit rows of sources and jobs that can no longer be restored. It deletes the data of a source
+// first, then the source with its jobs.
 func (s *Store) ReapSources(tx *gorm.DB, limit int) (int64, error) {
 	old := s.clock.Now().Add(-KeepDeleted)
 	n, err := s.db.DeleteBatch(tx, limit, "jobs", "seq", `deleted_at < ? AND lock_token IS NULL

@@ -37,8 +37,9 @@ type Move struct {
 // below before. It moves jobs out of the fullest slots, each at most once, to the slot that reduces the sum of the squared
 // loads most. Equal input gives equal moves, for any order of jobs.
 //
-// Each move must have a minimum gain: for each run of the job, the old slot has more jobs than the new one, by at least 2%
-// of the mean load and at least one. Otherwise most jobs with odd intervals would move every day.
+// Each move must have a minimum gain. For each run of the job, the old slot must have more jobs than the new one. The
+// difference is at least one job and at least 2% of the mean load. Otherwise most jobs with odd intervals would move
+// every day.
 //
 // It does not move one-time jobs, jobs with an interval of less than two slots, jobs that run within NoMoveBefore, or jobs
 // that were moved within NoMoveAgain. No job moves to a time within NoMoveBefore, or to more than its interval from now. A

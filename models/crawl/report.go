@@ -17,7 +17,7 @@ const (
 	reportPages    = 500    // pages per batch
 )
 
-// Report finds, after a crawl has completed, the pages that link to URLs that could not be fetched, and the pages of earlier
+// Report runs after a crawl has completed. It finds pages that link to URLs that could not be fetched, and pages of earlier
 // crawls that no page links to any more. It reads the pages of the source in batches. Another instance can continue it.
 type Report struct {
 	s         *Store

@@ -169,7 +169,7 @@ func placeInSlot(seq int64) time.Duration {
 	return time.Duration(second) * time.Second
 }
 
-// NextRun returns the first time after now that is at least one whole number of intervals after planned, so that a late run
+// NextRun returns the first time after now that is a whole number of intervals, at least one, after planned. So a late run
 // does not delay later ones. It returns the zero time if every is not positive.
 func NextRun(planned time.Time, every time.Duration, now time.Time) time.Time {
 	if every <= 0 {

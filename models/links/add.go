@@ -52,13 +52,13 @@ func (n New) check(ctx context.Context, prefix string) (draft, error) {
 // it. It does not change whether that link is expired or private. It does not add the tags of a private New to a
 // shared link.
 //
-// If the page cannot be fetched or does not return 200, nothing is stored: the error is CodeUnresolvable or
+// If the page cannot be fetched or does not return 200, nothing is stored. The error is CodeUnresolvable or
 // CodeBlocked, or CodeUnavailable if too many pages are being fetched.
 //
-// With Force the link is stored anyway. It is active and has the health that the response means: dead if the page
-// is gone; the next check then expires it if the page is still gone. It is unchecked if the response says nothing
-// about the page, as when its site is rate limiting requests. Its title is the given one, else its URL until a
-// check reads the title of the page.
+// With Force the link is stored anyway. It is active and has the health that the response means. If the page is
+// gone, it is dead, and the next check expires it if the page is still gone. It is unchecked if the response says
+// nothing about the page, as when its site is rate limiting requests. Its title is the given one, else its URL
+// until a check reads the title of the page.
 func (s *Store) Add(ctx context.Context, n New) (l Link, created bool, err error) {
 	d, err := n.check(ctx, "")
 	if err != nil {
@@ -181,8 +181,8 @@ func (s *Store) addTagsOf(ctx context.Context, ds ...draft) (ls []Link, err erro
 // hidesTagsFrom reports whether the tags of d are not added to a link, because others would see them.
 func (d draft) hidesTagsFrom(l Link) bool { return d.Private && !l.Private() }
 
-// scopes returns the scopes in which a link with the URL of d is a duplicate: shared links, those of the actor,
-// and those of the owner of a private draft.
+// scopes returns the scopes in which a link with the URL of d is a duplicate. These are shared links, links of
+// the actor, and links of the owner of a private draft.
 func (d draft) scopes(ctx context.Context) []string {
 	return []string{"", models.Owner(ctx), d.privateTo}
 }

@@ -21,8 +21,8 @@ const (
 
 // result is the result of a request for the page of a link.
 type result struct {
-	// Wait is how long to wait before the next request, if this one says nothing about the link: its site is rate
-	// limiting requests, or too many pages are being fetched. 0: the result is valid.
+	// Wait is how long to wait before the next request, if this one says nothing about the link. That is so if
+	// its site is rate limiting requests, or too many pages are being fetched. 0: the result is valid.
 	Wait time.Duration
 
 	seq      int64  // key of the link
@@ -47,8 +47,8 @@ func newResult(ctx context.Context, l Link, p Page, fetchErr error) (result, err
 	}, nil
 }
 
-// retryDelay returns how long to wait before the next request if an error says nothing about the page: its site is
-// rate limiting requests, or too many pages are being fetched. It returns 0 for other errors.
+// retryDelay returns how long to wait before the next request if an error says nothing about the page. That is so
+// if its site is rate limiting requests, or too many pages are being fetched. It returns 0 for other errors.
 func retryDelay(err error) time.Duration {
 	fe, ok := errors.AsType[*FetchError](err)
 	switch {

@@ -134,7 +134,7 @@ func nearestWords(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err er
 }
 
 // editDistance returns the number of insertions, deletions, replacements and swaps of neighbors that turn a into b
-// (optimal string alignment), or limit+1 if there are more than limit.
+// (optimal string alignment). It returns limit+1 if there are more than limit.
 func editDistance(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

@@ -1,9 +1,9 @@
 // Package schedule stores the state, statistics and runs of scheduled jobs (GET
 // /v1/admin/jobs).
 //
-// It also prevents that a job runs twice at the same time, in one process or in several
-// (ADR 7): a run claims its job under the lease of its instance, which ends if the
-// process dies.
+// It also prevents a job from running twice at the same time, in one process or in
+// several (ADR 7). A run claims its job under the lease of its instance, which ends if
+// the process dies.
 package schedule
 
 import (

@@ -16,8 +16,8 @@ import (
 // Add adds a short link. If the actor has used the IdempotencyKey, it returns the
 // existing short link and created is false. Errors are CodeInvalid ("long_url",
 // "short_key", "expires_at", "ttl_seconds", "max_visits", "title",
-// "header.Idempotency-Key"), and CodeConflict if the key is taken, also by an expired or
-// deleted short link that is not reaped yet.
+// "header.Idempotency-Key"), and CodeConflict if the key is taken. An expired or deleted
+// short link keeps its key until it is reaped.
 func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err error) {
 	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {

@@ -41,7 +41,7 @@ func (e Entry) Expired(now time.Time) bool { return e.ExpiresAt != nil && !now.B
 // UnknownEntry returns the entry of a key without a short link.
 func UnknownEntry() Entry { return Entry{IsTombstone: true, Reason: ReasonUnknown} }
 
-// MaxStale is the maximum age of a redirect: a request sent this long after a change was
+// MaxStale is the maximum age of a redirect. A request sent this long after a change was
 // acknowledged shows the change, on every instance, with or without Redis.
 const MaxStale = 2 * time.Second
 

@@ -14,9 +14,9 @@ const (
 	generatedLength   = 7 // 1.5 · 10¹² keys
 )
 
-// reserved are keys that no short link can have: paths that browsers and robots request
-// on their own, paths that the program may serve later, and names that look official.
-// Store.Reserve adds the paths that the program serves. Case does not matter.
+// reserved are keys that no short link can have. They are paths that browsers and robots
+// request on their own, paths that the program may serve later, and names that look
+// official. Store.Reserve adds the paths that the program serves. Case does not matter.
 var reserved = map[string]bool{}
 
 func init() {

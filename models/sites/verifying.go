@@ -19,8 +19,8 @@ const (
 	verifyRetryInterval = time.Hour
 )
 
-// PagesToVerify returns up to n pages to verify: requested pages, then pages submitted since their last verification (latest
-// first), then pages never verified, then those verified longest ago.
+// PagesToVerify returns up to n pages to verify. Requested pages come first, then pages submitted since their last
+// verification (latest first), then pages never verified. Last come those verified longest ago.
 func (s *Store) PagesToVerify(ctx context.Context, w Website, n int) (ps []Page, err error) {
 	tx, now := s.db.Read(ctx), s.clock.Now()
 	defer func() { loadedAt(ps, now) }()

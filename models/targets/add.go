@@ -11,11 +11,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// Add adds a target. It returns an existing target unchanged, with created = false, if
-// the actor used the IdempotencyKey before, or if a target with the same canonical URL
-// is shared or its own. Errors are CodeInvalid ("url", "name", "interval_seconds",
-// "expect.status", "expect.keyword", "expect.keyword_absent", "expect.max_latency_ms",
-// "header.Idempotency-Key").
+// Add adds a target. If the actor used the IdempotencyKey before, Add returns the
+// existing target unchanged, with created = false. It does the same if a target with the
+// same canonical URL is shared or the actor's own. Errors are CodeInvalid ("url", "name",
+// "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent",
+// "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
 	var id string
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {

@@ -14,8 +14,9 @@ import (
 // Edit changes the settings of a target. Pausing ends an outage and resets the state.
 // Resuming the target, or changing its expectations or interval, makes it due now, or
 // when the rate limit of its host ends. Errors are those of Add, CodeNotFound,
-// CodeForbidden if the actor may not change who sees the target, and CodeConflict if
-// another target with the same URL is shared, or private to the same owner.
+// CodeForbidden and CodeConflict. CodeForbidden means that the actor may not change who
+// sees the target. CodeConflict means that another target with the same URL is shared, or
+// private to the same owner.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		t, err := lock(tx, id, false)

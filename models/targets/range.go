@@ -7,7 +7,7 @@ import (
 )
 
 // Range is a period that ends now. It consists of whole hours or days in UTC, including
-// the current one: Last24h is this hour and the 23 before, Last7d is today and the six
+// the current one. Last24h is this hour and the 23 before, Last7d is today and the six
 // days before.
 type Range string
 

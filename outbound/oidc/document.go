@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// document caches a document of the provider for maxAge. It makes one request at a time and at most one per retryAfter, so
-// that a provider that is down does not get many requests or block many callers.
+// document caches a document of the provider for maxAge. It makes one request at a time and at most one per retryAfter. So
+// a provider that is down gets few requests and blocks few callers.
 type document[T any] struct {
 	p     *Provider
 	fetch func(context.Context) (T, error)

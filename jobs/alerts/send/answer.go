@@ -197,8 +197,8 @@ func pageText(body []byte) string {
 	}
 }
 
-// secrets returns the folded parts of a channel's URL that must not be shown, raw and decoded: everything except the scheme, the host of
-// a server, the port and the parameter names.
+// secrets returns the folded parts of a channel's URL that must not be shown, raw and decoded. These are all parts except the scheme,
+// the host of a server, the port and the parameter names.
 func secrets(u *url.URL, more ...string) []string {
 	parts := append(strings.Split(u.Path, "/"), more...)
 	if u.User != nil {

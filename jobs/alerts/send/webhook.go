@@ -19,8 +19,8 @@ const (
 	SignatureHeader = "Linkwatch-Signature"
 )
 
-// Sign returns the value of SignatureHeader: "t=" and the time in Unix seconds, then ",v1=" and the hexadecimal HMAC-SHA256 of the time, a
-// dot and the body, keyed with the secret. The receiver computes the same and refuses old times.
+// Sign returns the value of SignatureHeader: "t=" and the time in Unix seconds, then ",v1=" and a signature. The signature is the
+// hexadecimal HMAC-SHA256 of the time, a dot and the body, keyed with the secret. The receiver computes the same and refuses old times.
 func Sign(secret string, t int64, body []byte) string {
 	at := strconv.FormatInt(t, 10)
 	mac := hmac.New(sha256.New, []byte(secret))

@@ -31,8 +31,8 @@ type Document struct {
 	Readable bool
 }
 
-// A main text is poor if the page has at least muchText visible words, and the main text has fewer than poorWords or is the whole
-// visible text.
+// On a page with at least muchText visible words, a main text is poor if it has fewer than poorWords. It is also poor if it is
+// the whole visible text.
 const (
 	poorWords = 100
 	muchText  = 300

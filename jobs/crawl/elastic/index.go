@@ -29,8 +29,8 @@ const (
 	maxIndex = 200 // maximum length of a name in bytes; engines allow 255
 )
 
-// Index returns the name of the index of a document: the name of its source in lower case, with "_"
-// for each run of characters other than a-z and 0-9, and the suffix _raw_content. If nothing is
+// Index returns the name of the index of a document: the name of its source in lower case with the
+// suffix _raw_content. Each run of characters other than a-z and 0-9 becomes "_". If nothing is
 // left of the name, the id of the source is used. Sources with the same name share an index.
 func Index(d crawl.Document) string {
 	for _, name := range []string{d.SourceName, d.SourceID} {

@@ -214,8 +214,8 @@ func TestPlanOfPostgres(t *testing.T) {
 	})
 }
 
-// TestPlanOfRestrictedSearch checks that the search of an account that cannot see all sources also uses the index of words,
-// and looks up pages in order until it has enough.
+// TestPlanOfRestrictedSearch checks the search of an account that cannot see all sources. It must use the index of words
+// too, and look up pages in order until it has enough.
 func TestPlanOfRestrictedSearch(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		if db.Engine != models.Postgres {

@@ -55,10 +55,10 @@ func New(engine string) Index {
 	return sqlite{}
 }
 
-// Find returns up to limit matching pages: first those with all words in the title, then those with all words in titles,
-// headings or URLs, then the others, the newest first within each group. more reports that there are others. q may be the
-// zero Query if f limits the search. The cost grows with the number of pages that have the rarest word. It is lowest if
-// titles have the words.
+// Find returns up to limit matching pages. Pages with all words in the title come first, then pages with all words in
+// titles, headings or URLs, then the others. Each group has the newest first. more reports that there are others. q may
+// be the zero Query if f limits the search. The cost grows with the number of pages that have the rarest word. It is
+// lowest if titles have the words.
 func Find(tx *gorm.DB, ix Index, q Query, f Filter, limit int) (seqs []int64, more bool, err error) {
 	seen := map[int64]bool{}
 	parts := []string{markTitle, markHeading, ""}
@@ -91,9 +91,10 @@ type expr struct {
 	and [][]string // marks: at least one of each list
 }
 
-// A word is indexed as it is, again with a mark if it is in a title, and again with another mark if it is in a title,
-// heading or URL. So the pages with a word in the title have their own list in the index, however frequent the word is in
-// texts. Filters are also words with a mark. Marks are private-use characters, which no word of a text contains.
+// A word is indexed as it is. It is indexed again with a mark if it is in a title, and with another mark if it is in a
+// title, heading or URL. So the pages with a word in the title have their own list in the index, however frequent the
+// word is in texts. Filters are also words with a mark. Marks are private-use characters, which no word of a text
+// contains.
 const (
 	markTitle   = "\uE001"
 	markHeading = "\uE002"

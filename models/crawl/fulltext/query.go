@@ -27,8 +27,8 @@ type Term struct {
 	Prefix bool // the last word is a prefix
 }
 
-// Parse parses a query: words that a page must have, "phrases", word* for a prefix of at least three letters, and -word for
-// words that it must not have. Errors are CodeInvalid for field.
+// Parse parses a query. A page must have all its words and "phrases". word* is a prefix of at least three letters, and
+// -word a word that the page must not have. Errors are CodeInvalid for field.
 func Parse(field, s string) (q Query, err error) {
 	if err := models.CheckFilter(field, s); err != nil {
 		return q, err

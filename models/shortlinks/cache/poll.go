@@ -29,9 +29,9 @@ type horizon struct {
 // Poll reads which short links were changed since the last Poll, by any instance, and
 // invalidates their entries. All other entries are then current as of its start.
 //
-// It may miss changes on the first call, if there are too many, or if the reaper may have
-// deleted a changed short link since the last Poll. Then it resets the cache: entries that
-// may miss a change are not current.
+// It may miss changes on the first call or if there are too many. It may also miss one if
+// the reaper may have deleted a changed short link since the last Poll. Then it resets
+// the cache: entries that may miss a change are not current.
 func (m *Memory) Poll(ctx context.Context, store *shortlinks.Store) error {
 	m.polling.Lock()
 	defer m.polling.Unlock()

@@ -288,8 +288,8 @@ func TestPollFindsTooManyChanges(t *testing.T) {
 	}
 }
 
-// A short link is changed, expires and is deleted by the reaper between two polls of an instance
-// that was stopped, so that no poll finds the change.
+// An instance is stopped between two polls. Meanwhile a short link is changed, expires and is
+// deleted by the reaper, so no poll finds the change.
 func TestChangeOfAReapedLink(t *testing.T) {
 	each(t, func(f fixture) {
 		ended, other := f.add(), f.another().poll()

@@ -23,10 +23,10 @@ const (
 // miss in memory is looked up in Redis before the database, and a change of one
 // instance invalidates the entry of every other one at once.
 //
-// Short links work without Redis. Once a command fails, no visit waits for Redis
-// until Listen has connected again. Nothing depends on what Redis holds: an entry
-// names the version up to which it has all changes, and each instance compares that
-// with the changes that it knows.
+// Short links work without Redis. Once a command fails, no visit waits for Redis until
+// Listen has connected again. Nothing depends on what Redis holds. An entry names the
+// version up to which it has all changes, and each instance compares that with the
+// changes that it knows.
 type Shared struct {
 	memory *Memory
 	redis  *redis.Client
