@@ -221,7 +221,7 @@ func TestAccessibleDemo(t *testing.T) {
 				b.click("#add .field-row button.primary")
 				b.has("#key-error")
 			},
-			"the edit form of a short link": func() { b.open("/short/spring26"); b.click("[data-edit-here]"); b.choose("select[name=ends]", "at") },
+			"the edit form of a short link": func() { b.open("/short/spring26"); b.click("[data-edit-here]"); b.choose("select[name=expires]", "at") },
 			"an error of the form for a website": func() {
 				b.open("/sites")
 				b.fill("#url", "ftp://nothing")
