@@ -78,8 +78,8 @@ func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 }
 
 var (
-	errDuplicate  = models.Conflict("A website with this site_url already exists.")
-	errScopeTaken = models.Conflict("Another website with this site_url exists in the new scope. Delete one of them first.")
+	errDuplicate  = models.Conflict("This website has already been added.")
+	errScopeTaken = models.Conflict("The new scope already has this website. Delete one of the two first.")
 )
 
 func (w Website) subject() audit.Subject {

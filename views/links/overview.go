@@ -67,7 +67,7 @@ func (v Overview) attention() []ui.Attention {
 		health(links.Dead, ui.Critical, v.Attention.Dead),
 		{
 			Severity: ui.Critical, Noun: "dead link", After: fmt.Sprintf(" expired in the last %d days", links.RecentDays), Count: v.Attention.GoneCount,
-			Note: "Linkwatch expired these links because their pages are gone. Expired links are kept, but hidden from lists and not checked.",
+			Note: "Expired links are kept, but hidden from lists and not checked.",
 			Path: newest().withHealth(links.Dead).withShown(links.ShowRecent).Path(), Rows: v.rows(v.Attention.Gone),
 		},
 		health(links.Suspect, ui.Warning, v.Attention.Suspect),
