@@ -62,7 +62,6 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	}}, nil
 }
 
-// inMaintenance reports which targets are in maintenance, by ID.
 func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[string]bool, error) {
 	all := make([]alerts.Target, len(ts))
 	for i, t := range ts {

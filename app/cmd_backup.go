@@ -81,7 +81,6 @@ func keyHint(cfg config.Config) string {
 	return fmt.Sprintf("The backup does not contain the key file %s, which decrypts stored credentials. Keep a copy of it in another place.", keyFile(cfg))
 }
 
-// forceFlag is the flag --force.
 type forceFlag bool
 
 func (f *forceFlag) forBackup(flags *flag.FlagSet) {

@@ -18,7 +18,6 @@ import (
 	siteviews "linkwatch/views/sites"
 )
 
-// pagesAt are URLs of a site.
 func pagesAt(site string, n int) (urls []string) {
 	for i := range n {
 		urls = append(urls, fmt.Sprintf("%s/%d", site, i))

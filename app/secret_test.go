@@ -36,7 +36,6 @@ func TestKeyFile(t *testing.T) {
 	}
 }
 
-// sameKey reports whether two boxes have the same key.
 func sameKey(t *testing.T, one, two *secret.Box) bool {
 	t.Helper()
 	sealed, err := one.Seal([]byte("x"), "w_1")

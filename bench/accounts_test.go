@@ -56,7 +56,6 @@ func floodFigures(t *testing.T, engine, store string) {
 	}
 }
 
-// signIn signs in and returns the session cookie.
 func signIn(t *testing.T, s *e2e.Server) *http.Cookie {
 	t.Helper()
 	res, err := noFollow.PostForm(s.URL+"/login", url.Values{"username": {"admin"}, "password": {"correct horse"}})

@@ -60,7 +60,6 @@ func measure(t *testing.T, name, target string, url func() string) {
 	quantiles(name, target, all)
 }
 
-// measurePath is measure for one path of the server.
 func measurePath(t *testing.T, s *e2e.Server, name, target, path string) {
 	t.Helper()
 	measure(t, name, target, fixed(s.URL+path))
@@ -68,7 +67,6 @@ func measurePath(t *testing.T, s *e2e.Server, name, target, path string) {
 
 func fixed(text string) func() string { return func() string { return text } }
 
-// untilReady waits until the server is ready.
 func untilReady(t *testing.T, s *e2e.Server) {
 	t.Helper()
 	for s.Call("GET", "/readyz", nil, nil) != http.StatusOK {

@@ -59,7 +59,6 @@ const (
 	hangsAll
 )
 
-// simTurn is a claimed host.
 type simTurn struct {
 	host    int32
 	last    simHost // time of the claim

@@ -98,7 +98,6 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// mean returns the mean duration of a request.
 func (r simulated) mean() time.Duration { return r.spent / time.Duration(max(1, r.requests)) }
 
 // byWorkers returns how many requests the workers could send if they were never idle.
@@ -141,7 +140,6 @@ func TestScaleFigures(t *testing.T) {
 	}
 }
 
-// print prints a simulation as a table.
 func (s simulation) print(r simulated) {
 	table("A simulated crawl: %d hosts of which %d%% hang, %d workers, at most %d claimed hosts, %v of virtual time",
 		s.hosts, s.hanging, s.workers, s.maxHosts, s.window)

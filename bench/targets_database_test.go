@@ -168,7 +168,6 @@ func checkAll(t *testing.T, db *models.DB, store *targets.Store, rest time.Durat
 	return due[0]
 }
 
-// firstIDs returns the ids of the first n targets.
 func firstIDs(t *testing.T, store *targets.Store, n int) (ids []string) {
 	t.Helper()
 	first, err := store.List(context.Background(), targets.Filter{}, models.Cursor{}, n)

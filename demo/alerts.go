@@ -20,7 +20,6 @@ type alertMaker struct {
 	at    time.Time
 }
 
-// madeAlert is a demo alert.
 type madeAlert struct {
 	kind         event.Kind
 	severity     event.Severity

@@ -222,7 +222,6 @@ func (m *crawlMaker) fetch(ctx context.Context, c madeCrawl, problem string) err
 	}
 }
 
-// fetched creates the result of an entry.
 func (m *crawlMaker) fetched(c madeCrawl, e crawl.Entry, problem string) crawl.Result {
 	now := m.store.Now()
 	r := crawl.Result{Entry: e, Status: crawl.EntryDone, CPU: time.Duration(m.rand.IntN(900)) * time.Microsecond}

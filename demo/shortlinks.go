@@ -24,7 +24,6 @@ type shortLinkMaker struct {
 	now, at time.Time
 }
 
-// madeShortLink is a short link with its visits.
 type madeShortLink struct {
 	key, title, url string
 	age             time.Duration

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// faultKind is a kind of fault.
 type faultKind string
 
 const (
@@ -64,10 +63,8 @@ func (f fault) subject() string {
 	return fmt.Sprintf("instance %d", f.node)
 }
 
-// overlaps reports whether the fault overlaps a period.
 func (f fault) overlaps(from, to time.Time) bool { return f.from.Before(to) && from.Before(f.to) }
 
-// planFaults plans random faults for a period.
 func planFaults(random *rand.Rand, length time.Duration) (plan []fault) {
 	for start := time.Duration(0); start < length; start += faultRound {
 		end := min(length, start+faultRound)

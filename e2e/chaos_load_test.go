@@ -37,7 +37,6 @@ type shortLink struct {
 	redirects int
 }
 
-// known is an acknowledged version.
 type known struct {
 	version int
 	at      time.Time

@@ -157,5 +157,4 @@ func (n *node) counter(name string) (sum float64) {
 	return sum
 }
 
-// count is a counter in the report.
 type count = atomic.Int64

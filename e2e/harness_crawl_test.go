@@ -13,7 +13,6 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// crawlJob is a crawl job in the API.
 type crawlJob struct {
 	ID, URL, Status   string
 	SourceID          string    `json:"source_id"`
@@ -22,7 +21,6 @@ type crawlJob struct {
 	LastError         string    `json:"last_error"`
 }
 
-// execution is an execution in the API.
 type execution struct {
 	ID, Status      string
 	ExecutionNumber int    `json:"execution_number"`

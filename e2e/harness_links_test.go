@@ -6,7 +6,6 @@ import (
 	"net/http"
 )
 
-// link is a link in the API.
 type link struct {
 	ID, URL, Title, Health, Notes string
 	Tags                          []string

@@ -26,7 +26,6 @@ func demoIn(t testing.TB) string {
 	return store
 }
 
-// demo returns a database with the demo.
 var demo = sync.OnceValues(func() (database []byte, err error) {
 	dir, err := os.MkdirTemp("", "linkwatch-demo-")
 	if err != nil {

@@ -54,13 +54,11 @@ type quotaMeter struct {
 	ResetsAt    string `json:"resets_at"`
 }
 
-// submission is a submission in the API.
 type submission struct {
 	URL, Status string
 	StatusCode  int `json:"status_code"`
 }
 
-// ownSite returns a website.
 func (s *Server) ownSite(id string) (w ownSite) {
 	s.t.Helper()
 	if status := s.Call("GET", "/v1/websites/"+id, nil, &w); status != http.StatusOK {

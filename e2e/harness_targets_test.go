@@ -8,7 +8,6 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// target is a target in the API.
 type target struct {
 	ID, URL, Host, Name, Status string
 	CanonicalURL                string `json:"canonical_url"`
@@ -23,7 +22,6 @@ type target struct {
 	Uptime                      map[string]*float64
 }
 
-// result is a check in the API.
 type result struct {
 	ID         string
 	TargetID   string    `json:"target_id"`

@@ -186,7 +186,6 @@ func addLinks(s *apptest.App, kind string, n, days int, result func(url string) 
 	}
 }
 
-// deadLinks adds n dead links.
 func deadLinks(s *apptest.App, n int) { addLinks(s, "dead", n, links.DeadAfter, timedOut) }
 
 // certified adds and checks n targets for each name. Their certificates expire after the given

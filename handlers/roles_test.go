@@ -14,7 +14,6 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// team is a server with an account of each role.
 type team struct {
 	*apptest.App
 	store *accounts.Store

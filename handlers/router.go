@@ -223,7 +223,6 @@ func newEngine(errs *middleware.Errors, chain ...gin.HandlerFunc) *gin.Engine {
 	return engine
 }
 
-// serve adds routes to an engine.
 func serve(engine *gin.Engine, routes []middleware.Route) {
 	for _, r := range routes {
 		handler := r.Handler

@@ -21,7 +21,6 @@ import (
 	"linkwatch/models/schedule"
 )
 
-// testStore is a store with its database.
 type testStore struct {
 	*schedule.Store
 	db *models.DB

@@ -9,7 +9,6 @@ import (
 	"linkwatch/jobs"
 )
 
-// over is a context that has ended.
 func over() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -18,7 +18,6 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// openSQLite opens and migrates a file.
 func openSQLite(t *testing.T, file string) *models.DB {
 	t.Helper()
 	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))

@@ -10,7 +10,6 @@ const (
 	breaksOut                   // it ends an unclosed <svg> or <math> (WHATWG HTML, 13.2.6.5)
 )
 
-// elements are the HTML elements with a trait.
 var elements = map[string]trait{
 	"base": inHead, "basefont": inHead, "bgsound": inHead, "head": inHead | separates | breaksOut, "html": inHead | separates,
 	"link": inHead, "meta": inHead | breaksOut, "noframes": inHead | hides, "noscript": inHead | hides, "script": inHead | hides,

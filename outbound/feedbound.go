@@ -29,7 +29,6 @@ func boundFeed(body []byte) ([]byte, error) {
 	return nil, ErrNotFeed
 }
 
-// element is an open element.
 type element struct {
 	name   string // with its prefix
 	spaces int    // namespaces that it declares

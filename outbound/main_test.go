@@ -21,7 +21,6 @@ func testClient(t *testing.T, o Options) *Client {
 	return c
 }
 
-// serve starts a server for one test.
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(h)

@@ -113,7 +113,6 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	return a
 }
 
-// freeDisk is a disk with free space.
 func freeDisk() []disk.Space { return []disk.Space{{Of: disk.Database, Free: 60e9, Size: 100e9}} }
 
 // EachEngine runs a test on each database engine, as modelstest.Each does.

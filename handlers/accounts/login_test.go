@@ -31,7 +31,6 @@ func newBrowser(s *apptest.App, address string) *browser {
 	return &browser{App: s, address: address, cookies: map[string]string{}, headers: map[string]string{"Accept": "text/html"}}
 }
 
-// response is a response to a browser.
 type response struct {
 	*httptest.ResponseRecorder
 	*goquery.Document

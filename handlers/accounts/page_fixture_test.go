@@ -76,7 +76,6 @@ func wantLogin(t *testing.T, p apptest.Page, what string) {
 	}
 }
 
-// form returns form values from pairs of names and values.
 func form(pairs ...string) url.Values {
 	v := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {

@@ -23,7 +23,6 @@ import (
 // Pages is the pages of accounts.
 type Pages struct{ *Deps }
 
-// loginRequired reports whether a login is required.
 func (d *Deps) loginRequired() bool { return !d.Open && (d.Closed || d.Accounts.InUse()) }
 
 // LoginPage is the login page. While there is no account, it offers to add the first one.

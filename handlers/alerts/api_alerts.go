@@ -47,7 +47,6 @@ func (a API) notifications(ctx context.Context, as ...alerts.Alert) ([]alerts.No
 	}), nil
 }
 
-// answerAlert is api.Answer for an alert.
 func (a API) answerAlert(ctx context.Context, al alerts.Alert, err error) (*api.Output[alerts.Notification], error) {
 	if err != nil {
 		return nil, err

@@ -112,7 +112,6 @@ func (p Pages) EditChannel(c *gin.Context) {
 	p.Done(c, err, views.ChannelsPath, "edited")
 }
 
-// channelForm returns the posted form of a channel.
 func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {
 	v := views.ChannelForm{Service: s, Name: c.PostForm("name"), Enabled: c.PostForm("enabled") != "", Values: map[string]string{}}
 	for _, f := range s.Fields {

@@ -38,7 +38,6 @@ func newPagesApp(t *testing.T, change ...func(*apptest.Setup)) *pagesApp {
 	return a
 }
 
-// pageSender is a fake sender.
 type pageSender struct {
 	delivered bool
 	answer    string
@@ -65,7 +64,6 @@ func (s *pageSender) Test(context.Context, alerts.Channel) (bool, string, error)
 	return s.delivered, s.answer, s.err
 }
 
-// channel adds a channel.
 func (a *pagesApp) channel(name string) alerts.Channel {
 	a.Helper()
 	c, err := a.Alerts.AddChannel(a.Context(), alerts.NewChannel{Name: name, Kind: alerts.KindWebhook, Address: alerts.Address{URL: "https://hooks.test/" + secretText}})

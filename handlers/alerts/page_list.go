@@ -91,7 +91,6 @@ func usable(ctx context.Context, all []alerts.Channel) (some []alerts.Channel) {
 	return some
 }
 
-// channelNames returns the names of all channels by ID.
 func (p Pages) channelNames(ctx context.Context) (map[string]string, error) {
 	all, err := p.channels(ctx)
 	return namesOf(all), err

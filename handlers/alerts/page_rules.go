@@ -59,7 +59,6 @@ func (p Pages) RulePage(c *gin.Context) {
 	p.showRuleForm(c, http.StatusOK, r, v)
 }
 
-// formOf returns the form of a stored rule.
 func formOf(r alerts.Rule) views.RuleForm {
 	return views.RuleForm{
 		Name: r.Name, Failures: strconv.Itoa(r.AfterFailures), Minutes: strconv.Itoa(r.AfterMinutes), Repeat: strconv.Itoa(r.RepeatMinutes),

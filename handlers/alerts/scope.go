@@ -20,7 +20,6 @@ const (
 	maxChosen  = 501 // entries read from a list of a form; the store refuses more than 500
 )
 
-// postedScope returns the scope in a posted form.
 func postedScope(c *gin.Context) alerts.Scope {
 	tags := strings.Split(c.PostForm("tags"), ",")
 	for i := range tags {

@@ -97,7 +97,6 @@ type listPagesInput struct {
 	Until    string `query:"until" format:"date" example:"2025-03-31" doc:"Latest day, in UTC"`
 }
 
-// filter parses the filter of a list of pages.
 func (in listPagesInput) filter() (f crawl.PageFilter, err error) {
 	f = crawl.PageFilter{Query: in.Query, SourceID: in.SourceID, Language: in.Language}
 	for _, day := range []struct {

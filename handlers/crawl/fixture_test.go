@@ -14,7 +14,6 @@ import (
 // hostile is a text that runs as a script if it is not escaped.
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
-// site is a server with its crawl store.
 type site struct {
 	*apptest.App
 	Crawl *crawl.Store

@@ -85,7 +85,6 @@ var labels = map[string]string{
 	"allowed_domains": "Allowed domains", "interval_minutes": "Schedule", "max_retries": "Retries", "retry_backoff_seconds": "Retry delay",
 }
 
-// sourceFormOf parses the form of a source.
 func sourceFormOf(c *gin.Context) views.SourceForm {
 	return views.SourceForm{
 		Name: c.PostForm("name"), Depth: c.PostForm("max_depth"), RateLimit: c.PostForm("rate_limit_ms"),

@@ -18,7 +18,6 @@ const (
 	metricsInterval = 10 * time.Second
 )
 
-// statusEvent is a status change of a job.
 type statusEvent struct {
 	JobID     string        `json:"job_id"`
 	Status    string        `json:"status"`
@@ -31,7 +30,6 @@ type statusDetails struct {
 	NextRunAt    *time.Time `json:"next_run_at"`
 }
 
-// progressEvent is the progress of an execution.
 type progressEvent struct {
 	JobID        string    `json:"job_id"`
 	ExecutionID  string    `json:"execution_id"`
@@ -42,7 +40,6 @@ type progressEvent struct {
 	Timestamp    time.Time `json:"timestamp"`
 }
 
-// completedEvent is the end of an execution.
 type completedEvent struct {
 	JobID        string    `json:"job_id"`
 	ExecutionID  string    `json:"execution_id"`
@@ -81,7 +78,6 @@ func executionEvent(e crawl.Execution) middleware.StreamEvent {
 	}}
 }
 
-// healthEvent is the health of the program.
 type healthEvent struct {
 	Service   string    `json:"service"`
 	Status    string    `json:"status"`  // healthy or unhealthy
@@ -104,7 +100,6 @@ func (d *Deps) HealthEvents(c *gin.Context) {
 	})
 }
 
-// metricEvent is the value of a metric.
 type metricEvent struct {
 	Metric    string    `json:"metric"`
 	Value     float64   `json:"value"`

@@ -19,7 +19,6 @@ const (
 	logBatch        = 1000 // lines sent at once
 )
 
-// logEvent is a log line in an event stream.
 type logEvent struct {
 	JobID       string    `json:"job_id"`
 	ExecutionID string    `json:"execution_id"`

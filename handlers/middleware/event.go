@@ -19,7 +19,6 @@ type StreamEvent struct {
 	Data any    // sent as one line of JSON
 }
 
-// text returns the event in the format of the stream.
 func (e StreamEvent) text() ([]byte, error) {
 	data, err := json.Marshal(e.Data)
 	if err != nil {

@@ -114,7 +114,6 @@ type Report struct {
 	checks []checked
 }
 
-// checked is the result of a check.
 type checked struct {
 	HealthCheck
 	state any

@@ -113,7 +113,6 @@ func (s *Streams) isStopping() bool {
 	}
 }
 
-// stream is one response.
 type stream struct {
 	*Streams
 	c       *gin.Context
@@ -244,7 +243,6 @@ func (t *stream) limit() { _ = t.control.SetWriteDeadline(time.Now().Add(t.timeo
 
 const streamKey = "stream"
 
-// isStream reports whether the response is a stream.
 func isStream(c *gin.Context) bool {
 	_, ok := c.Get(streamKey)
 	return ok

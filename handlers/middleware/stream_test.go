@@ -25,7 +25,6 @@ import (
 
 type poll = func(ctx context.Context, after string) ([]StreamEvent, bool, error)
 
-// streamed is a server with one stream.
 type streamed struct {
 	*httptest.Server
 	streams  *Streams

@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// shortURL returns the URL of a short link.
 func shortURL(base, key string) string { return base + "/s/" + key }
 
 // shortHostURL returns the URL of a short link at SHORT_HOST, with the scheme and port

@@ -82,7 +82,6 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// formOf reads the form.
 func formOf(c *gin.Context) views.Form {
 	return views.Form{
 		LongURL: c.PostForm("long_url"), Key: strings.TrimSpace(c.PostForm("short_key")), Title: c.PostForm("title"),

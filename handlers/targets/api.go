@@ -175,7 +175,6 @@ type expectChanges struct {
 	MaxLatencyMS api.Member[int]    `json:"max_latency_ms,omitempty" minimum:"1" maximum:"300000" example:"2000" doc:"Maximum response time, in milliseconds. null removes the limit"`
 }
 
-// apply returns e with the changes.
 func (c expectChanges) apply(e targets.Expect) targets.Expect {
 	c.Status.Set(&e.Status)
 	c.Keyword.Set(&e.Keyword)

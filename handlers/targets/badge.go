@@ -17,7 +17,6 @@ import (
 // badgeCSP lets a badge load and run nothing.
 const badgeCSP = "default-src 'none'; sandbox"
 
-// badgeOperations describes Badge.
 var badgeOperations = []middleware.Operation{
 	badgeOperation("/badge/:target/:kind", "get-badge", "Get a badge of a target",
 		"An SVG image. Uptime covers 30 days, response time 24 hours.",

@@ -30,7 +30,6 @@ func isDown(targets.Target) targets.Checked {
 	return targets.Checked{Result: targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, LatencyMS: 7, Error: "unexpected status 503"}}
 }
 
-// withPassword sets a password.
 var withPassword = apptest.Set("ADMIN_PASSWORD", "correct horse")
 
 // check records results of a target, one second apart. It makes the target due before
@@ -44,7 +43,6 @@ func check(s *apptest.App, id string, found ...targets.Result) {
 	}
 }
 
-// publish adds a status page of targets.
 func publish(s *apptest.App, slug, title string, ts ...targets.Target) targets.StatusPage {
 	s.Helper()
 	e := targets.PageSettings{Slug: slug, Title: title, Description: "What we run."}

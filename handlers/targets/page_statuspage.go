@@ -59,7 +59,6 @@ func (p Pages) StatusPage(c *gin.Context) {
 	p.ShowCached(c, http.StatusOK, statusCacheControl, whole)
 }
 
-// feedOperation describes StatusFeed.
 var feedOperation = middleware.Operation{
 	Methods: []string{http.MethodGet}, Path: "/status/:slug/feed", ID: "get-status-feed", Tag: groupStatusPages, Public: true,
 	Summary: "Get the feed of a status page", Description: "An Atom feed of the outages of its targets.",

@@ -10,7 +10,6 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// metrics are the metrics of alerts.
 type metrics struct {
 	store      *alerts.Store
 	deliveries *prometheus.CounterVec

@@ -2,7 +2,6 @@ package crawl
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// archiveMetrics are the metrics of the archiver.
 type archiveMetrics struct {
 	copies      *prometheus.CounterVec // by outcome
 	storedBytes prometheus.Counter

@@ -192,7 +192,6 @@ func (b *breaker) unused() {
 	b.probing = false
 }
 
-// succeeded resets the breaker.
 func (b *breaker) succeeded() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

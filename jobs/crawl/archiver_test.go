@@ -26,7 +26,6 @@ import (
 	"linkwatch/outbound"
 )
 
-// keeper is an archiver with its metrics.
 type keeper struct {
 	*crawljobs.Archiver
 	t   *testing.T

@@ -9,7 +9,6 @@ import (
 	"linkwatch/models/crawl/archive"
 )
 
-// hashed is a copy with the hash of its body.
 type hashed struct {
 	Copy
 	hash crawl.BodyHash

@@ -39,7 +39,6 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	}
 }
 
-// describe copies the content of a document to a page.
 func describe(to *crawl.Page, p content.Document) {
 	to.Title, to.Description, to.Language, to.NoIndex, to.Canonical = p.Title, p.Description, p.Language, p.NoIndex, p.Canonical
 	to.OpenGraph, to.ContentHash, to.LinksFound = crawl.OpenGraph(p.OG), p.Hash, len(p.Links)

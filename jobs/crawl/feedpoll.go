@@ -60,7 +60,6 @@ func (p *feedPoll) refused(ctx context.Context, err error) dispatch.Outcome {
 	return p.fail(e.Error())
 }
 
-// read handles a response.
 func (p *feedPoll) read(res *outbound.Response) dispatch.Outcome {
 	status := res.StatusCode
 	if isRedirect(status) {

@@ -14,7 +14,6 @@ import (
 	"linkwatch/outbound"
 )
 
-// fetched is the result of one request.
 type fetched struct {
 	crawl.Result
 	delay       time.Duration // between two requests to the host
@@ -136,7 +135,6 @@ func (f *fetched) failed(ctx context.Context, err error, now models.Time) {
 	f.LogLine = crawl.FormatLogLine(now, "warn", "not fetched", "error", f.Reason, "attempt", f.Entry.Attempts+1, "url", lastURL(f.Entry.URL))
 }
 
-// read handles a response.
 func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, duration time.Duration) {
 	e, status := f.Entry, res.StatusCode
 	switch {
@@ -233,7 +231,6 @@ func (q *queue) unchanged(ctx context.Context, f *fetched) {
 	q.followStored(f, p)
 }
 
-// followStored follows the links that are stored with a page.
 func (q *queue) followStored(f *fetched, p crawl.Page) {
 	if f.Entry.Depth >= f.Entry.Crawl.MaxDepth {
 		return

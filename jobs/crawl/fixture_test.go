@@ -86,7 +86,6 @@ func (i *instance) stop() {
 	i.heartbeat.Stop(ctx)
 }
 
-// site is a site that counts its requests.
 type site struct {
 	*httptest.Server
 	mu       sync.Mutex

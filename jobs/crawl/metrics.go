@@ -6,7 +6,6 @@ import (
 	"linkwatch/jobs/dispatch"
 )
 
-// metrics are the metrics of the crawler.
 type metrics struct {
 	dispatch.Metrics
 	fetches     *prometheus.CounterVec // by outcome

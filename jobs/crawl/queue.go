@@ -32,7 +32,6 @@ type queue struct {
 	taking  context.Context // done = send no new requests
 }
 
-// claimedHost is a claimed host with its results.
 type claimedHost struct {
 	crawl.HostBatch
 	loaded bool
@@ -245,7 +244,6 @@ func (q *queue) Try(ctx context.Context, h *claimedHost) dispatch.Outcome {
 	return q.after(h, f, duration)
 }
 
-// load loads the entries of a claimed host.
 func (q *queue) load(ctx context.Context, h *claimedHost) (err error) {
 	h.loaded, h.ends = true, time.Now().Add(crawl.MaxClaimTime)
 	n := crawl.MaxBatchEntries

@@ -200,7 +200,6 @@ func (s *scheduler) share(ctx context.Context, e crawl.Execution) {
 	}
 }
 
-// collect collects the metrics.
 func (s *scheduler) collect(ctx context.Context) error {
 	m, err := s.store.CollectMetrics(ctx)
 	if err != nil {
@@ -237,7 +236,6 @@ func (s *scheduler) release(working context.Context) {
 	}
 }
 
-// memoryInUse returns the memory in use, in MiB.
 func memoryInUse() int64 {
 	sample := []runtimemetrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	runtimemetrics.Read(sample)

@@ -66,7 +66,6 @@ func TestSyncWithASourceManager(t *testing.T) {
 	}
 }
 
-// newRedis returns a client of TEST_REDIS_URL.
 func newRedis(t *testing.T) *redis.Client {
 	t.Helper()
 	address := os.Getenv("TEST_REDIS_URL")

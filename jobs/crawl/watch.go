@@ -31,17 +31,14 @@ func newWatch(running func(context.Context, map[int64]bool) (map[int64]bool, err
 	return &watch{running: running, crawls: map[int64]*watched{}}
 }
 
-// watchedRequest is a request of a crawl.
 type watchedRequest struct {
 	crawl  context.Context
 	stop   func() bool
 	cancel context.CancelFunc
 }
 
-// crawlEnded reports whether the crawl has ended.
 func (l watchedRequest) crawlEnded() bool { return l.crawl.Err() != nil }
 
-// done ends the request.
 func (l watchedRequest) done() { l.stop(); l.cancel() }
 
 // startRequest returns a context for a request of a crawl. The context is cancelled with ctx and when the crawl ends.

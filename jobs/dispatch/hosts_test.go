@@ -82,7 +82,6 @@ func (q hostsTest) none(c class) {
 	}
 }
 
-// end ends an item that took a time.
 func (q hostsTest) end(e *entry[*item], took time.Duration) { q.done(e, e.start.Add(took)) }
 
 func (q hostsTest) empty() {

@@ -46,7 +46,6 @@ type storeState[T any] struct {
 	uncertain bool
 }
 
-// finished adds an item to store.
 func (s *storeState[T]) finished(item T) {
 	if len(s.done) == 0 {
 		s.doneAt = time.Now().Add(finishAfter)
@@ -62,7 +61,6 @@ func (s *storeState[T]) startOver() {
 	s.done, s.released, s.uncertain, s.pollAt = nil, nil, true, time.Time{}
 }
 
-// call is one call of the store.
 type call[T any] struct {
 	holder    lease.ID
 	finish    []T

@@ -73,7 +73,6 @@ func numbered(base string, n int) (urls []string) {
 	return urls
 }
 
-// all returns the links by URL.
 func (w world) all(t *testing.T) map[string]links.Link {
 	t.Helper()
 	page, err := w.List(t.Context(), links.Filter{Shown: links.ShowAll}, models.Page{Number: 1, Size: 100})

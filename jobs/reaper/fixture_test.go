@@ -173,7 +173,6 @@ func (f fixture) of(kind string) cleanup.Totals {
 	return cleanup.Totals{}
 }
 
-// batches notes the batches of all kinds.
 type batches struct {
 	mu     sync.Mutex
 	kind   []string
@@ -209,7 +208,6 @@ func noted[T any](b *batches, kind string, remove func(T, int) (int64, error), a
 	}
 }
 
-// watch notes the batches of a kind.
 func (f fixture) watch(b *batches, kind string, after func() error) {
 	of := &f.kinds[f.at(kind)]
 	of.Remove = noted(b, kind, of.Remove, after)

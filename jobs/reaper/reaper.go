@@ -68,7 +68,6 @@ type reaper struct {
 	rows  *prometheus.CounterVec
 }
 
-// task is the work of one run for a kind.
 type task struct {
 	cleanup.Run
 	spec    cleanup.Kind

@@ -18,7 +18,6 @@ import (
 
 const goodPassword = "correct horse battery"
 
-// store is a Store with a test clock.
 type store struct {
 	*accounts.Store
 	testing.TB
@@ -43,7 +42,6 @@ func newStore(t testing.TB, db *models.DB, options ...func(*accounts.Options)) *
 	return &store{accounts.NewStore(db, clock.Now, o), t, db, clock}
 }
 
-// ctx returns a context with an account as the actor.
 func (s *store) ctx(u accounts.User) context.Context {
 	return models.WithActor(s.Context(), models.Actor{
 		ID: u.ID, Name: u.Username, Role: string(u.Role), Via: "session", SeesAll: u.SeesAll(), Address: "203.0.113.7", Request: "request-1",

@@ -50,7 +50,6 @@ func cleanScopes(scopes []string, maxRole Role) (Scopes, error) {
 	return slices.Compact(scopes), nil
 }
 
-// roleOf returns the role that a scope grants.
 func roleOf(scope string) Role {
 	_, verb, ok := strings.Cut(scope, ":")
 	if !ok {

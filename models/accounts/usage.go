@@ -36,7 +36,6 @@ type usageBuffer struct {
 // failure identifies failed attempts that are counted in one audit entry.
 type failure struct{ action, actor, address, subject string }
 
-// tokenUse is the last use of a token.
 type tokenUse struct {
 	at      models.Time
 	address string

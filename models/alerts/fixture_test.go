@@ -17,7 +17,6 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// world is a store with a fake clock.
 type world struct {
 	*testing.T
 	*alerts.Store
@@ -43,7 +42,6 @@ func (f *facts) StatusPages(context.Context, []string) (map[string][]string, err
 	return f.pages, nil
 }
 
-// The event types of the tests.
 var types = []event.Type{
 	{Kind: "target.down", Severity: event.Critical, Label: "Target down", Subject: "target", Noun: "target", Verb: "is down", PluralVerb: "are down", EndsAs: "target.up", Default: true},
 	{Kind: "target.up", Severity: event.Info, Label: "Target up", Subject: "target", Noun: "target", Verb: "is up again", PluralVerb: "are up again", Default: true},

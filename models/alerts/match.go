@@ -80,7 +80,6 @@ func lookUp(ctx context.Context, of map[string][]string, facts func(context.Cont
 	return all, nil
 }
 
-// matches reports whether a scope includes a subject.
 func (m matcher) matches(sc Scope, sub subject) bool {
 	if sc.All() {
 		return true
@@ -132,7 +131,6 @@ func (s *Store) settings(tx *gorm.DB, now models.Time) (set settings, err error)
 	return set, err
 }
 
-// active returns the maintenance windows that are active at now.
 func (s *Store) active(tx *gorm.DB, now models.Time) (active []activeWindow, err error) {
 	found, err := all[Maintenance](tx, windows)
 	if err != nil {

@@ -12,12 +12,10 @@ import (
 	"linkwatch/models/event"
 )
 
-// as returns the context of an editor.
 func (w *world) as(name string) context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: name, Via: "session"})
 }
 
-// admin returns the context of an admin.
 func (w *world) admin() context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: "root", Via: "session", SeesAll: true})
 }

@@ -65,7 +65,6 @@ func newChaos(w *world, rnd *rand.Rand) *chaos {
 	return c
 }
 
-// conditions returns random conditions.
 func (c *chaos) conditions(r *alerts.Rule) {
 	r.AfterFailures, r.AfterMinutes, r.RepeatMinutes = 1+c.rnd.IntN(2), c.rnd.IntN(3), 5*c.rnd.IntN(2)
 }

@@ -124,7 +124,6 @@ type alertSubjectKey struct {
 	subject string
 }
 
-// batch processes a batch of events.
 type batch struct {
 	store *Store
 	tx    *gorm.DB

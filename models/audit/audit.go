@@ -110,7 +110,6 @@ func Several(kind string, ids []string) (Subject, Values) {
 	return Subject{Kind: kind}, Values{"count": len(ids), "ids": ids[:min(len(ids), MaxSubjects)]}
 }
 
-// changedValues returns the values that differ.
 func changedValues(before, after Values) (b, a Values) {
 	if before == nil || after == nil {
 		return before, after

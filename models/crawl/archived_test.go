@@ -21,7 +21,6 @@ func bodyHash(s string) crawl.BodyHash { return sha256.Sum256([]byte(s)) }
 // bodyBytes is the size of each body in a pack.
 const bodyBytes = 100
 
-// pack reserves a pack with bodies.
 func (w *world) pack(bodies ...string) crawl.StoredPack {
 	w.Helper()
 	w.packs++
@@ -45,7 +44,6 @@ func (w *world) archive(p crawl.Page, body string) {
 	w.archiveAll(p, body)
 }
 
-// archiveAll stores copies of a page in one pack.
 func (w *world) archiveAll(p crawl.Page, bodies ...string) (pack crawl.StoredPack) {
 	w.Helper()
 	var copies []crawl.NewCopy

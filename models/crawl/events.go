@@ -74,7 +74,6 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 	return storeEvents(b.tx, events...)
 }
 
-// sourceEvent is an event of a source.
 type sourceEvent struct {
 	sourceSeq int64
 	event     event.Event

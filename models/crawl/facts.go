@@ -80,7 +80,6 @@ type lookup struct {
 	linked  map[int]bool       // slots with an entry in the last crawls
 }
 
-// requestedURL is a requested URL.
 type requestedURL struct {
 	given, canonical, host string
 	forms                  []string    // normalized: as given, and with or without a trailing slash
@@ -112,7 +111,6 @@ func newAsked(given string) (a requestedURL, ok bool) {
 	return a, true
 }
 
-// isSamePage reports whether a URL belongs to the requested page.
 func (a requestedURL) isSamePage(url string) bool {
 	u, err := models.ParseURL("url", url)
 	return err == nil && u.Canonical == a.canonical
@@ -176,7 +174,6 @@ func (l *lookup) findSources() error {
 	return err
 }
 
-// pageFound is a stored page.
 type pageFound struct {
 	Slot int
 	Page
@@ -216,7 +213,6 @@ func (l *lookup) eachForm(do func(slot int, url string, a requestedURL)) {
 	}
 }
 
-// lastCrawl is one of the last crawls of a source.
 type lastCrawl struct {
 	JobSeq, SourceSeq, CrawlSeq int64
 	Whole                       bool // completed, and its frontier is still stored
@@ -266,7 +262,6 @@ func (l *lookup) eachCrawl(do func(slot int, url string, crawl int64)) {
 
 const entryColumns = "r.slot, u.crawl_seq, u.source_seq, u.url, u.status, u.last_error, u.updated_at"
 
-// entryFound is an entry of the frontier.
 type entryFound struct {
 	Slot                int
 	CrawlSeq, SourceSeq int64
@@ -345,7 +340,6 @@ func (l *lookup) facts(i int) PageFacts {
 	return f
 }
 
-// form returns the facts of one form of a URL.
 func (l *lookup) form(a requestedURL, slot int) PageFacts {
 	f := PageFacts{Words: -1}
 	if p, ok := l.pages[slot]; ok {

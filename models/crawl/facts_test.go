@@ -97,7 +97,6 @@ func (w *world) fetchAll(changes map[string]func(*crawl.Result), links ...string
 	}
 }
 
-// Changes of a result.
 func status(code int) func(*crawl.Result) {
 	return func(r *crawl.Result) {
 		r.Page.StatusCode, r.Status, r.Reason, r.Broken = code, crawl.EntryFailed, fmt.Sprint("status ", code), true

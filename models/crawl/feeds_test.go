@@ -14,7 +14,6 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// feed adds a feed.
 func (w *world) feed(url string) crawl.Feed {
 	w.Helper()
 	f, created, err := w.AddFeed(w.Context(), url, "")
@@ -25,7 +24,6 @@ func (w *world) feed(url string) crawl.Feed {
 	return f
 }
 
-// again loads a feed again.
 func (w *world) again(f crawl.Feed) crawl.Feed {
 	w.Helper()
 	f, err := w.Feed(w.Context(), f.ID())
@@ -33,7 +31,6 @@ func (w *world) again(f crawl.Feed) crawl.Feed {
 	return f
 }
 
-// claimFeeds claims all due feeds.
 func (w *world) claimFeeds() []crawl.ClaimedFeed {
 	w.Helper()
 	feeds, _, err := w.ClaimFeeds(w.Context(), w.me, 100)

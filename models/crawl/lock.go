@@ -71,7 +71,6 @@ func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked boo
 	return js[0], true, nil
 }
 
-// begin stores the execution of a locked job.
 func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 	now := s.clock.Now()
 	e := Execution{

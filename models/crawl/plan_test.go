@@ -205,7 +205,6 @@ func TestFactsReadByIndex(t *testing.T) {
 	})
 }
 
-// explained returns the plan of a statement.
 func (w *world) explained(explain string, s modelstest.Statement) string {
 	w.Helper()
 	var steps []map[string]any

@@ -62,7 +62,6 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 	return n, err
 }
 
-// ended is an execution whose crawl has ended.
 type ended struct{ Seq, CrawlSeq int64 }
 
 // reapFrontierOf deletes up to limit entries of the crawl of an execution. When none are left, it clears the execution's

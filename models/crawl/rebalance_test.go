@@ -40,7 +40,6 @@ func unevenPlan(seed uint64, n int) []crawl.PlannedJob {
 	return jobs
 }
 
-// scoreOf returns the score of a plan.
 func scoreOf(now time.Time, jobs []crawl.PlannedJob) float64 {
 	l := crawl.NewLoad(now)
 	for _, j := range jobs {

@@ -7,7 +7,6 @@ import (
 	"linkwatch/models"
 )
 
-// pageKey identifies a page.
 type pageKey struct {
 	source int64
 	hash   hash

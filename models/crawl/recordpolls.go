@@ -93,7 +93,6 @@ func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, e
 	return entries, nil
 }
 
-// pollBatch is a transaction that stores polls.
 type pollBatch struct {
 	s          *Store
 	tx         *gorm.DB
@@ -155,7 +154,6 @@ func (b *pollBatch) move() error {
 	return err
 }
 
-// feedEntryKey identifies an entry of a feed.
 type feedEntryKey struct {
 	feed int64
 	hash hash
@@ -245,7 +243,6 @@ func (b *pollBatch) forget() error {
 			FROM {rows} AS r CROSS JOIN feed_entries AS e WHERE e.feed_seq = r.seq) AS placed WHERE place > ?)`, maxSeenEntries).Error
 }
 
-// feeds updates the feeds.
 func (b *pollBatch) feeds() error {
 	rows := models.NewRows(`seq bigint, is_read boolean, title text, etag text, last_modified text, next_poll_at bigint, failures bigint, last_error text, found bigint`)
 	for _, p := range b.polls {

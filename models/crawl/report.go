@@ -75,7 +75,6 @@ func (s *Store) NextReport(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// reported is a page as a report reads it.
 type reported struct {
 	Page
 	Linked []PageLink `gorm:"-"` // broken links
@@ -120,7 +119,6 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 	return next == nil, nil
 }
 
-// linked returns the broken links of a page.
 func (r *Report) linked(p Page) (out []PageLink) {
 	for l, err := range p.EachLink() {
 		if err == nil && r.broken[hashOf(l.URL)] != "" {

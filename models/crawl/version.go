@@ -80,7 +80,6 @@ func (p *Page) change(old storedState) (c Change) {
 // broken reports whether the response is an error. The stored content is then kept.
 func (p Page) broken() bool { return p.StatusCode >= http.StatusBadRequest }
 
-// storedState is the stored state of a page.
 type storedState struct {
 	Seq, SourceSeq, CrawlSeq, Revision   int64
 	URLHash                              []byte
@@ -195,7 +194,6 @@ func (b *batch) permanentRedirects() error {
 	return err
 }
 
-// newVersion is a new version of a page to store.
 type newVersion struct {
 	Page
 	change Change

@@ -18,7 +18,6 @@ func (w *world) as(name string) context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: name, Via: "session"})
 }
 
-// admin returns a context of an admin.
 func (w *world) admin() context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: "root", Via: "session", SeesAll: true})
 }

@@ -11,7 +11,6 @@ import (
 	"linkwatch/models"
 )
 
-// draft is a validated New.
 type draft struct {
 	New
 	canonical string
@@ -205,7 +204,6 @@ func preferShared(ls []Link) map[string]Link {
 	return first
 }
 
-// link returns the row of a new link.
 func (d draft) link(now models.Time) Link {
 	created := now
 	if !d.CreatedAt.IsZero() && d.CreatedAt.Before(now.Time) {

@@ -122,7 +122,6 @@ func detach(tx *gorm.DB, ls []Link, tags [][]Tag) error {
 	return deleteUnused(tx, d.tags())
 }
 
-// loadTags loads the tags of links in one query.
 func loadTags(tx *gorm.DB, ls []Link) error {
 	if len(ls) == 0 {
 		return nil

@@ -99,7 +99,6 @@ func unresolvable(err error) error {
 	}
 }
 
-// setMetadata sets the metadata of a link from its page.
 func (l *Link) setMetadata(p Page) {
 	l.FetchedTitle, l.OpenGraph = p.Title, p.OpenGraph
 	if l.Title = l.OwnTitle; l.Title == "" {

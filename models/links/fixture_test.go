@@ -91,7 +91,6 @@ func newFixture(t *testing.T, db *models.DB) fixture {
 	return f
 }
 
-// instance returns the lease of a running instance.
 func (f fixture) instance(name string) lease.ID {
 	f.Helper()
 	return modelstest.Lease(f, f.db, name)
@@ -127,7 +126,6 @@ func (f fixture) release(after time.Duration, ls ...links.Claimed) {
 	f.must(f.Release(f.Context(), releases(after, ls)...))
 }
 
-// releases returns items to release.
 func releases[T any](after time.Duration, items []T) (out []lease.Released[T]) {
 	for _, i := range items {
 		out = append(out, lease.Released[T]{Item: i, After: after})
@@ -173,7 +171,6 @@ func (f fixture) add(url string, tags ...string) links.Link {
 	return l
 }
 
-// titled adds a link with a title.
 func (f fixture) titled(url, title string, tags ...string) links.Link {
 	f.Helper()
 	f.web.set(url, links.Page{Status: 200, URL: url, Title: title})

@@ -104,7 +104,6 @@ func TestReapRefreshes(t *testing.T) {
 	})
 }
 
-// words returns link_words.
 func (t fixture) words() (words []string) {
 	t.Helper()
 	t.must(t.db.Read(t.Context()).Raw("SELECT word FROM link_words ORDER BY word").Scan(&words).Error)

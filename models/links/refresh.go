@@ -23,7 +23,6 @@ func refetch(ctx context.Context, fetch Fetcher, l Link) (result, error) {
 	return newResult(ctx, l, page, err)
 }
 
-// refreshRow is a row of link_refreshes.
 type refreshRow struct {
 	ID        string
 	Total     int

@@ -73,7 +73,6 @@ func docOf(l Link) doc {
 	return d
 }
 
-// selection is a query with filters.
 type selection struct {
 	query Query
 	exact map[string]bool // names in query.Tags that match a tag exactly

@@ -91,7 +91,6 @@ func (postgresIndex) unused(tx *gorm.DB, words []string) (out []string, err erro
 	return out, err
 }
 
-// condition is an SQL condition with its arguments.
 type condition struct {
 	sql  string
 	args []any
@@ -153,7 +152,6 @@ func visibleIn(s selection) condition {
 
 func not(c condition) condition { return condition{"NOT " + c.sql, c.args} }
 
-// conditionsOf requires each word in one of the fields.
 func conditionsOf(words []Word, fields ...string) condition {
 	and := []condition{{sql: "TRUE"}}
 	for _, w := range words {

@@ -15,7 +15,6 @@ import (
 // keepChanges is how long a change can be undone.
 const keepChanges = models.Day
 
-// changeRow is a row of link_changes.
 type changeRow struct {
 	ID        string
 	Action    string

@@ -12,8 +12,7 @@ import (
 
 const (
 	// activeTTL is the TTL of an entry with a destination.
-	activeTTL = time.Hour
-	// unknownTTL is the TTL of an unknown key.
+	activeTTL  = time.Hour
 	unknownTTL = 10 * time.Second
 	// graceTTL is how long a cache keeps an entry beyond its expiry, so that a visit can
 	// replace it by a tombstone without a query.

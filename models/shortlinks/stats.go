@@ -8,7 +8,6 @@ import (
 	"linkwatch/models"
 )
 
-// maxStatsReferrers is the number of referrers that Stats returns.
 const maxStatsReferrers = 50
 
 // Day is the visits of one day (UTC).

@@ -169,7 +169,6 @@ func visible(tx *gorm.DB) *gorm.DB {
 	return tx.Model(&ShortLink{}).Where(condition, args...)
 }
 
-// first returns the first short link of a query.
 func first(q *gorm.DB) (l ShortLink, ok bool, err error) {
 	res := q.Limit(1).Find(&l)
 	if res.Error != nil {

@@ -15,7 +15,6 @@ import (
 	"linkwatch/models/sites"
 )
 
-// fixture is a store with a test clock.
 type fixture struct {
 	*testing.T
 	*sites.Store

@@ -20,7 +20,6 @@ var many = sites.Limits{
 	InspectionsPerDay: 1000, InspectionsPerMinute: 1000, Concurrency: 1000,
 }
 
-// ledger is a store with limits and a test clock.
 type ledger struct {
 	*testing.T
 	*sites.Store

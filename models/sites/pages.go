@@ -152,7 +152,6 @@ func (f Filter) query(w Website) query {
 	return q
 }
 
-// queuedForGoogle is the query of the pages queued for Google.
 func queuedForGoogle(where string, args []any) query {
 	return query{
 		parts: []string{"p.website_seq = ? AND p.queued_for_google AND p.status = 'pending' AND p.gone_at IS NULL" + where, "p.website_seq = ? AND p.queued_for_google AND p.status <> 'pending'" + where},

@@ -51,7 +51,6 @@ func Events() []event.Type {
 	}
 }
 
-// event returns an event of the target.
 func (t Target) event(k event.Kind, p event.Phase, severity event.Severity, at models.Time) event.Event {
 	return event.Event{
 		Kind: k, Phase: p, Severity: severity, SubjectKind: "target", SubjectID: t.ID, Name: t.DisplayTitle(), URL: t.CanonicalURL, Host: t.Host, At: at,

@@ -86,7 +86,6 @@ func (f fixture) get(id string) targets.Target {
 	return t
 }
 
-// claim claims all due targets.
 func (f fixture) claim() []targets.Target {
 	f.Helper()
 	ts, _, err := f.Claim(f.Context(), checker, 1000)
@@ -116,7 +115,6 @@ func (f fixture) only() targets.Target {
 	return ts[0]
 }
 
-// Results of checks.
 func up(latency int) targets.Result {
 	return targets.Result{StatusCode: 200, LatencyMS: latency, Attempts: 1}
 }

@@ -31,7 +31,6 @@ func (o Outage) Duration(now time.Time) time.Duration {
 	return o.EndedAt.Sub(o.StartedAt.Time)
 }
 
-// beginOutages starts an outage at each result.
 func beginOutages(tx *gorm.DB, rs []Result) error {
 	rows := models.NewRows("id text, target_seq bigint, started_at bigint, cause text")
 	for _, r := range rs {

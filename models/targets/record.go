@@ -100,7 +100,6 @@ func (s *Store) Record(ctx context.Context, done ...Checked) error {
 	return nil
 }
 
-// markMaintenance marks the checks of targets that are in maintenance.
 func (s *Store) markMaintenance(ctx context.Context, done []Checked) error {
 	all := make([]Target, len(done))
 	for i, c := range done {

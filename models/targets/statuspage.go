@@ -188,7 +188,6 @@ func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []pageTa
 	return p.settings(ids), nil
 }
 
-// pageTarget is a target on a status page.
 type pageTarget struct {
 	Seq     int64
 	ID      string

@@ -84,7 +84,6 @@ func (s *Store) ByURL(ctx context.Context, canonicalURL string) (t Target, ok bo
 	return s.loadOne(tx, byURL(tx, canonicalURL))
 }
 
-// byURL returns the query of ByURL.
 func byURL(tx *gorm.DB, canonicalURL string) *gorm.DB {
 	own, args := models.OwnScope(tx, "targets")
 	return notDeleted(tx).Where("canonical_url = ?", canonicalURL).Where(own, args...).Order("private_to").Limit(1)

@@ -43,7 +43,6 @@ func (e *Error) Error() string { return texts[e.Kind] }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.err }
 
-// requestKind returns the kind of a failed request.
 func requestKind(err error) Kind {
 	if outbound.ServiceError(err).Kind == outbound.KindBlocked {
 		return KindSettings // OUTBOUND_ALLOW_CIDRS

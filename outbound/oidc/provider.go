@@ -95,7 +95,6 @@ func (p *Provider) Close() {
 	p.client.CloseIdleConnections()
 }
 
-// userAgent is a RoundTripper that sets the User-Agent.
 type userAgent struct {
 	http.RoundTripper
 	name string

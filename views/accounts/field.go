@@ -42,7 +42,6 @@ func currentPassword(errs ui.Errors) field {
 	return field{Name: "current_password", Label: Labels["current_password"], Type: "password", Fill: "current-password", Max: "256", Error: errs["current_password"]}
 }
 
-// newPassword is the field for a new password.
 func newPassword(label string, errs ui.Errors) field {
 	return field{Name: "password", Label: label, Type: "password", Fill: "new-password", Max: "256", Hint: "At least 8 characters.", Error: errs["password"]}
 }

@@ -37,7 +37,6 @@ func via(via string) string {
 	return via
 }
 
-// device returns the browser of a session.
 func device(s accounts.Session) string {
 	if s.Device == "" {
 		return "Unknown device"

@@ -84,7 +84,6 @@ var systemLabels = map[string]string{
 
 func (f TokenForm) has(scope string) bool { return slices.Contains(f.Scopes, scope) }
 
-// expired reports whether a token has expired.
 func expired(p ui.Page, t accounts.Token) bool {
 	return !t.ExpiresAt.IsZero() && !p.Now.Before(t.ExpiresAt.Time)
 }

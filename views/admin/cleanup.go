@@ -23,7 +23,6 @@ type Cleanup struct {
 	Waiting int              // expired rows of Main, counted up to cleanup.MaxWaiting + 1
 }
 
-// kind returns a kind by its name.
 func (v Cleanup) kind(name string) cleanup.Kind {
 	for _, k := range v.Kinds {
 		if k.Kind == name {
@@ -36,7 +35,6 @@ func (v Cleanup) kind(name string) cleanup.Kind {
 // main returns a count of the main kind: "1 short link".
 func (v Cleanup) main(n int64) string { return ui.Count(n) + " " + v.Main.Noun(n) }
 
-// totals returns the totals of a kind.
 func (v Cleanup) totals(kind string) cleanup.Totals {
 	for _, t := range v.Totals {
 		if t.Kind == kind {

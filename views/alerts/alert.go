@@ -29,7 +29,6 @@ type moment struct {
 	text string
 }
 
-// moments returns the timeline of the alert.
 func (v Alert) moments() []moment {
 	a := v.Row.Alert
 	all := []moment{{a.StartedAt, "alert", "Started."}}
@@ -74,5 +73,4 @@ type Manage struct {
 	Now     models.Time
 }
 
-// silenced reports whether the alert is silenced now.
 func (v Alert) silenced() bool { return v.Row.Silenced(models.At(v.Now)) }

@@ -118,7 +118,6 @@ func (v PageDiff) hunks() (parts []hunk) {
 	return parts
 }
 
-// changeLabel is the label of a change.
 func changeLabel(c crawl.Change) string {
 	switch c {
 	case crawl.PageNew:

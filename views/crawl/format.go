@@ -75,7 +75,6 @@ func pauseText(s crawl.Source) string {
 	return ui.ResponseTime(s.RateLimitMS)
 }
 
-// hasNextRun reports whether a job waits for its next run.
 func hasNextRun(j crawl.Job) bool {
 	return !j.Held && !j.NextRunAt.IsZero() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled)
 }

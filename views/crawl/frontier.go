@@ -85,7 +85,6 @@ func (p FrontierPlace) otherFilters() []ui.Field {
 
 func (p FrontierPlace) filtered() bool { return p.EntryFilter != crawl.EntryFilter{} }
 
-// entryRowActions returns the actions of the row of an entry.
 func entryRowActions(e crawl.FrontierEntry) []bulkAction {
 	if e.CanRetry {
 		return entryActions

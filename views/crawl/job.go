@@ -85,7 +85,6 @@ func successRate(s crawl.JobStats) string {
 	return "–"
 }
 
-// figure is a value with its label.
 type figure struct{ label, value string }
 
 // figures returns the progress of the shown run.

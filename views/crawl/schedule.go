@@ -47,7 +47,6 @@ func (v Schedule) busiest() (most crawl.Slot) {
 	return most
 }
 
-// evenness describes a score.
 func evenness(score float64) string {
 	switch {
 	case score >= 0.9:
@@ -83,7 +82,6 @@ func slotLabel(s crawl.Slot) string {
 	return formatMinute(s.Start) + " to " + s.Start.Add(crawl.SlotLength).UTC().Format("15:04")
 }
 
-// chart returns the slots as a bar chart.
 func (v Schedule) chart() ui.BarChart {
 	most := v.busiest()
 	c := ui.BarChart{
@@ -121,7 +119,6 @@ func (v Schedule) hours() (all []hour) {
 	return all
 }
 
-// cell returns the text of the cell of a slot.
 func (h hour) cell(slot int) string {
 	if !h.has[slot] {
 		return "–"

@@ -19,6 +19,25 @@ func healthIcon(h links.Health) string {
 	return "unchecked"
 }
 
+// meaning describes a health of links, for tooltips of filters.
+func meaning(h links.Health) string {
+	switch h {
+	case links.OK:
+		return "The page responds"
+	case links.Moved:
+		return "The page redirects permanently"
+	case links.Blocked:
+		return "The site refuses automated requests, or its address is private"
+	case links.Suspect:
+		return fmt.Sprintf("Unreachable for less than %d days", links.DeadAfter)
+	case links.Dead:
+		return fmt.Sprintf("The page is gone, or unreachable for %d days", links.DeadAfter)
+	case links.Unchecked:
+		return "Not checked yet"
+	}
+	return ""
+}
+
 // explain returns the meaning of a link's health, and what happens next.
 func explain(l links.Link) string {
 	cause := l.LastError // "host not found"

@@ -35,7 +35,6 @@ func Path(text string) string {
 	return ui.WithQuery("/search", q)
 }
 
-// found returns the groups with hits.
 func (v Search) found() []Group {
 	return slices.DeleteFunc(slices.Clone(v.Groups), func(g Group) bool { return len(g.Hits) == 0 })
 }

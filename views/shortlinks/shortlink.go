@@ -143,7 +143,6 @@ const ticks = 4
 // maxDayBars is the largest number of days with one bar per day.
 const maxDayBars = 100
 
-// perBar returns the number of days per bar.
 func perBar(days int) int {
 	if days <= maxDayBars {
 		return 1
@@ -151,7 +150,6 @@ func perBar(days int) int {
 	return 8 // 50 bars for 400 days
 }
 
-// buckets returns one Day per bar.
 func (v ShortLink) buckets() []shortlinks.Day {
 	var all []shortlinks.Day
 	for group := range slices.Chunk(v.last(v.Place.Days), perBar(v.Place.Days)) {

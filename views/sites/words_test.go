@@ -6,7 +6,6 @@ import (
 	"linkwatch/models/sites"
 )
 
-// withGoogle is a website with Google credentials.
 var withGoogle = sites.Website{Credentials: []byte("sealed")}
 
 func TestIndexedShare(t *testing.T) {

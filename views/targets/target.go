@@ -191,7 +191,6 @@ func expiresOrExpired(t targets.Target, now time.Time) string {
 // ticks is the number of labels on the time axis.
 const ticks = 4
 
-// chart returns the chart of the history.
 func (v Target) chart() chart {
 	h := v.History
 	c := chart{

@@ -20,7 +20,6 @@ type BarChart struct {
 	Legend  templ.Component // nil = default legend
 }
 
-// class returns the CSS class of a part.
 func (c BarChart) class(part int) string {
 	if c.Classes == nil {
 		return "part-" + strconv.Itoa(part)
@@ -108,7 +107,6 @@ func (c BarChart) part(index int) string {
 	return d.String()
 }
 
-// shareWidth returns part as a percentage of whole.
 func shareWidth(part, whole int64) string {
 	if whole <= 0 {
 		return "0"

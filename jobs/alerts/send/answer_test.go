@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-// each formats each byte of a text.
 func bytesAs(format, text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {

@@ -29,7 +29,6 @@ const (
 	officeHooks = ".webhook.office.com"
 )
 
-// channel is a parsed channel URL.
 type channel struct {
 	kind     string // as in alerts.Channel
 	label    string // name of the service at the start of a sentence

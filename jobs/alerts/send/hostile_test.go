@@ -11,7 +11,6 @@ import (
 	"linkwatch/jobs/alerts/send"
 )
 
-// hostile is a message with hostile texts.
 var hostile = send.Message{
 	ID: "al_2\r\nBcc: evil@example.com", Title: "Down\r\nBcc: evil@example.com\x00\u202e<script>alert(1)</script> @everyone " + strings.Repeat("long ", 2000),
 	Text: "[click](https://evil.example) <https://evil.example|click> <!channel> @channel **bold**\x00\x1b[31m\u202e\r\n" + strings.Repeat("ä & <b>text</b> ", 2000),

@@ -79,7 +79,6 @@ func (m *Mail) Letters() []Letter {
 	return out
 }
 
-// session is one connection.
 type session struct {
 	mail   *Mail
 	letter Letter

@@ -63,7 +63,6 @@ func primaryTag(tag string) string {
 	return primary
 }
 
-// firstRunes returns the first n runes of a text.
 func firstRunes(text string, n int) string {
 	for i := range text {
 		if n == 0 {

@@ -108,7 +108,6 @@ func (e *statusError) Error() string {
 	return clip(text)
 }
 
-// asStatus returns the error response in an error.
 func asStatus(err error) (e *statusError, ok bool) { return errors.AsType[*statusError](err) }
 
 // status returns the status of the error response in an error; 0 = none.

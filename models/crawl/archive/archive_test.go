@@ -26,7 +26,6 @@ import (
 
 const secret = "hunter2hunter2"
 
-// folder returns an archive in a temporary folder.
 func folder(t *testing.T) (*archive.Archive, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new", "archive")
@@ -39,7 +38,6 @@ func folder(t *testing.T) (*archive.Archive, string) {
 	return a, dir
 }
 
-// bucket returns an archive in a bucket of a server.
 func bucket(t *testing.T, server http.Handler, timeout time.Duration) *archive.Archive {
 	t.Helper()
 	ts := httptest.NewServer(server)

@@ -83,7 +83,6 @@ func (p *Pack) Reset() {
 // OpenedPack is a pack that was read from the archive.
 type OpenedPack struct{ packed []byte }
 
-// unpack returns the body of a hash from its frame.
 func unpack(op string, frame []byte, h crawl.BodyHash) ([]byte, error) {
 	body, err := unpacker.DecodeAll(frame, nil)
 	if err != nil || HashOf(body) != h {

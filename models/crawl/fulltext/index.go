@@ -84,7 +84,6 @@ func Find(tx *gorm.DB, ix Index, q Query, f Filter, limit int) (seqs []int64, mo
 	return seqs, false, nil
 }
 
-// expr is a query for an engine.
 type expr struct {
 	Query
 	in  string     // mark of the part that must have the words; "" = any part

@@ -18,7 +18,6 @@ import (
 
 func randomKey() string { return fmt.Sprintf("test-%x", rand.Uint64()) }
 
-// reads returns a Load that returns an entry.
 func reads(e shortlinks.Entry) shortlinks.Load {
 	return func(context.Context, string) (shortlinks.Entry, time.Duration, error) { return e, time.Hour, nil }
 }

@@ -40,7 +40,6 @@ type Memory struct {
 	changed map[string]int64 // newest known version of each changed key
 }
 
-// cached is an entry in memory.
 type cached struct {
 	shortlinks.Entry
 	ttl  time.Duration

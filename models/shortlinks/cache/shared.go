@@ -38,7 +38,6 @@ type Shared struct {
 	hits, misses, errors atomic.Int64
 }
 
-// redisEntry is an entry in Redis.
 type redisEntry struct {
 	shortlinks.Entry
 	UpTo int64 `json:"up_to"` // cached.upTo
