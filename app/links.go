@@ -14,7 +14,7 @@ import (
 )
 
 // maxRequestFetches limits concurrent fetches for requests of users: saves, previews and refreshes. A fetch uses
-// up to some megabytes of memory. Further ones wait for requestFetchWait, then fail with 503.
+// up to some megabytes of memory. More fetches wait for requestFetchWait, then fail with 503.
 const (
 	maxRequestFetches = 16
 	requestFetchWait  = 5 * time.Second

@@ -91,7 +91,7 @@ func TestTokenErrorsNameTheFlag(t *testing.T) {
 		}
 	}
 	for flags, want := range map[string]string{
-		"--scope admin": "--scope: admin needs the role admin, but bob has the role viewer",
+		"--scope admin": "--scope: needs the role admin, but the account has the role viewer",
 		"--scope sing":  "--scope: must be one of",
 		"--name=":       "--name: must not be empty",
 	} {

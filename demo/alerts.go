@@ -55,7 +55,7 @@ func allAlerts(now time.Time) []madeAlert {
 
 // Alerts creates demo channels, rules, a maintenance window and alerts, and returns a summary. It disables the channels, so that nothing
 // is sent to them. opts are the options of the program's store.
-func Alerts(ctx context.Context, r *Run, opts alerts.Options) (did string, err error) {
+func Alerts(ctx context.Context, r *Run, opts alerts.Options) (summary string, err error) {
 	if !r.Fresh {
 		return "0 alerts", nil
 	}

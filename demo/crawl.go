@@ -50,8 +50,8 @@ func allCrawls() []madeCrawl {
 	}
 }
 
-// Crawls creates sources and jobs with their executions. did says how many.
-func Crawls(ctx context.Context, r *Run) (did string, err error) {
+// Crawls creates sources and jobs with their executions. summary has their numbers.
+func Crawls(ctx context.Context, r *Run) (summary string, err error) {
 	if !r.Fresh {
 		return "0 crawl jobs", nil
 	}

@@ -75,7 +75,7 @@ var visitors = []struct {
 }
 
 // ShortLinks generates short links with visits, and returns a summary.
-func ShortLinks(ctx context.Context, r *Run) (did string, err error) {
+func ShortLinks(ctx context.Context, r *Run) (summary string, err error) {
 	n := 0
 	if r.Fresh {
 		maker := newShortLinkMaker(r.DB, r.Now)

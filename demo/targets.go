@@ -96,7 +96,7 @@ const publicTargets = 9
 
 // Targets generates targets with history and a status page, and returns a summary.
 // retention is the retention of check results.
-func Targets(ctx context.Context, r *Run, retention time.Duration) (did string, err error) {
+func Targets(ctx context.Context, r *Run, retention time.Duration) (summary string, err error) {
 	n := 0
 	if r.Fresh {
 		n, err = newTargetMaker(r.DB, retention, r.Now).fill(ctx, r.Newest)

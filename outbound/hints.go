@@ -10,11 +10,11 @@ import (
 type hint uint8
 
 const (
-	invisible   hint = 1 << iota // the browser does not show it
-	unlikely                     // not main text, such as a menu
-	likely                       // may be main text; overrides unlikely
-	favored                      // raises the score
-	disfavoured                  // lowers the score
+	invisible  hint = 1 << iota // the browser does not show it
+	unlikely                    // not main text, such as a menu
+	likely                      // may be main text; overrides unlikely
+	favored                     // raises the score
+	disfavored                  // lowers the score
 )
 
 // hintWords are words in class and id attributes. They also match inside longer words, such as articleBody.
@@ -22,19 +22,19 @@ var hintWords = [...]struct {
 	word string
 	hint hint
 }{
-	{"ad-break", unlikely}, {"agegate", unlikely}, {"article", likely | favored}, {"banner", unlikely | disfavoured},
-	{"blog", favored}, {"body", likely | favored}, {"breadcrumb", unlikely}, {"byline", unlikely | disfavoured}, {"column", likely},
-	{"combx", unlikely | disfavoured}, {"comment", unlikely | disfavoured}, {"community", unlikely}, {"consent", unlikely | disfavoured},
-	{"contact", disfavoured}, {"content", likely | favored}, {"cookie", unlikely | disfavoured}, {"disqus", unlikely | disfavoured},
-	{"entry", favored}, {"extra", unlikely}, {"footer", unlikely | disfavoured}, {"gdpr", unlikely | disfavoured}, {"header", unlikely},
-	{"legends", unlikely}, {"main", likely | favored}, {"masthead", disfavoured}, {"media", disfavoured}, {"menu", unlikely}, {"meta", disfavoured},
-	{"navbar", unlikely}, {"newsletter", unlikely | disfavoured}, {"outbrain", unlikely | disfavoured}, {"page", favored},
-	{"pager", unlikely}, {"pagination", unlikely}, {"popup", unlikely}, {"post", favored}, {"promo", disfavoured},
-	{"recommend", unlikely | disfavoured}, {"related", unlikely | disfavoured}, {"remark", unlikely}, {"replies", unlikely}, {"rss", unlikely}, {"scroll", disfavoured},
-	{"shadow", likely}, {"share", disfavoured}, {"shopping", disfavoured}, {"shoutbox", unlikely | disfavoured}, {"sidebar", unlikely | disfavoured},
-	{"skyscraper", unlikely | disfavoured}, {"social", unlikely | disfavoured}, {"sponsor", unlikely | disfavoured}, {"story", favored},
-	{"subscribe", disfavoured}, {"supplemental", unlikely}, {"taboola", unlikely | disfavoured}, {"tags", disfavoured}, {"text", favored},
-	{"toolbar", unlikely | disfavoured}, {"widget", disfavoured},
+	{"ad-break", unlikely}, {"agegate", unlikely}, {"article", likely | favored}, {"banner", unlikely | disfavored},
+	{"blog", favored}, {"body", likely | favored}, {"breadcrumb", unlikely}, {"byline", unlikely | disfavored}, {"column", likely},
+	{"combx", unlikely | disfavored}, {"comment", unlikely | disfavored}, {"community", unlikely}, {"consent", unlikely | disfavored},
+	{"contact", disfavored}, {"content", likely | favored}, {"cookie", unlikely | disfavored}, {"disqus", unlikely | disfavored},
+	{"entry", favored}, {"extra", unlikely}, {"footer", unlikely | disfavored}, {"gdpr", unlikely | disfavored}, {"header", unlikely},
+	{"legends", unlikely}, {"main", likely | favored}, {"masthead", disfavored}, {"media", disfavored}, {"menu", unlikely}, {"meta", disfavored},
+	{"navbar", unlikely}, {"newsletter", unlikely | disfavored}, {"outbrain", unlikely | disfavored}, {"page", favored},
+	{"pager", unlikely}, {"pagination", unlikely}, {"popup", unlikely}, {"post", favored}, {"promo", disfavored},
+	{"recommend", unlikely | disfavored}, {"related", unlikely | disfavored}, {"remark", unlikely}, {"replies", unlikely}, {"rss", unlikely}, {"scroll", disfavored},
+	{"shadow", likely}, {"share", disfavored}, {"shopping", disfavored}, {"shoutbox", unlikely | disfavored}, {"sidebar", unlikely | disfavored},
+	{"skyscraper", unlikely | disfavored}, {"social", unlikely | disfavored}, {"sponsor", unlikely | disfavored}, {"story", favored},
+	{"subscribe", disfavored}, {"supplemental", unlikely}, {"taboola", unlikely | disfavored}, {"tags", disfavored}, {"text", favored},
+	{"toolbar", unlikely | disfavored}, {"widget", disfavored},
 }
 
 // hintsByLetter are the indexes of hintWords by their first letter.
@@ -104,7 +104,7 @@ func roleHints(role []byte) hint {
 	case "main", "article":
 		return likely | favored
 	case "menu", "menubar", "complementary", "navigation", "alert", "alertdialog", "dialog", "banner", "contentinfo", "search":
-		return unlikely | disfavoured
+		return unlikely | disfavored
 	}
 	return 0
 }

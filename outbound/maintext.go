@@ -89,7 +89,7 @@ func (n *node) weight() (w float32) {
 	if n.hints&favored != 0 {
 		w += 25
 	}
-	if n.hints&disfavoured != 0 {
+	if n.hints&disfavored != 0 {
 		w -= 25
 	}
 	return w

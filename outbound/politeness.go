@@ -24,9 +24,9 @@ type politeness struct {
 }
 
 type pause struct {
-	until time.Time
-	step  time.Duration // the last backoff without Retry-After; 0 = none
-	asked bool          // until comes from Retry-After
+	until      time.Time
+	step       time.Duration // the last backoff without Retry-After; 0 = none
+	fromHeader bool          // until comes from Retry-After
 }
 
 func newPoliteness(clock func() time.Time) *politeness {
@@ -38,7 +38,7 @@ func (p *politeness) allow(host string, insist bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h, ok := p.hosts[host]
-	if wait := h.until.Sub(p.clock()); ok && wait > 0 && (h.asked || !insist) {
+	if wait := h.until.Sub(p.clock()); ok && wait > 0 && (h.fromHeader || !insist) {
 		return &Error{Kind: KindThrottled, RetryAfter: wait, text: "rate limited by the host"}
 	}
 	return nil
@@ -53,7 +53,7 @@ func (p *politeness) note(host string, status int, retryAfter string) {
 	paused := known && now.Before(h.until)
 	if !isThrottled(status) {
 		// A response during a Retry-After belongs to an earlier request and does not end the backoff.
-		if !paused || !h.asked {
+		if !paused || !h.fromHeader {
 			delete(p.hosts, host)
 		}
 		return
@@ -62,10 +62,10 @@ func (p *politeness) note(host string, status int, retryAfter string) {
 		if until := now.Add(wait); !paused || until.After(h.until) {
 			h.until = until
 		}
-		h.asked = true
+		h.fromHeader = true
 	} else if !paused { // concurrent failures count as one
 		h.step = min(max(firstBackoff, 2*h.step), maxBackoff)
-		h.until, h.asked = now.Add(h.step), false
+		h.until, h.fromHeader = now.Add(h.step), false
 	}
 	if !known && len(p.hosts) >= maxHosts {
 		p.evict(now)

@@ -45,7 +45,7 @@ type Verdict struct {
 	Delay     time.Duration // between requests to the host (Crawl-delay), at most a minute; 0 = none
 	Reason    string        // of a refusal, such as "disallowed by robots.txt"; contains no address
 	Temporary bool          // refused because robots.txt is unavailable
-	Asked     bool          // robots.txt was just requested, so the next request to the host must wait for Delay
+	Fetched   bool          // robots.txt was just requested, so the next request to the host must wait for Delay
 }
 
 // robotsEntry is the cached robots.txt of one origin.
@@ -79,19 +79,19 @@ func (r *Robots) Check(ctx context.Context, rawURL string) (Verdict, error) {
 	if !ok {
 		return Verdict{Reason: "invalid URL"}, ctx.Err()
 	}
-	e, asked, err := r.entry(ctx, u.Scheme+"://"+u.Host)
+	e, fetched, err := r.entry(ctx, u.Scheme+"://"+u.Host)
 	if err != nil {
 		return Verdict{}, err
 	}
 	switch path := requestPath(u); {
 	case path == "/robots.txt":
-		return Verdict{Allowed: true, Delay: e.rules.delay, Asked: asked}, nil
+		return Verdict{Allowed: true, Delay: e.rules.delay, Fetched: fetched}, nil
 	case e.refusal != "":
-		return Verdict{Reason: e.refusal, Temporary: true, Asked: asked}, nil
+		return Verdict{Reason: e.refusal, Temporary: true, Fetched: fetched}, nil
 	case !e.rules.allow(path):
-		return Verdict{Asked: asked, Delay: e.rules.delay, Reason: "disallowed by robots.txt"}, nil
+		return Verdict{Fetched: fetched, Delay: e.rules.delay, Reason: "disallowed by robots.txt"}, nil
 	}
-	return Verdict{Allowed: true, Delay: e.rules.delay, Asked: asked}, nil
+	return Verdict{Allowed: true, Delay: e.rules.delay, Fetched: fetched}, nil
 }
 
 // requestPath returns the path and query, which rules are matched with.
@@ -100,18 +100,18 @@ func requestPath(u *url.URL) string {
 	return whole[strings.Index(whole, "://")+len("://")+len(u.Host):]
 }
 
-// entry returns the robots.txt of an origin, such as https://example.com. asked reports whether it was fetched.
-func (r *Robots) entry(ctx context.Context, origin string) (e *robotsEntry, asked bool, err error) {
+// entry returns the robots.txt of an origin, such as https://example.com. fetched reports whether it was just requested.
+func (r *Robots) entry(ctx context.Context, origin string) (e *robotsEntry, fetched bool, err error) {
 	for {
 		if e, ok := r.cache.GetIfPresent(origin); ok && e.fresh(r.clock()) {
 			return e, false, nil
 		}
 		// The fetch uses the context of one caller. If that ends, the others fetch again.
-		fetched := r.fetches.DoChan(origin, func() (any, error) { return r.fetch(ctx, origin) })
+		done := r.fetches.DoChan(origin, func() (any, error) { return r.fetch(ctx, origin) })
 		select {
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
-		case result := <-fetched:
+		case result := <-done:
 			if result.Err == nil {
 				return result.Val.(*robotsEntry), true, nil
 			}

@@ -60,7 +60,7 @@ func TestRobotsStatuses(t *testing.T) {
 			_, _ = fmt.Fprint(w, file)
 		})
 		r := NewRobots(testClient(t, Options{}), RobotsOptions{Agent: "Linkwatch"})
-		tc.want.Asked = true
+		tc.want.Fetched = true
 		if got := check(t, r, srv.URL+"/no?x"); got != tc.want {
 			t.Errorf("%d: got %+v, want %+v", tc.status, got, tc.want)
 		}
@@ -92,7 +92,7 @@ func TestRobotsFailures(t *testing.T) {
 		"ftp://x/":         {Reason: "invalid URL"},
 		"":                 {Reason: "invalid URL"},
 	} {
-		want.Asked = want.Reason != "invalid URL"
+		want.Fetched = want.Reason != "invalid URL"
 		if got := check(t, r, u); got != want {
 			t.Errorf("%s: got %+v, want %+v", u, got, want)
 		}
@@ -105,7 +105,7 @@ func TestRobotsWithoutBudget(t *testing.T) {
 	c := testClient(t, Options{}).Budget(1, time.Millisecond)
 	r := NewRobots(c, RobotsOptions{Agent: "Linkwatch"})
 	c.slots <- struct{}{}
-	if got := check(t, r, srv.URL); got != (Verdict{Reason: "robots.txt unavailable: too many fetches at a time", Temporary: true, Asked: true}) {
+	if got := check(t, r, srv.URL); got != (Verdict{Reason: "robots.txt unavailable: too many fetches at a time", Temporary: true, Fetched: true}) {
 		t.Errorf("got %+v", got)
 	}
 	<-c.slots

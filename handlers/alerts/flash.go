@@ -28,10 +28,10 @@ var undos = []undo{
 
 // alertMes are the notices of AlertMe, which link to a rule. The value of the query parameter is its ID.
 var alertMes = []struct {
-	param string
-	one   bool // the request was for one channel
-	did   alerts.AlertMeResult
-	text  string
+	param  string
+	one    bool // the request was for one channel
+	result alerts.AlertMeResult
+	text   string
 }{
 	{"alert_me_added", false, alerts.AlertMeAdded, "Rule added. All enabled channels get important alerts."},
 	{"alert_me_extended", false, alerts.AlertMeExtended, "Channels added to a rule. All enabled channels get important alerts."},
@@ -40,9 +40,9 @@ var alertMes = []struct {
 }
 
 // alertMeParam returns the query parameter of the notice of AlertMe.
-func alertMeParam(ask alerts.AlertMeRequest, did alerts.AlertMeResult) string {
+func alertMeParam(req alerts.AlertMeRequest, result alerts.AlertMeResult) string {
 	for _, a := range alertMes {
-		if a.did == did && a.one == (ask.Channel != "") {
+		if a.result == result && a.one == (req.Channel != "") {
 			return a.param
 		}
 	}

@@ -88,11 +88,11 @@ func hide(c *gin.Context) {
 // ManagePage is the public page of an alert that messages link to. A GET changes nothing, because programs open links to preview them.
 func (p Pages) ManagePage(c *gin.Context) {
 	if a, ok := p.managedAlert(c, c.Query("key")); ok {
-		p.showManage(c, a, c.Query("key"), manageNotices[c.Query("did")])
+		p.showManage(c, a, c.Query("key"), manageNotices[c.Query("result")])
 	}
 }
 
-// manageNotices are the notices of the public page, by the query parameter "did".
+// manageNotices are the notices of the public page, by the query parameter "result".
 var manageNotices = map[string]string{
 	"acknowledged": "Acknowledged. Reminders are off.",
 	"silenced":     "Silenced. Only the recovery is sent.",
@@ -108,7 +108,7 @@ func (p Pages) Manage(c *gin.Context) {
 	}
 	ctx := c.Request.Context()
 	var err error
-	did := "acknowledged"
+	result := "acknowledged"
 	if c.PostForm("action") == "acknowledge" {
 		_, err = p.Alerts.Acknowledge(ctx, a.ID)
 	} else {
@@ -116,18 +116,18 @@ func (p Pages) Manage(c *gin.Context) {
 		if d, err = minutes(c); err == nil {
 			_, err = p.Alerts.Silence(ctx, a.ID, d)
 		}
-		if did = "silenced"; d == 0 {
-			did = "unsilenced"
+		if result = "silenced"; d == 0 {
+			result = "unsilenced"
 		}
 	}
 	if models.CodeOf(err) == models.CodeConflict {
-		did, err = "resolved", nil
+		result, err = "resolved", nil
 	}
 	if err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.SeeOther(c, pages.With(p.Alerts.ManagePath(a.ID), "did", did))
+	p.SeeOther(c, pages.With(p.Alerts.ManagePath(a.ID), "result", result))
 }
 
 // managedAlert returns the alert of a request with its key, and sets the actor of the request to a visitor. If ok is false, the response is

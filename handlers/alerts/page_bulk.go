@@ -76,13 +76,13 @@ func (p Pages) UndoBulk(c *gin.Context) {
 
 // bulkFlash returns the notice of a bulk action, if the query has one.
 func bulkFlash(c *gin.Context, here string) (f ui.Flash, found bool) {
-	for _, did := range []struct{ param, text string }{{paramAcknowledged, "acknowledged. Reminders are off."}, {paramSilenced, "silenced. Only recoveries are sent."}} {
-		us, count, _ := strings.Cut(c.Query(did.param), ".")
+	for _, action := range []struct{ param, text string }{{paramAcknowledged, "acknowledged. Reminders are off."}, {paramSilenced, "silenced. Only recoveries are sent."}} {
+		us, count, _ := strings.Cut(c.Query(action.param), ".")
 		n, err := strconv.Atoi(count)
 		if _, wrong := strconv.ParseInt(us, 10, 64); err != nil || wrong != nil || n < 1 || n > alerts.MaxBulk {
 			continue
 		}
-		return ui.Flash{Text: ui.Plural(n, "alert") + " " + did.text, Action: ui.Action{Label: "Undo", Path: views.BulkUndoPath, Name: did.param, Value: us, Back: here}}, true
+		return ui.Flash{Text: ui.Plural(n, "alert") + " " + action.text, Action: ui.Action{Label: "Undo", Path: views.BulkUndoPath, Name: action.param, Value: us, Back: here}}, true
 	}
 	return ui.Flash{}, false
 }

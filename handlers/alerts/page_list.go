@@ -113,11 +113,11 @@ func (p Pages) rules(ctx context.Context) ([]alerts.Rule, error) {
 // AlertMe makes sure that channels get the important events: of one target or of everything, on one channel or on all enabled ones.
 func (p Pages) AlertMe(c *gin.Context) {
 	ctx, back := c.Request.Context(), p.Back(c, views.RulesPath)
-	ask := alerts.AlertMeRequest{Target: c.PostForm("target"), Channel: c.PostForm("channel")}
-	if ask.Target != "" {
-		found, err := p.Subjects.Targets(ctx, []string{ask.Target})
-		t, ok := found[ask.Target]
-		if ask.TargetName, ask.PrivateTo = t.Name, t.PrivateTo; err == nil && !ok {
+	req := alerts.AlertMeRequest{Target: c.PostForm("target"), Channel: c.PostForm("channel")}
+	if req.Target != "" {
+		found, err := p.Subjects.Targets(ctx, []string{req.Target})
+		t, ok := found[req.Target]
+		if req.TargetName, req.PrivateTo = t.Name, t.PrivateTo; err == nil && !ok {
 			err = models.NotFound("target")
 		}
 		if err != nil {
@@ -125,17 +125,17 @@ func (p Pages) AlertMe(c *gin.Context) {
 			return
 		}
 	}
-	r, did, err := p.Alerts.AlertMe(ctx, ask)
+	r, result, err := p.Alerts.AlertMe(ctx, req)
 	switch {
 	case err != nil:
 		p.Fail(c, err)
-	case did == alerts.AlertMeNoPrivate:
+	case result == alerts.AlertMeNoPrivate:
 		p.Done(c, nil, views.ChannelsPath, "alert_me_private")
-	case did == alerts.AlertMeNoChannel:
+	case result == alerts.AlertMeNoChannel:
 		p.Done(c, nil, views.ChannelsPath, "alert_me_channel")
-	case did == alerts.AlertMeCovered:
+	case result == alerts.AlertMeCovered:
 		p.Done(c, nil, back, "alert_me_known")
 	default:
-		p.SeeOther(c, pages.With(back, alertMeParam(ask, did), r.ID))
+		p.SeeOther(c, pages.With(back, alertMeParam(req, result), r.ID))
 	}
 }

@@ -37,5 +37,5 @@ func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.RelatedView, erro
 		return pages.RelatedView{}, err
 	}
 	v.Channels, err = p.channels(ctx)
-	return pages.RelatedView{Section: views.BesideSection(v)}, err
+	return pages.RelatedView{Section: views.TargetSection(v)}, err
 }

@@ -43,7 +43,7 @@ func (p Pages) showFeeds(c *gin.Context, status int, typed views.EntryForm) {
 func (p Pages) AddFeed(c *gin.Context) {
 	form, at := views.EntryForm{URL: c.PostForm("url")}, feedPlaceOf(c)
 	_, created, err := p.Crawl.AddFeed(c.Request.Context(), models.RepairURL(form.URL), at.SourceID)
-	errs, ok := pages.FormErrors(err, "url", labels)
+	errs, ok := pages.FormErrors(err, "url", views.Labels)
 	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict { // the source has the maximum number of feeds
 		errs, ok = ui.Errors{"url": m.Detail}, true
 	}

@@ -69,7 +69,7 @@ func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 func (p Pages) AddEntry(c *gin.Context) {
 	form := views.EntryForm{URL: c.PostForm("url")}
 	_, created, err := p.Crawl.AddEntry(c.Request.Context(), models.RepairURL(form.URL), "")
-	errs, ok := pages.FormErrors(err, "url", labels)
+	errs, ok := pages.FormErrors(err, "url", views.Labels)
 	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict { // the source is disabled
 		errs, ok = ui.Errors{"url": m.Detail}, true
 	}

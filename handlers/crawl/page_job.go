@@ -111,7 +111,7 @@ func (p Pages) Edit(c *gin.Context) {
 			MaxRetries: new(pages.Number(form.Retries)), RetryBackoff: new(pages.Number(form.Backoff)),
 		})
 	}
-	if errs, ok := pages.FormErrors(err, "interval_minutes", labels); ok {
+	if errs, ok := pages.FormErrors(err, "interval_minutes", views.Labels); ok {
 		form.Errors, form.Open = errs, true
 		p.showJob(c, http.StatusBadRequest, c.Param("id"), views.Job{Edit: form})
 		return

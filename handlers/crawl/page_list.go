@@ -79,12 +79,6 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// labels are the labels of the forms, by field of the store's errors.
-var labels = map[string]string{
-	"url": "URL", "source_id": "Source", "name": "Name", "max_depth": "Depth", "rate_limit_ms": "Delay between requests",
-	"allowed_domains": "Allowed domains", "interval_minutes": "Schedule", "max_retries": "Retries", "retry_backoff_seconds": "Retry delay",
-}
-
 func sourceFormOf(c *gin.Context) views.SourceForm {
 	return views.SourceForm{
 		Name: c.PostForm("name"), Depth: c.PostForm("max_depth"), RateLimit: c.PostForm("rate_limit_ms"),
@@ -118,7 +112,7 @@ func (p Pages) Add(c *gin.Context) {
 	if err == nil {
 		j, err = p.Crawl.AddJob(ctx, crawl.NewJob{URL: models.RepairURL(form.URL), Interval: interval, Source: wanted})
 	}
-	if errs, ok := pages.FormErrors(err, "url", labels); ok {
+	if errs, ok := pages.FormErrors(err, "url", views.Labels); ok {
 		form.Errors = errs
 		p.showList(c, p.FormStatus(c, err), views.List{Add: form}, views.Place{}, models.Cursor{})
 		return

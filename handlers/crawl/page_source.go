@@ -18,7 +18,7 @@ func (p Pages) EditSource(c *gin.Context) {
 		Name: &form.Name, Enabled: &form.Enabled, MaxDepth: new(pages.Number(form.Depth)),
 		AllowedDomains: new(domainsOf(form)), RateLimitMS: rateLimit(form), Private: pages.Private(c),
 	})
-	if errs, ok := pages.FormErrors(err, "name", labels); ok {
+	if errs, ok := pages.FormErrors(err, "name", views.Labels); ok {
 		form.Errors, form.Open = errs, true
 		p.showJob(c, http.StatusBadRequest, job, views.Job{Settings: form})
 		return

@@ -22,7 +22,7 @@ func (p Pages) Bulk(c *gin.Context) {
 	}
 	action, tags := c.PostForm("action"), tagNames(form.Tags)
 	ch, err := p.Links.Bulk(ctx, action, tags, form.IDs...)
-	if errs, ok := pages.FormErrors(err, "tags", labels); ok && action == links.ActionTag {
+	if errs, ok := pages.FormErrors(err, "tags", views.Labels); ok && action == links.ActionTag {
 		form.Error = errs["tags"]
 		if len(tags) == 0 {
 			form.Error = "Enter at least one tag."

@@ -59,7 +59,7 @@ func (p Pages) Edit(c *gin.Context) {
 	private := pages.Private(c)
 	models.Set(&form.Private, private)
 	_, err := p.Links.Edit(c.Request.Context(), c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes, Private: private})
-	if errs, ok := pages.FormErrors(err, "title", labels); ok {
+	if errs, ok := pages.FormErrors(err, "title", views.Labels); ok {
 		form.Errors = errs
 		p.showLink(c, http.StatusBadRequest, views.Link{Edit: form})
 		return
@@ -76,7 +76,7 @@ func (p Pages) Edit(c *gin.Context) {
 func (p Pages) AddTags(c *gin.Context) {
 	form := views.TagForm{Tags: c.PostForm("tags")}
 	_, err := p.Links.AddTags(c.Request.Context(), c.Param("id"), tagNames(form.Tags))
-	if errs, ok := pages.FormErrors(err, "tags", labels); ok {
+	if errs, ok := pages.FormErrors(err, "tags", views.Labels); ok {
 		form.Errors = errs
 		p.showLink(c, http.StatusBadRequest, views.Link{Add: form})
 		return

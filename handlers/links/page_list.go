@@ -93,7 +93,7 @@ func (p Pages) Add(c *gin.Context) {
 	if err == nil && !created && !withheld {
 		err = p.addNotes(c.Request.Context(), l, form.Notes)
 	}
-	if errs, ok := pages.FormErrors(err, fieldOf(err), labels); ok {
+	if errs, ok := pages.FormErrors(err, fieldOf(err), views.Labels); ok {
 		form.Errors = errs
 		switch models.CodeOf(err) {
 		case models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable:
@@ -116,9 +116,6 @@ func (p Pages) Add(c *gin.Context) {
 	}
 	p.SeeOther(c, pages.With("/links", param, l.ID))
 }
-
-// labels are the labels of the forms, by field of the store's errors.
-var labels = map[string]string{"url": "URL", "title": "Title", "tags": "Tags", "tags[]": "A tag", "notes": "Notes", "name": "Name"}
 
 // addNotes appends notes to those of a link that was saved already.
 func (p Pages) addNotes(ctx context.Context, l links.Link, notes string) error {
@@ -151,7 +148,7 @@ func (p Pages) Preview(c *gin.Context) {
 		return
 	}
 	found, err := p.Links.Preview(c.Request.Context(), models.RepairURL(typed))
-	if errs, ok := pages.FormErrors(err, "url", labels); ok {
+	if errs, ok := pages.FormErrors(err, "url", views.Labels); ok {
 		status := p.FormStatus(c, err)
 		p.Show(c, status, views.PreviewFragment(views.Preview{Problem: errs["url"]}))
 		return

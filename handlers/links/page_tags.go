@@ -61,7 +61,7 @@ func (p Pages) RenameTag(c *gin.Context) {
 	}
 	if form.Into != "" {
 		status = http.StatusConflict
-	} else if errs, ok := pages.FormErrors(err, "name", labels); ok {
+	} else if errs, ok := pages.FormErrors(err, "name", views.Labels); ok {
 		form.Errors = errs
 	} else {
 		p.Fail(c, err)

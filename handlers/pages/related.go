@@ -26,8 +26,8 @@ type Related func(c *gin.Context, s Subject) (RelatedView, error)
 
 // ShowRelated calls all and returns their non-nil parts in order.
 func ShowRelated(c *gin.Context, s Subject, all []Related) (actions, sections []templ.Component, err error) {
-	for _, beside := range all {
-		shown, err := beside(c, s)
+	for _, related := range all {
+		shown, err := related(c, s)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -90,17 +90,12 @@ func formOf(c *gin.Context) views.Form {
 	}
 }
 
-// labels are the labels of the form, by field of the store's errors.
-var labels = map[string]string{
-	"long_url": "Long URL", "short_key": "Key", "title": "Title", "expires_at": "Date and time", "max_visits": "Visit limit",
-}
-
 // formErrors returns the field errors of err. ok is false if it has none.
 func formErrors(err error) (e ui.Errors, ok bool) {
 	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict {
 		return ui.Errors{"short_key": m.Detail}, true
 	}
-	return pages.FormErrors(err, "long_url", labels)
+	return pages.FormErrors(err, "long_url", views.Labels)
 }
 
 // timeLayouts are the formats that browsers send.

@@ -16,17 +16,12 @@ import (
 	"linkwatch/views/ui"
 )
 
-// labels are the labels of the forms, by field of the store's errors.
-var labels = map[string]string{
-	"site_url": "Site URL", "name": "Name", "credentials": "Key", "indexnow_key": "Key", "url": "URL",
-}
-
 // fieldErrors returns the errors that the user can fix in the form; nil = none. A conflict is shown at the field.
 func fieldErrors(err error, field string) ui.Errors {
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
 		return ui.Errors{field: m.Detail}
 	}
-	errs, _ := pages.FormErrors(err, field, labels)
+	errs, _ := pages.FormErrors(err, field, views.Labels)
 	return errs
 }
 

@@ -13,5 +13,5 @@ func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.RelatedView, erro
 	if err != nil || len(of[s.CanonicalURL]) == 0 {
 		return pages.RelatedView{}, err
 	}
-	return pages.RelatedView{Section: views.Beside(of[s.CanonicalURL], p.Clock.Now().Time)}, nil
+	return pages.RelatedView{Section: views.RelatedSection(of[s.CanonicalURL], p.Clock.Now().Time)}, nil
 }

@@ -70,12 +70,6 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// labels are the labels of the form, by field of the store's errors.
-var labels = map[string]string{
-	"url": "URL", "name": "Name", "interval_seconds": "Interval", "expect.status": "Accepted statuses", "expect.keyword": "Must contain",
-	"expect.keyword_absent": "Must not contain", "expect.max_latency_ms": "Max response time",
-}
-
 // formOf parses the form of a target.
 func formOf(c *gin.Context) views.Form {
 	return views.Form{
@@ -96,7 +90,7 @@ func (p Pages) Add(c *gin.Context) {
 		URL: models.RepairURL(form.URL), Name: form.Name, IntervalSeconds: pages.Number(form.Interval), Expect: expectOf(form),
 		Private: private != nil && *private,
 	})
-	if errs, ok := pages.FormErrors(err, "url", labels); ok {
+	if errs, ok := pages.FormErrors(err, "url", views.Labels); ok {
 		form.Errors = errs
 		status := p.FormStatus(c, err)
 		p.showList(c, status, views.List{Add: form}, views.Place{}, models.Cursor{})

@@ -86,7 +86,7 @@ func (p Pages) Edit(c *gin.Context) {
 		Name: &form.Name, IntervalSeconds: &interval, Private: pages.Private(c),
 		Expect: func(targets.Expect) targets.Expect { return expectOf(form) },
 	})
-	if errs, ok := pages.FormErrors(err, "name", labels); ok {
+	if errs, ok := pages.FormErrors(err, "name", views.Labels); ok {
 		form.Errors, form.Open = errs, true
 		p.showTarget(c, http.StatusBadRequest, views.Target{Edit: form})
 		return

@@ -35,7 +35,7 @@ type ArchiverOptions struct {
 	MaxQueue      int           // queued copies, default 1,024
 	MaxBytes      int           // of the bodies queued and being stored, default 32 MiB
 	Pause         time.Duration // after consecutive failures, default 30 s; doubles up to 16 times as long
-	Gather        time.Duration // how long a copy waits for more copies of the same pack, default 1 s
+	PackDelay        time.Duration // how long a copy waits for more copies of the same pack, default 1 s
 	SweepInterval time.Duration // between two searches for packs to delete, default 1 min
 }
 
@@ -95,7 +95,7 @@ func (o ArchiverOptions) withDefaults() ArchiverOptions {
 	for _, d := range []struct {
 		field *time.Duration
 		def   time.Duration
-	}{{&o.Pause, 30 * time.Second}, {&o.Gather, time.Second}, {&o.SweepInterval, time.Minute}} {
+	}{{&o.Pause, 30 * time.Second}, {&o.PackDelay, time.Second}, {&o.SweepInterval, time.Minute}} {
 		if *d.field == 0 {
 			*d.field = d.def
 		}
@@ -155,7 +155,7 @@ func (a *Archiver) next(taking context.Context) []Copy {
 	for a.queue.wait(taking) {
 		n, wait := a.breaker.allow(archiveBatch)
 		if n > 0 {
-			return a.queue.take(taking, n, a.opts.Gather)
+			return a.queue.take(taking, n, a.opts.PackDelay)
 		}
 		if taking.Err() != nil {
 			return nil

@@ -37,7 +37,7 @@ func (w *world) keeper(a *archive.Archive, change ...func(*crawljobs.ArchiverOpt
 	w.Helper()
 	w.Cleanup(func() { _ = a.Close() })
 	k := &keeper{t: w.T, reg: prometheus.NewRegistry()}
-	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, Gather: time.Millisecond, SweepInterval: 10 * time.Millisecond}
+	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, PackDelay: time.Millisecond, SweepInterval: 10 * time.Millisecond}
 	for _, f := range change {
 		f(&o)
 	}

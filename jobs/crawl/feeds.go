@@ -188,10 +188,10 @@ func (q *feedQueue) Try(ctx context.Context, p *feedPoll) dispatch.Outcome {
 			return p.fail(v.Reason)
 		}
 		p.delay = max(p.delay, v.Delay)
-		if v.Asked && p.delay > hostWait {
+		if v.Fetched && p.delay > hostWait {
 			return dispatch.Outcome{Step: dispatch.Release, After: p.delay}
 		}
-		if v.Asked && p.delay > 0 {
+		if v.Fetched && p.delay > 0 {
 			return p.pause(p.delay)
 		}
 	}

@@ -61,7 +61,7 @@ func (q *queue) fetch(ctx context.Context, e crawl.Entry) (f fetched) {
 			f.refuse(v, q.now())
 			return f
 		}
-		if v.Asked && f.delay > 0 {
+		if v.Fetched && f.delay > 0 {
 			f.wait = f.delay
 			return f
 		}

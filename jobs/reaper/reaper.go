@@ -166,15 +166,15 @@ func summary(tasks []*task, more, stopped bool) string {
 			parts = append(parts, humanize.Comma(t.Cleaned)+" "+t.spec.Noun(t.Cleaned))
 		}
 	}
-	did := strings.Join(parts, ", ")
-	if did == "" {
-		did = "nothing deleted"
+	text := strings.Join(parts, ", ")
+	if text == "" {
+		text = "nothing deleted"
 	}
 	switch {
 	case more && stopped:
-		did += "; interrupted"
+		text += "; interrupted"
 	case more:
-		did += "; time limit reached, the next run continues"
+		text += "; time limit reached, the next run continues"
 	}
-	return did
+	return text
 }

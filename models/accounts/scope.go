@@ -41,7 +41,7 @@ func cleanScopes(scopes []string, maxRole Role) (Scopes, error) {
 				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "must be one of %s", strings.Join(known, ", "))
 			}
 			if need := roleOf(scope); slices.Index(Roles(), need) > slices.Index(Roles(), maxRole) {
-				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "needs the role %s, but yours is %s", need, maxRole)
+				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "needs the role %s, but the account has the role %s", need, maxRole)
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (s *Store) WindowsForTarget(ctx context.Context, t Target, within time.Dura
 	return slices.DeleteFunc(of, func(w Maintenance) bool { return !m.matches(w.Scope, sub) }), nil
 }
 
-// DefaultTargetEvents returns the kinds of Defaults whose subject is a target.
+// DefaultTargetEvents returns the kinds of DefaultEvents whose subject is a target.
 func (s *Store) DefaultTargetEvents() List { return s.targetEvents(s.DefaultEvents()) }
 
 func (s *Store) targetEvents(kinds List) (of List) {

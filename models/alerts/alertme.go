@@ -41,44 +41,44 @@ const alertMeName = "Important alerts"
 //
 // Errors are CodeNotFound for a missing channel, CodeForbidden for another account's private target or channel, and CodeConflict if
 // there are MaxRules.
-func (s *Store) AlertMe(ctx context.Context, ask AlertMeRequest) (r Rule, did AlertMeResult, err error) {
+func (s *Store) AlertMe(ctx context.Context, req AlertMeRequest) (r Rule, result AlertMeResult, err error) {
 	me := models.Owner(ctx)
-	if ask.PrivateTo != "" && ask.PrivateTo != me {
-		return r, did, errPrivate("target")
+	if req.PrivateTo != "" && req.PrivateTo != me {
+		return r, result, errPrivate("target")
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		r, did = Rule{}, AlertMeCovered // the transaction may be retried
+		r, result = Rule{}, AlertMeCovered // the transaction may be retried
 		if err := s.db.OneAtATime(tx, lockSettings); err != nil {
 			return err
 		}
-		to, err := requestedChannels(tx, ask, me)
+		to, err := requestedChannels(tx, req, me)
 		if err != nil {
 			return err
 		}
-		if to = ask.allowed(to); len(to) == 0 {
-			if did = AlertMeNoChannel; ask.PrivateTo != "" {
-				did = AlertMeNoPrivate
+		if to = req.allowed(to); len(to) == 0 {
+			if result = AlertMeNoChannel; req.PrivateTo != "" {
+				result = AlertMeNoPrivate
 			}
 			return nil
 		}
 		for _, privateTo := range []string{"", me} {
-			changed, what, err := s.alertMe(tx, ask, privateTo, to)
+			changed, what, err := s.alertMe(tx, req, privateTo, to)
 			if err != nil {
 				return err
 			}
 			if what != AlertMeCovered {
-				r, did = changed, what
+				r, result = changed, what
 			}
 		}
 		return nil
 	})
 	if models.CodeOf(err) != "" {
-		return Rule{}, did, err
+		return Rule{}, result, err
 	}
 	if err != nil {
-		return Rule{}, did, fmt.Errorf("send important alerts to channels: %w", err)
+		return Rule{}, result, fmt.Errorf("send important alerts to channels: %w", err)
 	}
-	return r, did, nil
+	return r, result, nil
 }
 
 func errPrivate(what string) error {
@@ -86,16 +86,16 @@ func errPrivate(what string) error {
 }
 
 // allowed returns the channels that may get the events. For a private target these are private channels.
-func (ask AlertMeRequest) allowed(to []Channel) []Channel {
-	return slices.DeleteFunc(to, func(c Channel) bool { return ask.PrivateTo != "" && c.PrivateTo == "" })
+func (req AlertMeRequest) allowed(to []Channel) []Channel {
+	return slices.DeleteFunc(to, func(c Channel) bool { return req.PrivateTo != "" && c.PrivateTo == "" })
 }
 
 // alertMe is AlertMe for channels with one value of PrivateTo: "" (shared) or the actor.
-func (s *Store) alertMe(tx *gorm.DB, ask AlertMeRequest, privateTo string, to []Channel) (r Rule, did AlertMeResult, err error) {
-	wanted := s.alertMeRule(ask, models.Owner(tx.Statement.Context), privateTo)
+func (s *Store) alertMe(tx *gorm.DB, req AlertMeRequest, privateTo string, to []Channel) (r Rule, result AlertMeResult, err error) {
+	wanted := s.alertMeRule(req, models.Owner(tx.Statement.Context), privateTo)
 	known, err := all[Rule](tx.Clauses(clause.Locking{Strength: "UPDATE"}), rules)
 	if err != nil {
-		return r, did, err
+		return r, result, err
 	}
 	known = slices.DeleteFunc(known, func(k Rule) bool { return k.PrivateTo != privateTo })
 	if wanted.Channels = missingChannels(to, known, wanted); len(wanted.Channels) == 0 {
@@ -106,54 +106,54 @@ func (s *Store) alertMe(tx *gorm.DB, ask AlertMeRequest, privateTo string, to []
 		before := r.values()
 		r.Channels = append(slices.Clone(r.Channels), wanted.Channels...)
 		if err := s.save(tx, rules, &r); err != nil {
-			return r, did, err
+			return r, result, err
 		}
 		return r, AlertMeExtended, rules.record(tx, s.clock.Now(), "edit", r.subject(), before, r.values())
 	}
 	if err := checkLimit[Rule](s, tx, rules); err != nil {
-		return r, did, err
+		return r, result, err
 	}
 	if err := s.checkRule(&wanted); err != nil {
-		return r, did, err
+		return r, result, err
 	}
 	return wanted, AlertMeAdded, create(tx, s, rules, &wanted)
 }
 
 // alertMeRule returns the rule that AlertMe adds, without channels.
-func (s *Store) alertMeRule(ask AlertMeRequest, owner, privateTo string) Rule {
+func (s *Store) alertMeRule(req AlertMeRequest, owner, privateTo string) Rule {
 	now := s.clock.Now()
 	r := Rule{
 		ID: models.NewID(models.KindRule), Name: alertMeName, Events: s.DefaultEvents(), AfterFailures: 1, Enabled: true, CreatedAt: now, UpdatedAt: now, Owner: owner, PrivateTo: privateTo,
 	}
-	if ask.Target != "" {
-		r.Name = models.Truncate(alertMeName+": "+ask.TargetName, maxName)
-		r.Events, r.Scope.Targets = s.DefaultTargetEvents(), List{ask.Target}
+	if req.Target != "" {
+		r.Name = models.Truncate(alertMeName+": "+req.TargetName, maxName)
+		r.Events, r.Scope.Targets = s.DefaultTargetEvents(), List{req.Target}
 	}
 	return r
 }
 
 // requestedChannels returns the enabled channels of a request: shared channels and the private channels of me.
-func requestedChannels(tx *gorm.DB, ask AlertMeRequest, me string) (asked []Channel, err error) {
+func requestedChannels(tx *gorm.DB, req AlertMeRequest, me string) (chosen []Channel, err error) {
 	known, err := all[Channel](tx, channels)
 	if err != nil {
 		return nil, err
 	}
-	found := ask.Channel == ""
+	found := req.Channel == ""
 	for _, c := range known {
 		mine := c.PrivateTo == "" || c.PrivateTo == me
-		if ask.Channel == c.ID {
+		if req.Channel == c.ID {
 			if found = true; !mine {
 				return nil, errPrivate("channel")
 			}
 		}
-		if mine && c.Usable() && (ask.Channel == "" || ask.Channel == c.ID) {
-			asked = append(asked, c)
+		if mine && c.Usable() && (req.Channel == "" || req.Channel == c.ID) {
+			chosen = append(chosen, c)
 		}
 	}
 	if !found {
 		return nil, models.NotFound("channel")
 	}
-	return asked, nil
+	return chosen, nil
 }
 
 // missingChannels returns the IDs of channels as private as the wanted rule to which no known rule sends its events.

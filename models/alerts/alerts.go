@@ -1,6 +1,6 @@
 // Package alerts stores channels, rules, maintenance windows, alerts and the outbox of their messages.
 //
-// Systems store events (package event). Take turns events into alerts or adds them to open alerts. Send writes due messages to the
+// Systems store events (package event). ProcessEvents turns events into alerts or adds them to open alerts. QueueMessages writes due messages to the
 // outbox. One instance at a time sends the messages of a channel. Each step is one transaction that stores the input of the next
 // step, so a crash loses nothing.
 package alerts

@@ -120,17 +120,17 @@ func timeOrNull(t models.Time) *time.Time {
 // Message returns a summary in one sentence: "12 targets on example.com are down: unexpected status 500".
 func (s *Store) Message(a Alert) string {
 	t := s.Type(a.Event)
-	who, did, n := a.SubjectName, t.Verb, a.Members
+	who, verb, n := a.SubjectName, t.Verb, a.Members
 	if a.Open() && a.OpenMembers > 0 {
 		n = a.OpenMembers
 	}
 	if n > 1 {
-		who, did = humanize.Comma(int64(n))+" "+t.Noun+"s", t.PluralVerb
+		who, verb = humanize.Comma(int64(n))+" "+t.Noun+"s", t.PluralVerb
 		if host := a.Host(); host != "" {
 			who += " on " + host
 		}
 	}
-	text := who + " " + did
+	text := who + " " + verb
 	switch {
 	case s.isEnd(a.Event):
 		return text + " after " + FormatDuration(a.Duration(a.ResolvedAt.Time))

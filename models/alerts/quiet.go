@@ -47,7 +47,7 @@ func checkZone(location string, name *string) error {
 // zones caches time zones by name. Only existing names are cached, which bounds its size.
 var zones sync.Map
 
-// loadZone returns the time zone of an IANA name. If it does not exist, zone returns UTC and ok is false.
+// loadZone returns the time zone of an IANA name. If it does not exist, loadZone returns UTC and ok is false.
 func loadZone(name string) (z *time.Location, ok bool) {
 	if z, ok := zones.Load(name); ok {
 		return z.(*time.Location), true
@@ -89,7 +89,7 @@ func timeOnDay(local time.Time, days int, clock string) time.Time {
 	return localTime(local.Year(), local.Month(), local.Day()+days, t.Hour(), t.Minute(), local.Location())
 }
 
-// localTime returns a local time. If the clock skips it, wall returns the moment of the change.
+// localTime returns a local time. If the clock skips it, localTime returns the moment of the change.
 func localTime(year int, month time.Month, day, hour, minute int, z *time.Location) time.Time {
 	t := time.Date(year, month, day, hour, minute, 0, 0, z)
 	if t.Hour() == hour && t.Minute() == minute {

@@ -281,7 +281,7 @@ func (o *outbox) decide(n *notice) {
 	n.NextAt = earliest(earliest(n.RepeatAt, n.EscalateAt), n.nextSubjects)
 }
 
-// rescheduleRule makes the notices of a rule due after it was changed, enabled or restored, so that Send decides again.
+// rescheduleRule makes the notices of a rule due after it was changed, enabled or restored, so that QueueMessages decides again.
 func (s *Store) rescheduleRule(tx *gorm.DB, r Rule) error {
 	err := tx.Exec("UPDATE alert_notices SET next_at = ? WHERE rule_seq = ? AND alert_seq IN (SELECT seq FROM alerts WHERE resolved_at IS NULL)", s.clock.Now(), r.Seq).Error
 	if err == nil { // a shorter delay makes subjects due earlier

@@ -51,10 +51,10 @@ func (o *outbox) write(due []notice) error {
 // writeMessages stores the messages. Each has the subjects that its rule sends.
 func (o *outbox) writeMessages() error {
 	of := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean")
-	asked := map[noticeKey]bool{}
+	included := map[noticeKey]bool{}
 	for _, m := range o.messages {
-		if !asked[m.of] {
-			asked[m.of] = true
+		if !included[m.of] {
+			included[m.of] = true
 			of.Add(m.of.alert, m.of.rule, !o.alerts[m.of.alert].Open())
 		}
 	}

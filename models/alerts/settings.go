@@ -69,7 +69,7 @@ func create[T setting](tx *gorm.DB, s *Store, n settingKind, v *T) error {
 	return n.record(tx, s.clock.Now(), "add", (*v).subject(), nil, (*v).values())
 }
 
-// checkLimit returns CodeConflict if there are n.most settings. No other transaction adds or restores one until tx ends.
+// checkLimit returns CodeConflict if there are n.limit settings. No other transaction adds or restores one until tx ends.
 func checkLimit[T setting](s *Store, tx *gorm.DB, n settingKind) error {
 	if err := s.db.OneAtATime(tx, lockSettings); err != nil {
 		return err
@@ -168,7 +168,7 @@ func changePrivacy(ctx context.Context, owner, before string, private bool) (pri
 	return privateTo, err
 }
 
-// lockRules keeps Send from using a rule while it is changed.
+// lockRules keeps QueueMessages from using a rule while it is changed.
 func (s *Store) lockRules(tx *gorm.DB, n settingKind) error {
 	if n != rules {
 		return nil

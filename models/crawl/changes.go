@@ -25,7 +25,7 @@ const (
 	maxChangesPerCall = 10_000 // approximate number of jobs per call
 )
 
-// NewJobWatcher returns a Changes that reports changes from now on.
+// NewJobWatcher returns a JobWatcher that reports changes from now on.
 func (s *Store) NewJobWatcher() *JobWatcher {
 	return &JobWatcher{s: s, since: s.clock.Now(), reported: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
 }
@@ -80,7 +80,7 @@ func (c *JobWatcher) Next(ctx context.Context) (changed []Job, ran []Execution, 
 		return nil, nil, fmt.Errorf("find crawls that ended: %w", err)
 	}
 	for _, seq := range ended {
-		if _, told := c.ended[seq]; !told {
+		if _, known := c.ended[seq]; !known {
 			rows.Add(seq)
 		}
 	}
@@ -104,8 +104,8 @@ func (c *JobWatcher) Next(ctx context.Context) (changed []Job, ran []Execution, 
 	c.runs = runs
 	if upTo.After(c.since.Time) {
 		c.since = upTo
-		for _, told := range []map[int64]models.Time{c.reported, c.ended} {
-			maps.DeleteFunc(told, func(_ int64, at models.Time) bool { return !at.After(upTo.Time) })
+		for _, known := range []map[int64]models.Time{c.reported, c.ended} {
+			maps.DeleteFunc(known, func(_ int64, at models.Time) bool { return !at.After(upTo.Time) })
 		}
 	}
 	return changed, ran, nil

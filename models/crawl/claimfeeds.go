@@ -132,11 +132,11 @@ type ReleasedFeed struct {
 // ReleaseFeeds releases feeds and their hosts. Each feed can be claimed again after its delay. It skips feeds whose claim
 // was lost.
 func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
-	var turns []*HostBatch
+	var batches []*HostBatch
 	rows := models.NewRows("seq bigint, claimed_by text, next_poll_at bigint")
 	now := s.clock.Now()
 	for _, f := range back {
-		turns = append(turns, emptyTurns(f.Hosts)...)
+		batches = append(batches, emptyBatches(f.Hosts)...)
 		rows.Add(f.Seq, f.ClaimedBy, now.Add(f.Delay))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -144,7 +144,7 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 			return err
 		}
 		b := batch{s: s, tx: tx, now: now}
-		owned, err := b.freeHosts(turns)
+		owned, err := b.freeHosts(batches)
 		if err == nil {
 			err = b.restHosts(owned)
 		}
@@ -161,11 +161,11 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 	return nil
 }
 
-// emptyTurns returns turns without results, to release the hosts.
-func emptyTurns(hosts []Host) []*HostBatch {
-	turns := make([]*HostBatch, len(hosts))
+// emptyBatches returns batches without results, to release the hosts.
+func emptyBatches(hosts []Host) []*HostBatch {
+	batches := make([]*HostBatch, len(hosts))
 	for i, h := range hosts {
-		turns[i] = &HostBatch{Host: h}
+		batches[i] = &HostBatch{Host: h}
 	}
-	return turns
+	return batches
 }

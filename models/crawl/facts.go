@@ -49,21 +49,21 @@ func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFact
 	}
 	for _, given := range urls {
 		if a, ok := newAsked(given); ok {
-			l.asked = append(l.asked, a)
+			l.requested = append(l.requested, a)
 		}
 	}
 	for _, step := range []func() error{l.findSources, l.findPages, l.findCrawls, l.findEntries, l.findRedirected} {
-		if len(l.asked) == 0 {
+		if len(l.requested) == 0 {
 			break
 		}
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("look up crawl results of URLs: %w", err)
 		}
 	}
-	facts := make(map[string]PageFacts, len(l.asked))
-	for i := range l.asked {
+	facts := make(map[string]PageFacts, len(l.requested))
+	for i := range l.requested {
 		if f := l.facts(i); f.SourceID != "" {
-			facts[l.asked[i].given] = f
+			facts[l.requested[i].given] = f
 		}
 	}
 	return facts, nil
@@ -71,13 +71,13 @@ func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFact
 
 // lookup is one call of FactsOf. A slot is one form of a requested URL: slots 2i and 2i+1 belong to URL i.
 type lookup struct {
-	tx      *gorm.DB
-	since   models.Time // the frontier of crawls that ended earlier may be deleted
-	asked   []requestedURL
-	ids     map[int64]string   // of sources
-	pages   map[int]pageFound  // the newest, by slot
-	entries map[int]entryFound // the newest with a result, by slot
-	linked  map[int]bool       // slots with an entry in the last crawls
+	tx        *gorm.DB
+	since     models.Time // the frontier of crawls that ended earlier may be deleted
+	requested []requestedURL
+	ids       map[int64]string   // of sources
+	pages     map[int]pageFound  // the newest, by slot
+	entries   map[int]entryFound // the newest with a result, by slot
+	linked    map[int]bool       // slots with an entry in the last crawls
 }
 
 type requestedURL struct {
@@ -141,7 +141,7 @@ func hostsAbove(host string) []string {
 // findSources loads the sources that crawl the hosts, at most maxSources per host.
 func (l *lookup) findSources() error {
 	rows, seen := models.NewRows("host text"), map[string]bool{}
-	for _, a := range l.asked {
+	for _, a := range l.requested {
 		for _, h := range hostsAbove(a.host) {
 			if !seen[h] {
 				seen[h] = true
@@ -158,8 +158,8 @@ func (l *lookup) findSources() error {
 	for _, s := range found {
 		l.ids[s.Seq] = s.ID
 	}
-	for i := range l.asked {
-		a := &l.asked[i]
+	for i := range l.requested {
+		a := &l.requested[i]
 		of, known := by[a.host]
 		if !known {
 			for _, s := range found {
@@ -204,7 +204,7 @@ func (l *lookup) findPages() error {
 
 // eachForm calls do for each form of each URL that a source crawls.
 func (l *lookup) eachForm(do func(slot int, url string, a requestedURL)) {
-	for i, a := range l.asked {
+	for i, a := range l.requested {
 		for j, url := range a.forms {
 			if len(a.sources) > 0 {
 				do(2*i+j, url, a)
@@ -236,8 +236,8 @@ func (l *lookup) findCrawls() error {
 		}
 		of[c.SourceSeq] = append(of[c.SourceSeq], c)
 	}
-	for i := range l.asked {
-		a := &l.asked[i]
+	for i := range l.requested {
+		a := &l.requested[i]
 		for _, source := range a.sources {
 			a.crawls = append(a.crawls, of[source]...)
 		}
@@ -311,7 +311,7 @@ func (l *lookup) add(found []entryFound) {
 		switch {
 		case e.CrawlSeq != manualCrawl:
 			l.linked[e.Slot] = true
-		case !slices.Contains(l.asked[e.Slot/2].sources, e.SourceSeq):
+		case !slices.Contains(l.requested[e.Slot/2].sources, e.SourceSeq):
 			continue
 		}
 		if !e.answered() {
@@ -325,7 +325,7 @@ func (l *lookup) add(found []entryFound) {
 
 // facts returns the facts of URL i. An empty SourceID means that there are none.
 func (l *lookup) facts(i int) PageFacts {
-	a := l.asked[i]
+	a := l.requested[i]
 	f, other := l.form(a, 2*i), l.form(a, 2*i+1)
 	to := cmp.Or(f.RedirectsTo, f.Canonical)
 	switch away := f.Redirects || f.OtherCanonical; {

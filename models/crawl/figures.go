@@ -8,7 +8,7 @@ import (
 	"linkwatch/models"
 )
 
-// figuresTTL is how long the figures of an account are cached, the same as the interval of Collect.
+// figuresTTL is how long the figures of an account are cached, the same as the interval of CollectMetrics.
 const figuresTTL = 30 * time.Second
 
 // maxFigures is the maximum number of accounts in the cache.

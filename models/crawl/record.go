@@ -50,7 +50,7 @@ func (r Result) Size() int {
 	return n
 }
 
-// HostBatch is the time in which an instance fetches from a claimed host, with the results and the time of the host's next turn.
+// HostBatch has a claimed host, its unfetched entries and the results of fetched ones.
 type HostBatch struct {
 	Host      // as claimed, with its new NextAt, DelayMS, Failures, Slow and TriedAt
 	Results   []Result
@@ -58,22 +58,22 @@ type HostBatch struct {
 	Bytes     int     // approximate size of the results in memory
 }
 
-// maxTurnBytes is the size of the results at which a turn ends.
-const maxTurnBytes = 256 << 10
+// maxHostBatchBytes is the size of the results at which a batch ends.
+const maxHostBatchBytes = 256 << 10
 
-// Add adds a result. full reports whether the turn has reached its limit.
+// Add adds a result. full reports whether the batch has reached its limit.
 func (t *HostBatch) Add(r Result) (full bool) {
 	t.Results = append(t.Results, r)
 	t.Bytes += r.Size()
-	return t.Bytes > maxTurnBytes
+	return t.Bytes > maxHostBatchBytes
 }
 
 // lockRecord is held by transactions that store results.
 const lockRecord models.LockKey = 7_110_913_004
 
-// Record stores the results of turns and releases the hosts in one transaction, with one statement per table. It skips turns
+// Record stores the results of batches and releases the hosts in one transaction, with one statement per table. It skips batches
 // whose claim was lost.
-func (s *Store) Record(ctx context.Context, turns ...*HostBatch) error {
+func (s *Store) Record(ctx context.Context, batches ...*HostBatch) error {
 	var learned []entryKey
 	var counted map[patternKey]int
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -81,7 +81,7 @@ func (s *Store) Record(ctx context.Context, turns ...*HostBatch) error {
 			return err
 		}
 		b := batch{s: s, tx: tx, now: s.clock.Now(), sums: map[int64]*sum{}, counted: map[patternKey]int{}}
-		err := b.store(turns)
+		err := b.store(batches)
 		learned, counted = b.learned, b.counted
 		return err
 	})
@@ -100,7 +100,7 @@ func (s *Store) Record(ctx context.Context, turns ...*HostBatch) error {
 	return nil
 }
 
-// batch is a transaction that stores turns.
+// batch is a transaction that stores the results of hosts.
 type batch struct {
 	s       *Store
 	tx      *gorm.DB
@@ -135,8 +135,8 @@ func (b *batch) sum(e Entry) *sum {
 	return b.sums[seq]
 }
 
-func (b *batch) store(turns []*HostBatch) error {
-	owned, err := b.freeHosts(turns)
+func (b *batch) store(batches []*HostBatch) error {
+	owned, err := b.freeHosts(batches)
 	if err != nil || len(owned) == 0 {
 		return err
 	}
@@ -167,10 +167,10 @@ func (b *batch) store(turns []*HostBatch) error {
 	return nil
 }
 
-// freeHosts releases hosts and returns the turns whose claim was still valid.
-func (b *batch) freeHosts(turns []*HostBatch) (owned []*HostBatch, err error) {
+// freeHosts releases hosts and returns the batches whose claim was still valid.
+func (b *batch) freeHosts(batches []*HostBatch) (owned []*HostBatch, err error) {
 	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, tried_at bigint")
-	for _, t := range turns {
+	for _, t := range batches {
 		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, t.DelayMS, t.Failures, t.Slow, t.TriedAt)
 	}
 	var seqs []int64
@@ -183,7 +183,7 @@ func (b *batch) freeHosts(turns []*HostBatch) (owned []*HostBatch, err error) {
 	for _, seq := range seqs {
 		kept[seq] = true
 	}
-	for _, t := range turns {
+	for _, t := range batches {
 		if kept[t.Seq] {
 			owned = append(owned, t)
 		}
@@ -192,9 +192,9 @@ func (b *batch) freeHosts(turns []*HostBatch) (owned []*HostBatch, err error) {
 }
 
 // restHosts makes hosts idle that have nothing to fetch. They become due again when entries are added or a crawl continues.
-func (b *batch) restHosts(turns []*HostBatch) error {
+func (b *batch) restHosts(batches []*HostBatch) error {
 	rows := models.NewRows("seq bigint")
-	for _, t := range turns {
+	for _, t := range batches {
 		rows.Add(t.Seq)
 	}
 	return rows.Exec(b.tx, `UPDATE crawl_hosts SET next_at = NULL WHERE seq IN (SELECT seq FROM {rows} AS r) AND claimed_by IS NULL

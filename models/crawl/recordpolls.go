@@ -62,22 +62,22 @@ func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failu
 // transaction, with one statement per table. It skips polls whose claim was lost, and entries outside the allowed domains.
 // If the source is disabled now, it skips all entries. It returns the number of entries that were added to the frontier.
 func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, err error) {
-	var turns []*HostBatch
+	var batches []*HostBatch
 	for _, p := range polls {
-		turns = append(turns, emptyTurns(p.Hosts)...)
+		batches = append(batches, emptyBatches(p.Hosts)...)
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
 			return err
 		}
 		b := pollBatch{s: s, tx: tx, now: s.clock.Now(), fresh: map[int64]int{}, duplicates: map[int64]bool{}}
-		turnBatch := batch{s: s, tx: tx, now: b.now}
-		hosts, err := turnBatch.freeHosts(turns)
+		hostBatch := batch{s: s, tx: tx, now: b.now}
+		hosts, err := hostBatch.freeHosts(batches)
 		if err != nil {
 			return err
 		}
 		for _, step := range []func() error{
-			func() error { return b.keepClaimed(polls) }, b.move, b.entries, b.forget, b.feeds, func() error { return turnBatch.restHosts(hosts) },
+			func() error { return b.keepClaimed(polls) }, b.move, b.entries, b.forget, b.feeds, func() error { return hostBatch.restHosts(hosts) },
 		} {
 			if err := step(); err != nil {
 				return err

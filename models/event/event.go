@@ -53,7 +53,7 @@ type Type struct {
 	Label    string   // "Target down"
 	Help     string   // meaning, in one or two sentences
 	Subject  string   // kind of its subjects: "target"
-	// Texts of messages. Noun is the singular noun for a subject: "target". Did is the predicate for one subject ("is down"), PluralVerb
+	// Texts of messages. Noun is the singular noun for a subject: "target". Verb is the predicate for one subject ("is down"), PluralVerb
 	// for several ("are down"), and Over after the end ("is fast again"). If Over is empty, the end is not sent.
 	Noun, Verb, PluralVerb, Over string
 	// EndsAs is the event kind of the separate alert for the end: "target.up". If it is empty, the end is sent by the same alert.

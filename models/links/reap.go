@@ -28,11 +28,11 @@ func (s *Store) ReapRefreshes(tx *gorm.DB, limit int) (int64, error) {
 		AND NOT EXISTS (SELECT 1 FROM link_refresh_items WHERE refresh_id = link_refreshes.id) ORDER BY created_at`, s.clock.Now().Add(-keepChanges))
 }
 
-// sweepWords is the maximum number of words that one transaction results up. Each lookup takes up to some
+// sweepWords is the maximum number of words that one transaction looks up. Each lookup takes up to some
 // milliseconds, and other writers wait.
 const sweepWords = 250
 
-// ReapWords results up the next min(limit, sweepWords) words of link_words and deletes those that no link has. It
+// ReapWords looks up the next min(limit, sweepWords) words of link_words and deletes those that no link has. It
 // continues after the last word of the previous call, and starts again at the end. It returns the number of
 // deleted words. 0 ends a run of the reaper, and the next run continues.
 func (s *Store) ReapWords(tx *gorm.DB, limit int) (int64, error) {

@@ -32,13 +32,13 @@ func (sqliteIndex) remove(tx *gorm.DB, seqs *models.Rows) error {
 func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
 	n := s.tierCount()
 	if n > 1 {
-		few, err := newest(tx, s, match(s, n-1), maxRanked+1, 0)
+		top, err := newest(tx, s, match(s, n-1), maxRanked+1, 0)
 		if err != nil {
 			return nil, 0, err
 		}
-		if len(few) <= maxRanked {
-			err := rank(tx, s.query.Words, few)
-			return few[min(p.Offset(), len(few)):min(p.Offset()+p.Size, len(few))], len(few), err
+		if len(top) <= maxRanked {
+			err := rank(tx, s.query.Words, top)
+			return top[min(p.Offset(), len(top)):min(p.Offset()+p.Size, len(top))], len(top), err
 		}
 	}
 	if total, err = countMatches(tx, s, match(s, n-1), s.limit); err != nil || !s.hasPage(p, total) {

@@ -47,7 +47,7 @@ type RuleForm struct {
 	Errors     ui.Errors
 }
 
-// noChannelText is shown next to a rule whose Mute is true.
+// noChannelText is shown next to a rule that has no enabled channel.
 const noChannelText = "No channel is enabled, so no alerts are sent."
 
 func (v RuleForm) title() string {

@@ -38,8 +38,8 @@ func (v TargetAlerts) silent() bool {
 	return !slices.ContainsFunc(v.Rules, func(r alerts.Rule) bool { return !r.LacksChannel(v.Channels) })
 }
 
-// BesideSection is the alerts section on the page of a target.
-func BesideSection(v TargetAlerts) templ.Component {
+// TargetSection is the alerts section on the page of a target.
+func TargetSection(v TargetAlerts) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

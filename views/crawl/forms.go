@@ -124,3 +124,9 @@ func depthOptions(chosen string) []int {
 	}
 	return all
 }
+
+// Labels are the labels of the forms, for error messages.
+var Labels = map[string]string{
+	"url": "URL", "source_id": "Source", "name": "Name", "max_depth": "Depth", "rate_limit_ms": "Delay between requests",
+	"allowed_domains": "Allowed domains", "interval_minutes": "Schedule", "max_retries": "Retries", "retry_backoff_seconds": "Retry delay",
+}

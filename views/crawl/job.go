@@ -92,7 +92,7 @@ func (v Job) figures() []figure {
 	e := v.Run
 	return []figure{
 		{"succeeded", ui.Count(e.Fetched)}, {"queued", ui.Count(e.Queued)}, {"failed", ui.Count(e.Failed)},
-		{"pages crawled", ui.Count(e.ItemsCrawled)}, {"pages per second", pagesPerSecond(e, v.Now)},
+		{ui.Noun(e.ItemsCrawled, "page") + " crawled", ui.Count(e.ItemsCrawled)}, {"pages per second", pagesPerSecond(e, v.Now)},
 		{"elapsed", ui.LongDuration(e.Duration(models.At(v.Now)))},
 	}
 }

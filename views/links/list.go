@@ -165,3 +165,6 @@ func newest() Place { return Place{} }
 func popular() Place { return Place{Popular: true} }
 
 func empty(l models.List[links.Link]) bool { return len(l.Items) == 0 }
+
+// Labels are the labels of the forms, for error messages.
+var Labels = map[string]string{"url": "URL", "title": "Title", "tags": "Tags", "tags[]": "A tag", "notes": "Notes", "name": "Name"}

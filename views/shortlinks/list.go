@@ -110,3 +110,8 @@ func withoutScheme(address string) string {
 }
 
 var statuses = []shortlinks.Status{shortlinks.Active, shortlinks.Expired, shortlinks.Disabled}
+
+// Labels are the labels of the form, for error messages.
+var Labels = map[string]string{
+	"long_url": "Long URL", "short_key": "Key", "title": "Title", "expires_at": "Date and time", "max_visits": "Visit limit",
+}

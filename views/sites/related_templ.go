@@ -16,7 +16,7 @@ import (
 
 // Beside is the section of a related item (link, target or crawled page) that shows whether Google has indexed its URL.
 // pages are the website pages with that URL.
-func Beside(pages []sites.Page, now time.Time) templ.Component {
+func RelatedSection(pages []sites.Page, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

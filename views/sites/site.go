@@ -139,3 +139,8 @@ func (v Site) causeRows() []causeRow {
 }
 
 func keyFile(w sites.Website) string { return w.IndexNowKey + ".txt" }
+
+// Labels are the labels of the forms, for error messages.
+var Labels = map[string]string{
+	"site_url": "Site URL", "name": "Name", "credentials": "Key", "indexnow_key": "Key", "url": "URL",
+}

@@ -115,3 +115,9 @@ func (v List) count() string {
 	}
 	return ui.Plural(n, "target")
 }
+
+// Labels are the labels of the form, for error messages.
+var Labels = map[string]string{
+	"url": "URL", "name": "Name", "interval_seconds": "Interval", "expect.status": "Accepted statuses", "expect.keyword": "Must contain",
+	"expect.keyword_absent": "Must not contain", "expect.max_latency_ms": "Max response time",
+}

@@ -160,13 +160,13 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyLocation) (p
 	return part, nil
 }
 
-// trySize is the size of the object that Try stores, in bytes. A full disk still accepts an empty file.
-const trySize = 64 << 10
+// probeSize is the size of the object that Probe stores, in bytes. A full disk still accepts an empty file.
+const probeSize = 64 << 10
 
 // Probe stores and deletes an object, to find out whether an archive that failed works again.
 func (a *Archive) Probe(ctx context.Context) error {
 	const key = "try"
-	if err := a.Put(ctx, key, &Pack{packed: make([]byte, trySize)}); err != nil {
+	if err := a.Put(ctx, key, &Pack{packed: make([]byte, probeSize)}); err != nil {
 		return err
 	}
 	return a.Delete(ctx, key)

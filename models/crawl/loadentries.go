@@ -48,10 +48,10 @@ func (s *Store) InFrontier(crawl int64, url string) bool {
 // IsStartPage reports whether the entry is the start page of an execution.
 func (e Entry) IsStartPage() bool { return e.Depth == 0 && e.CrawlSeq != 0 }
 
-// Maximum entries of a turn and bytes of their URLs. They are in memory for each host that an instance holds.
+// Maximum entries of a batch and bytes of their URLs. They are in memory for each host that an instance holds.
 const (
 	MaxBatchEntries = 64
-	turnBytes       = 16 << 10
+	maxURLBytes     = 16 << 10
 	maxClosed       = 256 // entries to close per call, of crawls that have ended
 )
 
@@ -88,7 +88,7 @@ func (s *Store) LoadEntries(ctx context.Context, h Host, n int) ([]Entry, error)
 		if e.Crawl = crawls[crawlOf(e)]; e.Crawl == nil { // it has just ended
 			continue
 		}
-		if bytes += len(e.URL); bytes > turnBytes && len(live) > 0 {
+		if bytes += len(e.URL); bytes > maxURLBytes && len(live) > 0 {
 			break
 		}
 		live = append(live, e)
