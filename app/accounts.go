@@ -1,8 +1,6 @@
 package app
 
 import (
-	"fmt"
-
 	"linkwatch/config"
 	"linkwatch/handlers"
 	accounthandlers "linkwatch/handlers/accounts"
@@ -52,7 +50,7 @@ func newAccounts(c *core) *Accounts {
 			Deletes: []cleanup.Kind{
 				{Kind: "sessions", Label: "Sessions", Description: "expired", Remove: store.ReapSessions},
 				{Kind: "tokens", Label: "API tokens", Description: "expired more than 30 days ago", Remove: store.ReapTokens},
-				{Kind: "accounts", Label: "Account secrets", Description: fmt.Sprintf("of accounts deleted more than %d hours ago", int(accounts.KeepDeleted.Hours())), Remove: store.ReapUsers},
+				{Kind: "accounts", Label: "Account secrets", Description: "of accounts deleted more than a day ago", Remove: store.ReapUsers},
 				{Kind: "audit_entries", Label: "Audit entries", Description: "older than " + ui.WholeUnits(cfg.AuditRetention), Remove: store.ReapAudit},
 			},
 		},

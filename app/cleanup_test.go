@@ -61,7 +61,7 @@ func TestCleanupEnabledIsAboutShortLinksOnly(t *testing.T) {
 			expired(t, getenv("DATABASE_URL"))
 			p := start(t, getenv)
 			if status, _ := p.get(t, "/s/ended"); status != http.StatusGone {
-				t.Errorf("the expired short link answers %d", status)
+				t.Errorf("expired short link: got status %d", status)
 			}
 			res, err := http.Post(p.url+"/v1/admin/cleanup/run", "", nil)
 			if err != nil {
@@ -69,7 +69,7 @@ func TestCleanupEnabledIsAboutShortLinksOnly(t *testing.T) {
 			}
 			res.Body.Close()
 			if res.StatusCode != http.StatusAccepted {
-				t.Errorf("a run is answered %d", res.StatusCode)
+				t.Errorf("run the reaper: got status %d", res.StatusCode)
 			}
 			type figures struct {
 				Kind           string
@@ -103,7 +103,7 @@ func TestCleanupEnabledIsAboutShortLinksOnly(t *testing.T) {
 				t.Error("the metrics do not count the check result")
 			}
 			if status, _ := p.get(t, "/s/ended"); status != http.StatusGone {
-				t.Errorf("the expired short link answers %d after the run", status)
+				t.Errorf("expired short link after the run: got status %d", status)
 			}
 			p.stop()
 			if err := p.wait(t); err != nil {

@@ -28,7 +28,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestStopFinishesRequests checks that requests in flight are answered after SIGTERM.
+// TestStopFinishesRequests checks that running requests complete after SIGTERM.
 func TestStopFinishesRequests(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	site := newSite(t, func(w http.ResponseWriter) {

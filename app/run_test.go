@@ -61,17 +61,16 @@ func TestUsage(t *testing.T) {
 // TestUsageMessages checks that the message about a wrong command line names the flag or argument and says what is valid.
 func TestUsageMessages(t *testing.T) {
 	for args, want := range map[string]string{
-		"user add":                    "missing NAME",
-		"token revoke":                "missing ID",
-		"backup":                      "missing FILE",
-		"migrate":                     "missing subcommand: up, down",
-		"help user extra":             `unexpected argument "extra"`,
-		"token add bob --expires 5x":  "--expires must be a duration such as 90m",
-		"token add bob --expires -5h": "--expires must not be negative",
-		"token add bob --expires":     "--expires needs a value",
-		"demo --links many":           "--links must be a whole number",
-		"demo --force=maybe":          "--force must be true or false",
-		"demo --nonsense":             "unknown flag --nonsense",
+		"user add":                   "missing NAME",
+		"token revoke":               "missing ID",
+		"backup":                     "missing FILE",
+		"migrate":                    "missing subcommand: up, down",
+		"help user extra":            `unexpected argument "extra"`,
+		"token add bob --expires 5x": "--expires must be a duration such as 90m",
+		"token add bob --expires":    "--expires needs a value",
+		"demo --links many":          "--links must be a whole number",
+		"demo --force=maybe":         "--force must be true or false",
+		"demo --nonsense":            "unknown flag --nonsense",
 	} {
 		var out strings.Builder
 		if err := Run(t.Context(), strings.Fields(args), env(t, nil), &out); err != ErrUsage { //nolint:errorlint // it is never wrapped
@@ -94,6 +93,7 @@ func TestTokenErrorsNameTheFlag(t *testing.T) {
 		"--scope admin": "--scope: needs the role admin, but the account has the role viewer",
 		"--scope sing":  "--scope: must be one of",
 		"--name=":       "--name: must not be empty",
+		"--expires -5h": "--expires: must be in the future",
 	} {
 		err := Run(t.Context(), append([]string{"token", "add", "bob"}, strings.Fields(flags)...), getenv, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -113,7 +113,7 @@ func TestServeWithoutItsRedis(t *testing.T) {
 	shared := ""
 	for i := 0; !r.Exists("linkwatch:short:" + shared); i++ { // on a slow machine Redis may be away for a moment
 		if i == 20 {
-			t.Fatal("Redis was told of no short link")
+			t.Fatal("no short link was cached in Redis")
 		}
 		health("ok")
 		shared = fmt.Sprintf("shared-%d", i)

@@ -16,24 +16,24 @@ import (
 )
 
 // hangingPeer serves a connection without ever completing the response.
-type hangingPeer func(conn net.Conn, over <-chan struct{})
+type hangingPeer func(conn net.Conn, done <-chan struct{})
 
-func silentPeer(_ net.Conn, over <-chan struct{}) { <-over }
+func silentPeer(_ net.Conn, done <-chan struct{}) { <-done }
 
 // switchingPeer responds with 101, after which the connection is no longer HTTP.
-func switchingPeer(conn net.Conn, over <-chan struct{}) {
+func switchingPeer(conn net.Conn, done <-chan struct{}) {
 	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n") // the client may have disconnected
-	<-over
+	<-done
 }
 
 // slowPeer sends a byte of a page every 100 ms.
-func slowPeer(conn net.Conn, over <-chan struct{}) {
+func slowPeer(conn net.Conn, done <-chan struct{}) {
 	_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for err == nil {
 		select {
-		case <-over:
+		case <-done:
 			return
 		case <-tick.C:
 			_, err = io.WriteString(conn, "x")
@@ -45,7 +45,7 @@ func slowPeer(conn net.Conn, over <-chan struct{}) {
 // received a request.
 func hangingPeers(t *testing.T, n int) (urls []string, reached *atomic.Int64) {
 	t.Helper()
-	over, sorts := make(chan struct{}), []hangingPeer{silentPeer, switchingPeer, slowPeer}
+	done, kinds := make(chan struct{}), []hangingPeer{silentPeer, switchingPeer, slowPeer}
 	var (
 		listeners []net.Listener
 		serving   sync.WaitGroup
@@ -75,13 +75,13 @@ func hangingPeers(t *testing.T, n int) (urls []string, reached *atomic.Int64) {
 					if first {
 						reached.Add(1)
 					}
-					sorts[i%len(sorts)](conn, over)
+					kinds[i%len(kinds)](conn, done)
 				})
 			}
 		})
 	}
 	t.Cleanup(func() {
-		close(over)
+		close(done)
 		for _, l := range listeners {
 			_ = l.Close()
 		}
@@ -102,13 +102,13 @@ func TestStopFigures(t *testing.T) {
 			t.Fatalf("add target: status %d", status)
 		}
 	}
-	modelstest.Eventually(t, "every target is asked", func() bool { return reached.Load() == peers-saves })
+	modelstest.Eventually(t, "every target got a request", func() bool { return reached.Load() == peers-saves })
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	for _, u := range urls[:saves] {
 		asking.Go(func() { _, _ = s.Try("POST", "/v1/links", map[string]any{"url": u}, nil) }) // the program stops
 	}
-	modelstest.Eventually(t, "every page is asked for", func() bool { return reached.Load() == peers })
+	modelstest.Eventually(t, "every page got a request", func() bool { return reached.Load() == peers })
 
 	started := time.Now()
 	s.Stop()

@@ -23,8 +23,8 @@ const (
 	mapPages = 50_000 // URLs per sitemap
 )
 
-// TestSiteFigures measures how the binary reads sitemaps with 500,000 pages, and its pages for this website. It asserts
-// no times.
+// TestSiteFigures measures how the binary reads sitemaps with 500,000 URLs, and how fast it shows that website. It
+// asserts no times.
 func TestSiteFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("skipped without -figures (task bench)")

@@ -62,8 +62,8 @@ func TestDemo(t *testing.T) {
 	})
 }
 
-// demoIsLivedIn: every state of a link is there to be looked at, some were
-// viewed, and none was saved or checked in the future.
+// demoIsLivedIn checks that links exist in every state, that some were viewed, and that none was saved or checked in the
+// future.
 func demoIsLivedIn(t *testing.T, db *models.DB, begun time.Time) {
 	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
 	counts, err := store.Counts(t.Context())
@@ -161,8 +161,8 @@ func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
 	}
 }
 
-// demoIsShortened: the short links are in every state, visited by people and
-// bots up to now, and one leads to a saved link.
+// demoIsShortened checks that short links exist in every state, have visits by people and bots until now, and that one
+// redirects to a saved link.
 func demoIsShortened(t *testing.T, db *models.DB) {
 	store := shortlinks.NewStore(db, nil, nil, nil, shortlinks.Options{})
 	all, err := store.List(t.Context(), shortlinks.Filter{}, models.Cursor{}, 100)
@@ -197,7 +197,7 @@ func demoIsShortened(t *testing.T, db *models.DB) {
 	}
 	saved := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
 	if _, ok, err := saved.ByURL(t.Context(), all.Items[len(all.Items)-1].CanonicalURL); err != nil || !ok {
-		t.Errorf("no short link leads to a saved link: %v", err)
+		t.Errorf("no short link redirects to a saved link: %v", err)
 	}
 }
 
@@ -302,7 +302,7 @@ func total(by map[sites.Status]int) (n int) {
 	return n
 }
 
-// The websites are made up on each engine, once, and only beside links that are all new.
+// Demo websites are added once on each engine, and only if all links are new.
 func TestSites(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		job := schedule.Job{ID: string(sites.Reading), Schedule: "@every 6h"}

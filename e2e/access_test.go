@@ -130,7 +130,7 @@ func TestSlowClients(t *testing.T) {
 				t.Fatal("the connection was not closed: ", err)
 			}
 			if !strings.Contains(string(response), c.want) {
-				t.Errorf("got response %q, want%q in it", response, c.want)
+				t.Errorf("got response %q, want one with %q", response, c.want)
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func (b *tab) accessible(where string) {
 		b.t.Fatal(err)
 	}
 	if !slices.Contains(found.Passed, "color-contrast") || !dark && len(found.Passed) < 10 {
-		b.t.Errorf("%s: axe did not look at the page: it passed only %q", where, found.Passed)
+		b.t.Errorf("%s: axe did not check the page: only %q passed", where, found.Passed)
 	}
 	for _, v := range found.Broken {
 		more := ""

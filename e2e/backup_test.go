@@ -289,7 +289,7 @@ func TestScheduledBackup(t *testing.T) {
 			return err == nil && len(all) == n
 		})
 		if n == 1 {
-			modelstest.Eventually(t, "a run is asked for", func() bool { // not while the first run is being recorded, and not in the same second, because the name has seconds
+			modelstest.Eventually(t, "a run is requested", func() bool { // not while the first run is being recorded, and not in the same second, because the name has seconds
 				return time.Now().UTC().Format("linkwatch-20060102T150405Z.db") > newestIn(t, dir) && s.Call("POST", "/v1/admin/jobs/backup/run", nil, nil) < 300
 			})
 		}

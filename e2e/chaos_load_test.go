@@ -194,7 +194,7 @@ func (c *chaos) judge(l *shortLink, r reply, n *node) {
 	case http.StatusFound:
 	case http.StatusGone, http.StatusNotFound:
 		if l.sort == lasting && !l.deleting {
-			c.wrong("redirect", "%s of %s was returned %d, but was not deleted", l.key, l.title, r.status)
+			c.wrong("redirect", "%s of %s: got status %d, but it was not deleted", l.key, l.title, r.status)
 		}
 		return
 	default:
@@ -205,14 +205,14 @@ func (c *chaos) judge(l *shortLink, r reply, n *node) {
 	l.redirects++
 	var version int
 	if _, err := fmt.Sscanf(strings.TrimPrefix(r.location, strings.TrimSuffix(l.url(0), "0")), "%d", &version); err != nil || version > l.version {
-		c.wrong("redirect", "%s of %s leads to %q", l.key, l.title, r.location)
+		c.wrong("redirect", "%s of %s redirects to %q", l.key, l.title, r.location)
 		return
 	}
 	if l.sort == limited && l.redirects == maxVisits+1 {
 		c.wrong("max_visits", "%s of %s has had more than %d redirects", l.key, l.title, maxVisits)
 	}
 	if !l.expiresAt.IsZero() && !r.sent.Before(l.expiresAt) {
-		c.wrong("expired", "%s of %s was followed %s after its end", l.key, l.title, r.sent.Sub(l.expiresAt))
+		c.wrong("expired", "%s of %s redirected %s after it expired", l.key, l.title, r.sent.Sub(l.expiresAt))
 	}
 	var old time.Duration // age of the newer version when the request was sent
 	for _, k := range l.known {
@@ -229,7 +229,7 @@ func (c *chaos) judge(l *shortLink, r reply, n *node) {
 		c.oldest.Store(max(c.oldest.Load(), int64(old)))
 	}
 	if old > promise {
-		c.wrong("stale", "instance %d led %s of %s to version %d %s after that was changed (at %s)", n.port, l.key, l.title, version, old, r.sent.Format(time.StampMicro))
+		c.wrong("stale", "instance %d redirected %s of %s to version %d, %s after that version changed (at %s)", n.port, l.key, l.title, version, old, r.sent.Format(time.StampMicro))
 	}
 }
 
@@ -262,6 +262,6 @@ func (c *chaos) saves(ctx context.Context, web string, random *rand.Rand) {
 // responses.
 func (c *chaos) unexpected(r reply, what string) {
 	if r.status != 0 && r.status != http.StatusTooManyRequests && r.status < 500 {
-		c.wrong("status", "%s was returned %d: %s", what, r.status, r.body)
+		c.wrong("status", "%s: got status %d: %s", what, r.status, r.body)
 	}
 }

@@ -26,7 +26,7 @@ type cleanupStats struct {
 func (s *Server) cleanup() (got cleanupStats) {
 	s.t.Helper()
 	if status := s.Call("GET", stats, nil, &got); status != 200 {
-		s.t.Errorf("%s is returned %d", stats, status)
+		s.t.Errorf("GET %s: got status %d", stats, status)
 	}
 	return got
 }
@@ -35,7 +35,7 @@ func (s *Server) cleanup() (got cleanupStats) {
 func (s *Server) reap(want int) {
 	s.t.Helper()
 	if status := s.Call("POST", "/v1/admin/cleanup/run", nil, nil); status != want {
-		s.t.Errorf("a run of the reaper is returned %d, want %d", status, want)
+		s.t.Errorf("run the reaper: got status %d, want %d", status, want)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestReaperInTheBrowser(t *testing.T) {
 		file := ShortLinkFile(t, "old", 12_000, time.Now().Add(-2*time.Hour))
 		s := Start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=20")
 		b := browse(t, s, in, "/admin/jobs")
-		b.see("The reaper has deleted 0 rows so far.")
+		b.see("Cleanup has deleted 0 rows so far.")
 		b.click(`.below a`)
 		b.see("Not run yet")
 		b.see("No runs yet")

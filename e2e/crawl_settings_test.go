@@ -97,6 +97,6 @@ func TestCrawlSettings(t *testing.T) {
 		}
 	}
 	if n := web.requests("/robots.txt"); n != 0 || !strings.Contains(s.log(), "robots.txt is ignored") {
-		t.Errorf("got %d requests for robots.txt and possibly no warning, want 0 and a warning", n)
+		t.Errorf("got %d requests for robots.txt, want 0, and a warning in the log:\n%s", n, s.log())
 	}
 }

@@ -19,8 +19,8 @@ func follows(t *testing.T, s *Server, key string) (status int, to string) {
 	return res.StatusCode, res.Header.Get("Location")
 }
 
-// leads fails the test unless a short link responds with this status and destination.
-func leads(t *testing.T, s *Server, key string, status int, to string) {
+// wantRedirect fails the test unless a short link responds with this status and destination.
+func wantRedirect(t *testing.T, s *Server, key string, status int, to string) {
 	t.Helper()
 	if got, where := follows(t, s, key); got != status || where != to {
 		t.Errorf("/s/%s: got %d to %q, want %d to %q", key, got, where, status, to)

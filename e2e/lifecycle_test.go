@@ -26,7 +26,7 @@ func TestStopWaitsForRequests(t *testing.T) {
 		}
 		answered <- status
 	}()
-	modelstest.Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+	modelstest.Eventually(t, "the slow page got a request", func() bool { return web.requests("/slow") > 0 })
 
 	s.signal(syscall.SIGTERM)
 	modelstest.Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
@@ -53,7 +53,7 @@ func TestSecondSignal(t *testing.T) {
 		_, err := s.Try("POST", "/v1/links", map[string]any{"url": slow}, nil)
 		answered <- err
 	}()
-	modelstest.Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+	modelstest.Eventually(t, "the slow page got a request", func() bool { return web.requests("/slow") > 0 })
 
 	s.signal(syscall.SIGTERM)
 	modelstest.Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })

@@ -88,8 +88,8 @@ func TestCommandPalette(t *testing.T) {
 
 		// Also on the page that is selected, and without results.
 		b.press(palette)
-		b.fill("#palette-q", "new short")
-		b.wait(chosen("New short link"))
+		b.fill("#palette-q", "add short")
+		b.wait(chosen("Add short link"))
 		b.press(enter)
 		b.lacks("dialog[open]")
 		b.wait(`document.activeElement.id === "url"`)
@@ -120,7 +120,7 @@ func TestSearchPageWithoutJavaScript(t *testing.T) {
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		b.open("/watch")
 		b.click(`header a[href="/search"]`)
-		b.see("New crawl job")
+		b.see("Add crawl job")
 		b.fill("#q", "memory")
 		b.press(enter)
 		b.wait(`location.search === "?q=memory"`)

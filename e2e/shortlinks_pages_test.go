@@ -37,17 +37,17 @@ func TestShortLinkPages(t *testing.T) {
 		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortLinkRow + `").length === 1`)
 
 		eval[bool](b, `window.stays = true`) // lost on a reload
-		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
-		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
-		leads(t, s, "spring", 404, "") // keys are case-sensitive
+		wantRedirect(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+		wantRedirect(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+		wantRedirect(t, s, "spring", 404, "") // keys are case-sensitive
 		b.wait(`window.stays && document.querySelector("` + shortLinkRow + ` .visits").textContent === "2"`)
 		b.click(shortLinkRow + " [data-pause]")
 		b.has(shortLinkRow + ".disabled")
 		b.wait(`window.stays`)
-		leads(t, s, "Spring", 410, "")
+		wantRedirect(t, s, "Spring", 410, "")
 		b.click(shortLinkRow + " [data-pause]")
 		b.has(shortLinkRow + ".active")
-		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+		wantRedirect(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 
 		b.click(shortLinkRow + " a.title")
 		b.has(".short-link h1")
@@ -55,7 +55,7 @@ func TestShortLinkPages(t *testing.T) {
 		b.wait(`document.querySelector(".ranges [aria-current] strong").textContent === "3"`)
 		b.see("news.example")
 		b.fits(in, "/short/{key}")
-		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+		wantRedirect(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		b.wait(`window.stays && document.querySelector(".ranges [aria-current] strong").textContent === "4"`)
 		b.click(`nav[aria-label="Visits and range"] a:nth-child(1)`)
 		b.wait(`window.stays && location.search === "?days=7"`)
@@ -70,15 +70,15 @@ func TestShortLinkPages(t *testing.T) {
 		b.fill("#edit input[name=title]", "The <b>spring</b>")
 		b.click("#edit button.primary")
 		b.wait(`document.querySelector("h1").textContent === "The <b>spring</b>"`)
-		leads(t, s, "Spring", 302, "https://example.com/elsewhere")
+		wantRedirect(t, s, "Spring", 302, "https://example.com/elsewhere")
 
 		b.click(`.actions form[action$="/delete"] button`)
 		b.see("Short link deleted.")
 		b.see("No short links yet")
-		leads(t, s, "Spring", 410, "")
+		wantRedirect(t, s, "Spring", 410, "")
 		b.press("u")
 		b.wait(`document.querySelector("h1").textContent === "The <b>spring</b>"`)
-		leads(t, s, "Spring", 302, "https://example.com/elsewhere")
+		wantRedirect(t, s, "Spring", 302, "https://example.com/elsewhere")
 	})
 }
 
@@ -94,7 +94,7 @@ func TestShortenASavedLink(t *testing.T) {
 		b.lacks(`form[action$="/shorten"] button`)
 		b.fits(in, "/links/{id}, shortened")
 		key := eval[string](b, `document.querySelector("section[aria-labelledby=shortened] strong").textContent.split("/s/")[1]`)
-		leads(t, s, key, 302, web.URL+"/go-memory")
+		wantRedirect(t, s, key, 302, web.URL+"/go-memory")
 		b.click("section[aria-labelledby=shortened] .section-head a")
 		b.wait(`location.pathname === "/short/` + key + `" && document.querySelector("h1").textContent === "Go memory"`)
 		b.click(`aside a[href="/links/` + l.ID + `"]`)

@@ -188,9 +188,9 @@ func TestShortLinksWithoutJavaScript(t *testing.T) {
 		b.see(s.URL + "/s/Plain")
 		b.lacks("[data-copy]")
 		for range 2 {
-			leads(t, s, "Plain", 302, "https://example.com/x")
+			wantRedirect(t, s, "Plain", 302, "https://example.com/x")
 		}
-		leads(t, s, "Plain", 410, "")
+		wantRedirect(t, s, "Plain", 410, "")
 		b.open("/short?status=expired")
 		b.see("2 of 2")
 		b.click(shortLinkRow + " a.title")
@@ -240,7 +240,7 @@ func TestSitesWithoutJavaScript(t *testing.T) {
 		b.has("#test .state.ok")
 		b.fill("#url", web.sitemap(3))
 		b.click("#add button.primary")
-		b.see("Sitemap added.")
+		b.see("Sitemap added. Linkwatch will read it in a few seconds.")
 		modelstest.Eventually(t, "the sitemap is read", func() bool { return s.ownSite(path.Base(at)).Pages.Total == 3 })
 		b.open(at)
 		b.see("0 of 3 pages indexed.")

@@ -50,7 +50,7 @@ func TestLongFilter_API(t *testing.T) {
 	}
 }
 
-// textFilters has all text filters of the OpenAPI document.
+// TestLongFilter_TableIsComplete compares textFilters with the text filters of the OpenAPI document.
 func TestLongFilter_TableIsComplete(t *testing.T) {
 	known, _ := textFilters()
 	found := describedFilters(t, apptest.New(t))

@@ -18,9 +18,9 @@ import (
 
 const aDay = 24 * time.Hour
 
-func timedOut(string) any   { return &links.FetchError{Reason: "timed out"} }
-func notFound(u string) any { return links.Page{Status: 404, URL: u} }
-func moved(u string) any    { return links.Page{Status: 200, URL: u + "/new", Permanent: true} }
+func timedOut(string) any     { return &links.FetchError{Reason: "timed out"} }
+func returns404(u string) any { return links.Page{Status: 404, URL: u} }
+func moved(u string) any      { return links.Page{Status: 200, URL: u + "/new", Permanent: true} }
 
 // groups returns the titles of the attention groups in order.
 func groups(a apptest.Page) []string {
@@ -35,10 +35,10 @@ func groups(a apptest.Page) []string {
 func TestAttention(t *testing.T) {
 	s := apptest.New(t)
 	addLinks(s, "moved", 1, 1, moved)
-	addLinks(s, "long-gone", 2, 1, notFound)
+	addLinks(s, "long-gone", 2, 1, returns404)
 	s.Clock.Advance(links.RecentDays * aDay)
 	deadLinks(s, 7)
-	addLinks(s, "gone", 6, 1, notFound)
+	addLinks(s, "gone", 6, 1, returns404)
 	certified(s, map[string]int{"ended": 1, "ends": 6, "fine": 3}, map[string]time.Duration{"ended": -time.Hour, "ends": 5 * aDay, "fine": 50 * aDay})
 	addLinks(s, "suspect", 23, 1, timedOut)
 	for i := range 2 {
@@ -99,7 +99,7 @@ func TestAttention(t *testing.T) {
 // Actions redirect back to the overview, which shows the result and an undo.
 func TestAttention_Actions(t *testing.T) {
 	s := apptest.New(t)
-	addLinks(s, "gone", 1, 1, notFound)
+	addLinks(s, "gone", 1, 1, returns404)
 	certified(s, map[string]int{"ends": 1}, map[string]time.Duration{"ends": 5 * aDay})
 	s.Must(s.Jobs.Declare(t.Context(), schedule.Job{ID: "broken", Schedule: "@hourly", NextRunAt: s.Jobs.Now()}))
 	run, _, err := s.Jobs.Begin(t.Context(), s.Holder(), "broken", func(now time.Time) time.Time { return now.Add(time.Hour) })
@@ -134,10 +134,10 @@ func TestAttention_Empty(t *testing.T) {
 func TestAttention_Queries(t *testing.T) {
 	s := apptest.New(t)
 	addLinks(s, "suspect", 2, 1, timedOut)
-	addLinks(s, "gone", 2, 1, notFound)
+	addLinks(s, "gone", 2, 1, returns404)
 	few := s.Count("/")
 	addLinks(s, "more-suspect", 40, 1, timedOut)
-	addLinks(s, "more-gone", 20, 1, notFound)
+	addLinks(s, "more-gone", 20, 1, returns404)
 	if many := s.Count("/"); many != few || many > 36 {
 		t.Errorf("got %d queries for few, %d for many", few, many)
 	}

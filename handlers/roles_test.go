@@ -314,7 +314,7 @@ func TestHeadersOfAccounts(t *testing.T) {
 	}
 }
 
-// TestStreamEndsWithItsCredential checks that open streams recheck their session.
+// TestStreamsOfEveryRole checks that a stream needs credentials, and that a viewer may open it.
 func TestStreamsOfEveryRole(t *testing.T) {
 	s := newTeam(t)
 	for _, rt := range s.Router.Routes() {

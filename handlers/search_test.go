@@ -104,12 +104,12 @@ func TestSearchByPrefix(t *testing.T) {
 func TestSearchOffersActions(t *testing.T) {
 	s := apptest.New(t)
 	for text, want := range map[string]string{
-		"": "Add link, Add target, New short link, New crawl job, Add website, Add channel, Add rule, Add maintenance window, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short links, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin, " +
+		"": "Add link, Add target, Add short link, Add crawl job, Add website, Add channel, Add rule, Add maintenance window, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short links, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin, " +
 			"Go to Status pages, Go to Crawled pages, Go to Discovered links, Go to Frontier, Go to Crawl schedule, Go to Feeds, Go to Alert channels, Go to Alert rules, Go to Maintenance, " +
 			"Go to Account settings, Go to API tokens, Go to Checks, Go to Cleanup, Go to Jobs, Go to Settings, Go to Audit log",
 		"wat":                 "Go to Watch",
-		"new":                 "New short link, New crawl job",
-		"LINK add":            "Add link",
+		"add sh":              "Add short link",
+		"LINK add":            "Add link, Add short link",
 		"alert":               "Go to Alerts, Go to Alert channels, Go to Alert rules",
 		"maintenance":         "Add maintenance window, Go to Maintenance",
 		"status":              "Go to Status pages",

@@ -110,7 +110,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// A backup replaces nothing unless it is told to, and never the database itself.
+// A backup replaces a file only on request, and never the database itself.
 func TestBackupReplaces(t *testing.T) {
 	dir := t.TempDir()
 	db := openFile(t, filepath.Join(dir, "test.db"))
@@ -191,7 +191,7 @@ func TestBackupOfPostgreSQL(t *testing.T) {
 	})
 }
 
-// What is no sound database of Linkwatch with a known schema is told from one.
+// Verify accepts only undamaged Linkwatch databases with a known schema.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	exec := func(name, sql string) {

@@ -19,8 +19,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Errors of the connection, and of the state that the server is in, are told
-// from errors of what it was asked.
+// Errors of the connection or of the server differ from errors of a statement.
 func TestDatabaseDown(t *testing.T) {
 	for _, c := range []struct {
 		err  error

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A full disk is told from one that fails, and tried again as well.
+// A full disk differs from a failing one, and is retried too.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {

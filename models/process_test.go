@@ -43,8 +43,8 @@ func writeUntilKilled(file string) error {
 	}
 }
 
-// Several processes write to one file at a time and are killed. What each was
-// told to be stored is there, and the file is sound.
+// Several processes write to one file at a time and are killed. All
+// acknowledged writes exist, and the file is undamaged.
 func TestKilledProcesses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shared.db")
 	db := openSQLite(t, file)

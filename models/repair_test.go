@@ -29,7 +29,7 @@ func TestRepairURL(t *testing.T) {
 	}
 }
 
-// Nothing is made of what is no URL: the form says what is wrong.
+// Text that is not a URL stays unchanged, so that the form shows the error.
 func TestRepairURLLeavesOthers(t *testing.T) {
 	for _, in := range []string{
 		"", " ", "foo", "foo bar", "foo bar.com", "hello. world", "mailto:x@example.com", "mailto:x", "javascript:alert(1)", "JavaScript:alert(1.5)", "ftp://example.com/", "file:///etc/passwd",

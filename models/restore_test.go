@@ -169,7 +169,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// Of a link the database behind it is replaced, and the old one is kept beside that.
+// If the path is a symbolic link, the file that it points to is replaced. The old one is kept next to that file.
 func TestRestoreFollowsLinks(t *testing.T) {
 	backup, data, dir := fileWith(t, filepath.Join(t.TempDir(), "copy.db"), 3), t.TempDir(), t.TempDir()
 	behind, link := fileWith(t, filepath.Join(data, "real.db"), 5), filepath.Join(dir, "linkwatch.db")

@@ -86,7 +86,7 @@ func TestStatementEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// Rows that break a rule of the schema are told apart.
+// Violations of different constraints have different errors.
 func TestConstraintErrors(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		modelstest.Exec(t, db, "CREATE TABLE parents (id INTEGER PRIMARY KEY, name TEXT UNIQUE, age INTEGER NOT NULL CHECK (age >= 0))")

@@ -48,14 +48,14 @@ func TestNoMoreThanMaxConcurrent(t *testing.T) {
 	}
 }
 
-// noticed is a context that reports when someone waits for its end.
-type noticed struct {
+// waitedContext is a context that reports when someone waits for its end.
+type waitedContext struct {
 	context.Context
 	once    sync.Once
 	waiting chan struct{}
 }
 
-func (n *noticed) Done() <-chan struct{} {
+func (n *waitedContext) Done() <-chan struct{} {
 	n.once.Do(func() { close(n.waiting) })
 	return n.Context.Done()
 }
@@ -64,7 +64,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	under, release := make(chan struct{}), make(chan struct{})
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/slow" {
-			t.Errorf("%s was asked for", r.URL.Path)
+			t.Errorf("unexpected request for %s", r.URL.Path)
 		}
 		close(under)
 		<-release
@@ -75,7 +75,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	<-under
 
 	ctx, cancel := context.WithCancel(t.Context())
-	waiter := &noticed{Context: ctx, waiting: make(chan struct{})}
+	waiter := &waitedContext{Context: ctx, waiting: make(chan struct{})}
 	go func() { <-waiter.waiting; cancel() }()
 	_, err := c.Fetch(waiter, Request{URL: srv.URL + "/waiter"})
 	fails(t, err, KindCanceled, "canceled")
@@ -118,7 +118,7 @@ func TestBudgets(t *testing.T) {
 	patient := c.Budget(1, 0)
 	slow.Go(func() { get(t, patient, Request{URL: srv.URL + "/slow"}) })
 	<-under
-	waiter := &noticed{Context: t.Context(), waiting: make(chan struct{})}
+	waiter := &waitedContext{Context: t.Context(), waiting: make(chan struct{})}
 	slow.Go(func() {
 		if _, err := patient.Fetch(waiter, Request{URL: srv.URL + "/quick"}); err != nil {
 			t.Errorf("the one that waited: %v", err)

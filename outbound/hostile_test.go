@@ -137,8 +137,8 @@ func http2Peer(attack func(f *http2.Framer) error) func(p *peer, conn net.Conn) 
 	}
 }
 
-// floods begins an answer over HTTP/2, then sends what the client has to answer and reads none of that, until the
-// client can neither write nor read.
+// floods starts a response over HTTP/2 and sends frames that the client must answer. It reads none of the answers, until
+// the client can neither write nor read.
 func floods(p *peer, conn net.Conn) {
 	f := http2Request(conn)
 	if f == nil || begin200(f) != nil {

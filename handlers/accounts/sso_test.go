@@ -219,6 +219,6 @@ func TestNoSingleSignOn(t *testing.T) {
 		}
 	}
 	if a := b.send("GET", "/login", nil); strings.Contains(a.Body.String(), "/login/oidc") {
-		t.Error("the login page has the button")
+		t.Error("the login page has a single sign-on button")
 	}
 }

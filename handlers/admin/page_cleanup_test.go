@@ -72,7 +72,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	if strings.Contains(a.HTML, "<i>no disk") {
 		t.Error("the error is interpreted as markup")
 	}
-	apptest.WantText(t, s.Get("/admin/jobs"), ".below", "The reaper has deleted 3 rows so far.")
+	apptest.WantText(t, s.Get("/admin/jobs"), ".below", "Cleanup has deleted 3 rows so far.")
 
 	few := s.Count("/admin/cleanup")
 	for range cleanup.KeptRuns {

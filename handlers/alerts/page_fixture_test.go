@@ -79,8 +79,8 @@ func (a *pagesApp) rule(name string, to alerts.Channel) alerts.Rule {
 	return r
 }
 
-// tell stores an event of a target and queues its messages.
-func (a *pagesApp) tell(phase event.Phase, target, name, detail string) {
+// addEvent stores an event of a target and queues its messages.
+func (a *pagesApp) addEvent(phase event.Phase, target, name, detail string) {
 	a.Helper()
 	now := models.At(a.Clock.Now())
 	a.Must(a.DB.Write(a.Context(), func(tx *gorm.DB) error {
@@ -99,7 +99,7 @@ func (a *pagesApp) tell(phase event.Phase, target, name, detail string) {
 // down creates an alert of a target that is down.
 func (a *pagesApp) down(name, detail string) alerts.Alert {
 	a.Helper()
-	a.tell(event.Started, models.NewID(models.KindTarget), name, detail)
+	a.addEvent(event.Started, models.NewID(models.KindTarget), name, detail)
 	page, err := a.Alerts.Alerts(a.Context(), alerts.Firing, models.Cursor{}, 1)
 	a.Must(err)
 	if len(page.Items) != 1 {
@@ -119,7 +119,7 @@ func (a *pagesApp) many(from, n int) {
 		a.Must(err)
 		one := a.down(fmt.Sprintf("Target %d", i), "status 500")
 		if i%2 == 0 {
-			a.tell(event.Ended, one.SubjectID, one.SubjectName, "")
+			a.addEvent(event.Ended, one.SubjectID, one.SubjectName, "")
 		}
 		a.Clock.Advance(2 * time.Minute)
 	}

@@ -36,7 +36,7 @@ func TestListOfAlerts(t *testing.T) {
 	a := newPagesApp(t)
 	a.rule("All", a.channel(hostile))
 	first := a.down("First", hostile)
-	a.tell(event.Ended, first.SubjectID, "First", "")
+	a.addEvent(event.Ended, first.SubjectID, "First", "")
 	second := a.down("Second", "status 500")
 	third := a.down(hostile, "status 502")
 	p := a.Get("/alerts")
@@ -97,7 +97,7 @@ func TestSearchForAlerts(t *testing.T) {
 	_, err := a.Alerts.Acknowledge(a.Context(), one.ID)
 	a.Must(err)
 	apptest.WantText(t, a.Get("/search?q=script"), ".hits", "critical acknowledged")
-	a.tell(event.Ended, one.SubjectID, one.SubjectName, "")
+	a.addEvent(event.Ended, one.SubjectID, one.SubjectName, "")
 	apptest.WantText(t, a.Get("/search?q=script"), ".hits", "critical resolved")
 }
 
@@ -106,7 +106,7 @@ func TestAlertsByCursor(t *testing.T) {
 	a.rule("All", a.channel("Ops"))
 	for range 27 { // each creates an alert and its recovery
 		one := a.down("Shop", "status 500")
-		a.tell(event.Ended, one.SubjectID, "Shop", "")
+		a.addEvent(event.Ended, one.SubjectID, "Shop", "")
 		a.Clock.Advance(10 * time.Minute)
 	}
 	p := a.Get("/alerts")
@@ -135,7 +135,7 @@ func TestPageOfAnAlert(t *testing.T) {
 	apptest.WantText(t, p, ".actions", "End silence")
 	p = a.Submit(p, `.page-head form[action$="/silence"]`)
 	apptest.WantText(t, p, ".flash", "Silence ended.")
-	a.tell(event.Ended, one.SubjectID, "Shop", "")
+	a.addEvent(event.Ended, one.SubjectID, "Shop", "")
 	a.Must(a.Alerts.DeleteChannel(a.Context(), to.ID))
 	p = a.Get("/alerts/" + one.ID)
 	apptest.WantText(t, p, ".timeline", "Resolved after")
@@ -220,7 +220,7 @@ func TestAlertsOnTargetPage(t *testing.T) {
 	p := a.Submit(a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`)
 	apptest.WantText(t, p, ".flash", "Rule added.")
 	apptest.WantText(t, p, "main", "Rules: Important alerts: Watched")
-	a.tell(event.Started, w.ID, "Watched", "status 500")
+	a.addEvent(event.Started, w.ID, "Watched", "status 500")
 	apptest.WantText(t, a.Get("/watch/"+w.ID), "main", "critical Watched is down: status 500")
 	apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"target": {models.NewID(models.KindTarget)}}), http.StatusNotFound)
 

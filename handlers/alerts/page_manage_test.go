@@ -52,7 +52,7 @@ func TestManageByTheLinkOfAMessage(t *testing.T) {
 		apptest.WantText(t, p, "main", "Silence must be 0 to 10,080 minutes.")
 	}
 
-	a.tell(event.Ended, one.SubjectID, "Shop", "")
+	a.addEvent(event.Ended, one.SubjectID, "Shop", "")
 	p = a.Get(path)
 	apptest.WantText(t, p, ".state", "Resolved after")
 	apptest.WantCount(t, p, "form", 0)

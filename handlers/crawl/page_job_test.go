@@ -30,7 +30,7 @@ func TestJobPage(t *testing.T) {
 	s.Clock.Advance(time.Hour)
 	e := s.BeginCrawl(j)
 	a = s.Get(path)
-	apptest.WantText(t, a, ".run-progress", "0 of 1 URLs done succeeded 0 queued 1 failed 0")
+	apptest.WantText(t, a, ".run-progress", "0 of 1 URL done succeeded 0 queued 1 failed 0")
 	apptest.WantCount(t, a, `#log-head[data-live]`, 1)
 	if got := a.Find("#now").AttrOr("hx-trigger", ""); got != "every 2s" {
 		t.Errorf("running crawl: got polling %s", got)

@@ -54,7 +54,7 @@ func (p Pages) Routes() []middleware.Route {
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "crawl", Label: "Crawl", Path: "/crawl", Key: "c"}},
-		Commands: []ui.Command{{Label: "New crawl job", ForURL: "Crawl this site", Path: "/crawl#url"}},
+		Commands: []ui.Command{{Label: "Add crawl job", ForURL: "Crawl this site", Path: "/crawl#url"}},
 		Pages: []ui.Link{
 			{Label: "Crawled pages", Path: "/crawl/pages"}, {Label: "Discovered links", Path: "/crawl/discovered"}, {Label: "Frontier", Path: "/crawl/frontier"},
 			{Label: "Crawl schedule", Path: "/crawl/schedule"}, {Label: "Feeds", Path: "/crawl/feeds"},

@@ -45,7 +45,7 @@ func (f *Frame) Problem(c *gin.Context, problem *middleware.Problem) {
 	v := views.Error{
 		Page:    f.Page(problem.Title, "", ui.Flash{}),
 		Heading: problem.Title,
-		Detail:  strings.TrimPrefix(problem.Detail, "query."),
+		Detail:  pageDetail(problem.Detail),
 		Next:    next[problem.Status],
 	}
 	if problem.Status >= http.StatusInternalServerError {
@@ -70,4 +70,12 @@ func (f *Frame) PublicProblem(c *gin.Context, problem *middleware.Problem, page 
 	}
 	c.Header("HX-Reswap", "none")
 	f.Show(c, problem.Status, page(v))
+}
+
+// pageDetail returns the detail of a problem for a page: "query.page: must be …" becomes "Page must be ….".
+func pageDetail(detail string) string {
+	if rest, ok := strings.CutPrefix(detail, "query."); ok {
+		return sentence(strings.Replace(rest, ":", "", 1))
+	}
+	return detail
 }

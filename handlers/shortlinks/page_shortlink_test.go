@@ -100,7 +100,7 @@ func TestDisableDeleteAndUndo(t *testing.T) {
 	a := s.Follow("/short/Spring/disabled", url.Values{"disabled": {"true"}, "back": {"/short?q=spring&status=active"}})
 	apptest.WantText(t, a, ".flash", "Short link disabled.")
 	apptest.WantText(t, a, ".empty", "No matching short links")
-	apptest.WantText(t, s.Get("/short/Spring"), ".state", "Visitors get an error page. Enable it to redirect again.")
+	apptest.WantText(t, s.Get("/short/Spring"), ".state", "Visitors get an error page. Enable the short link to redirect again.")
 	a = s.Submit(s.Get("/short?status=disabled"), ".acts form")
 	apptest.WantText(t, a, ".flash", "Short link enabled.")
 

@@ -119,7 +119,7 @@ func TestColdHotKey(t *testing.T) {
 			group.Wait()
 		})
 		if n := wrong.Load(); n > 0 {
-			s.Errorf("%d of 200 were not led on", n)
+			s.Errorf("%d of 200 visits were not redirected", n)
 		}
 	})
 }
@@ -130,13 +130,13 @@ func TestMaxVisitsIsExact(t *testing.T) {
 		const most = 20
 		s.shorten(`"short_key":"limited","max_visits":20`)
 		instances := []*server{s, another()}
-		var led, refused, other atomic.Int64
+		var redirected, refused, other atomic.Int64
 		var group sync.WaitGroup
 		for i := range 50 {
 			group.Go(func() {
 				switch a, err := instances[i%2].TryRequest("GET", "/s/limited"); {
 				case err == nil && a.Status == http.StatusFound && a.Header.Get("Location") == longURL:
-					led.Add(1)
+					redirected.Add(1)
 				case err == nil && a.Status == http.StatusGone:
 					refused.Add(1)
 				default:
@@ -145,8 +145,8 @@ func TestMaxVisitsIsExact(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if led.Load() != most || refused.Load() != 50-most || other.Load() != 0 {
-			s.Errorf("%d led on, %d refused, %d neither; want %d and %d", led.Load(), refused.Load(), other.Load(), most, 50-most)
+		if redirected.Load() != most || refused.Load() != 50-most || other.Load() != 0 {
+			s.Errorf("got %d redirected, %d refused, %d other; want %d and %d", redirected.Load(), refused.Load(), other.Load(), most, 50-most)
 		}
 		s.gone("/s/limited", "visit limit")
 		s.noStatements("the tombstone", func() { s.gone("/s/limited", "visit limit") })

@@ -46,7 +46,7 @@ func Described() []middleware.Operation { return []middleware.Operation{redirect
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "shortlinks", Label: "Short links", Path: "/short", Key: "s"}},
-		Commands: []ui.Command{{Label: "New short link", ForURL: "Shorten this URL", Path: "/short#url"}},
+		Commands: []ui.Command{{Label: "Add short link", ForURL: "Shorten this URL", Path: "/short#url"}},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Disable or enable a short link"},
 			{Keys: []string{"y"}, What: "Copy a short URL"},

@@ -44,7 +44,7 @@ func TestCreateIdempotencyByKey(t *testing.T) {
 		for _, refused := range []string{`{"url":"ftp://d.test"}`, `{"url":"https://d.test","expect":{"status":"99"}}`, `{}`} {
 			post(s, "key-2", refused).Want(http.StatusBadRequest)
 		}
-		post(s, "key-2", `{"url":"https://second.test"}`).Want(http.StatusCreated) // what was refused left it free
+		post(s, "key-2", `{"url":"https://second.test"}`).Want(http.StatusCreated) // a failed request does not use the key
 		post(s, strings.Repeat("k", 255), `{"url":"https://d.test"}`).Want(http.StatusCreated)
 		for _, key := range []string{"two words", strings.Repeat("k", 256), canary + "é"} {
 			a := post(s, key, `{"url":"https://e.test"}`)

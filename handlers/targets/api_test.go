@@ -173,7 +173,7 @@ func TestDeleteAndRestoreTarget(t *testing.T) {
 	}
 	s.Do("DELETE", at, "").Want(http.StatusNoContent)
 	if other := s.Watch("https://example.com", "").ID; other == id {
-		t.Error("a deleted target was answered as if it were there")
+		t.Error("got the id of a deleted target")
 	}
 	s.Do("POST", at+"/restore", "").Problem(409, "conflict", "")
 }

@@ -55,10 +55,10 @@ func TestWatchPages(t *testing.T) {
 		t.Errorf("the beat bar says %q", got)
 	}
 	apptest.WantText(t, a, ".targets .beats title", "down · 24 Mar, 12:02:25 UTC")
-	apptest.WantText(t, a, `.targets .share[data-label="Uptime 30 days"]`, "82.76%")
-	apptest.WantText(t, a, `.targets .share[data-label="Uptime 30 days"] small`, "2 min ago")
+	apptest.WantText(t, a, `.targets .share[data-label="30 days"]`, "82.76%")
+	apptest.WantText(t, a, `.targets .share[data-label="30 days"] small`, "2 min ago")
 	a = s.Get(path)
-	apptest.WantText(t, a, ".state", "for 25 s")
+	apptest.WantText(t, a, ".state", "down for 25 s")
 	apptest.WantText(t, a, ".state", "Unexpected status 503.")
 	apptest.WantText(t, a, ".outages", "Unexpected status 503")
 	apptest.WantText(t, a, ".outages", "25 s so far")
@@ -101,7 +101,7 @@ func TestWatchPart(t *testing.T) {
 	}
 	token := models.Cursor{CreatedAt: s.Targets.Now(), ID: models.NewID(models.KindCheck)}.Token()
 	if _, polls := s.Get("/watch/" + id + "?page_token=" + token).Find("#now").Attr("hx-get"); polls {
-		t.Error("older checks are polled for what is new")
+		t.Error("a page of older checks polls for new ones")
 	}
 }
 
@@ -208,7 +208,7 @@ func TestWatchFilters(t *testing.T) {
 	a = s.Get("/watch?status=up&q=two")
 	apptest.WantText(t, a, ".choices", "all 5 down 1 pending 1 up 2 paused 1")
 	if got := a.Find(".choices .down").AttrOr("href", ""); got != "/watch?q=two&status=down" {
-		t.Errorf("the chip leads to %q", got)
+		t.Errorf("got chip link %q", got)
 	}
 	if got := a.Find("#q").AttrOr("value", ""); got != "two" {
 		t.Errorf("the query came back as %q", got)

@@ -38,7 +38,7 @@ func TestStatusPageIsPublic(t *testing.T) {
 		apptest.WantCount(t, a, "nav, form, input, [href='/'], [href='/links']", 0)
 		for _, inside := range []string{"secret-host", "unexpected", "404 ", "v1.2.3", "login"} {
 			if strings.Contains(a.HTML, inside) {
-				t.Errorf("%s tells strangers %q", path, inside)
+				t.Errorf("%s contains %q", path, inside)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestStatusPageLive(t *testing.T) {
 	apptest.WantCount(t, a, "h1, main", 0)
 	whole := s.Get("/status/ours")
 	if got := whole.Find("#now").AttrOr("hx-get", ""); got != "/status/ours" {
-		t.Errorf("the part is asked for at %q", got)
+		t.Errorf("got polling of %q", got)
 	}
 	if !strings.Contains(whole.HTML, `<noscript><meta http-equiv="refresh"`) {
 		t.Error("without JavaScript the page grows old")

@@ -139,7 +139,7 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 	if flash.Text != "" && page.ID != "" {
 		flash.Link = ui.Link{Label: "Open", Path: views.StatusPath(page.Slug)}
 	}
-	title := "New status page"
+	title := "Add status page"
 	if page.ID != "" {
 		title = "Edit " + page.Title
 	}

@@ -99,7 +99,7 @@ func TestPrivateTargetIsNotListed(t *testing.T) {
 				body = p.HTML
 			}
 			if got := strings.Contains(body, target.ID); got != want {
-				t.Errorf("%s: tells of the target of bob: %v, want %v", path, got, want)
+				t.Errorf("%s: shows the target of bob: %v, want %v", path, got, want)
 			}
 		}
 	}

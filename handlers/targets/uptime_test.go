@@ -59,9 +59,9 @@ func TestUptimeIsTheSameEverywhere(t *testing.T) {
 	a = s.Get("/watch/" + shop.ID + "?range=7d")
 	apptest.WantCount(t, a, `[aria-label="Uptime over the last 7 days: `+week+`"]`, 1)
 	a = s.Get("/watch")
-	apptest.WantText(t, a, `.targets .share[data-label="Uptime 24 h"]`, day)
-	apptest.WantText(t, a, `.targets .share[data-label="Uptime 30 days"]`, week)
-	apptest.WantCount(t, a, `.targets .share[data-label="Uptime 30 days"] .counts-since`, 1)
-	apptest.WantCount(t, a, `.targets .share[data-label="Uptime 24 h"] .counts-since`, 0)
+	apptest.WantText(t, a, `.targets .share[data-label="24 h"]`, day)
+	apptest.WantText(t, a, `.targets .share[data-label="30 days"]`, week)
+	apptest.WantCount(t, a, `.targets .share[data-label="30 days"] .counts-since`, 1)
+	apptest.WantCount(t, a, `.targets .share[data-label="24 h"] .counts-since`, 0)
 	apptest.WantText(t, s.Get("/status/ours"), ".system-uptime", week+" up"+since)
 }

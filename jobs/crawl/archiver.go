@@ -35,7 +35,7 @@ type ArchiverOptions struct {
 	MaxQueue      int           // queued copies, default 1,024
 	MaxBytes      int           // of the bodies queued and being stored, default 32 MiB
 	Pause         time.Duration // after consecutive failures, default 30 s; doubles up to 16 times as long
-	PackDelay        time.Duration // how long a copy waits for more copies of the same pack, default 1 s
+	PackDelay     time.Duration // how long a copy waits for more copies of the same pack, default 1 s
 	SweepInterval time.Duration // between two searches for packs to delete, default 1 min
 }
 

@@ -325,7 +325,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// When taking ends, what waits is released and what is under way is finished, with its retries.
+// At a stop, waiting items are released, and running ones finish with their retries.
 func TestStop(t *testing.T) {
 	m := newMemory("a/1", "a/2", "b/1", "c/1")
 	release := make(chan struct{})
@@ -368,7 +368,7 @@ func TestFinishedItemsOutliveABadStore(t *testing.T) {
 	}
 }
 
-// After a claim of unknown outcome, what was claimed but is not in memory is freed.
+// After a claim of unknown outcome, claimed items that are not in memory are released.
 func TestClaimOfUnknownOutcome(t *testing.T) {
 	m := newMemory("a/1")
 	release := make(chan struct{})

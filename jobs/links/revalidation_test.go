@@ -207,8 +207,7 @@ func TestLinkDeletedDuringCheck(t *testing.T) {
 	})
 }
 
-// Links wait for the end of a pause that their site asked for: none is requested
-// again before, and none is judged.
+// Until Retry-After has passed, the links of a host get no request, and their health does not change.
 func TestRevalidationRespectsRetryAfter(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var asked atomic.Int64

@@ -58,13 +58,13 @@ func (f fixture) another() fixture {
 	f.targets = targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
 	f.kinds = []cleanup.Kind{
-		{Kind: shortLinks, Remove: f.short.ReapExpired},
-		{Kind: visitDays, Remove: f.short.ReapDays},
-		{Kind: checkResults, Remove: f.targets.ReapResults},
-		{Kind: outages, Remove: f.targets.ReapOutages},
-		{Kind: deletedTargets, Remove: f.targets.ReapTargets},
-		{Kind: tags, Remove: saved.ReapTags},
-		{Kind: idempotencyKeys, Remove: f.db.ReapKeys(f.clock.Now)},
+		{Kind: shortLinks, Label: "Short links", Remove: f.short.ReapExpired},
+		{Kind: visitDays, Label: "Visit days", Remove: f.short.ReapDays},
+		{Kind: checkResults, Label: "Check results", Remove: f.targets.ReapResults},
+		{Kind: outages, Label: "Outages", Remove: f.targets.ReapOutages},
+		{Kind: deletedTargets, Label: "Targets", Remove: f.targets.ReapTargets},
+		{Kind: tags, Label: "Tags", Remove: saved.ReapTags},
+		{Kind: idempotencyKeys, Label: "Idempotency keys", Remove: f.db.ReapKeys(f.clock.Now)},
 	}
 	f.cleanup = f.store()
 	f.opts = Options{Interval: 15 * time.Minute, BatchSize: 10, MaxDuration: time.Hour}

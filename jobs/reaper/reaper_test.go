@@ -28,7 +28,7 @@ func TestReaper_BufferTime(t *testing.T) {
 	})
 }
 
-// No transaction deletes more than the batch size, and each batch is one of its own.
+// Each batch is a separate transaction and deletes at most the batch size.
 func TestReaper_BatchSizeAndOneTransactionPerBatch(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(25)
@@ -92,8 +92,7 @@ func TestReaper_DeletedTargets(t *testing.T) {
 	})
 }
 
-// When the time is over no further batch begins, the run is a success, and the
-// next one goes on where it ended.
+// After the time limit no other batch starts, the run succeeds, and the next run continues there.
 func TestReaper_TimeLimit(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(25)
@@ -117,7 +116,7 @@ func TestReaper_TimeLimit(t *testing.T) {
 	})
 }
 
-// Kinds that are kept are left alone and get no figures.
+// Kinds that are not deleted have no statistics.
 func TestReaper_KeptKinds(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(3)

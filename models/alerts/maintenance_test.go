@@ -8,7 +8,7 @@ import (
 
 func window(t *testing.T, repeat alerts.Repeat, zone, from, to string) alerts.Maintenance {
 	t.Helper()
-	return alerts.Maintenance{StartsAt: timeOnDay(t, from), EndsAt: timeOnDay(t, to), Repeat: repeat, TimeZone: zone}
+	return alerts.Maintenance{StartsAt: parseTime(t, from), EndsAt: parseTime(t, to), Repeat: repeat, TimeZone: zone}
 }
 
 // In 2026 the clocks in Berlin go forward on March 29 at 02:00 and back on October 25 at 03:00.
@@ -62,9 +62,9 @@ func TestOccurrencesOfMaintenance(t *testing.T) {
 		{"monthly, in the night of the change", local, "2026-03-29T03:59:59Z", true, "2026-03-28T22:00:00+01:00", "2026-03-29T06:00:00+02:00"},
 		{"monthly, after the night of the change", local, "2026-03-29T04:00:00Z", false, "2026-04-28T22:00:00+02:00", "2026-04-29T06:00:00+02:00"},
 	} {
-		now := timeOnDay(t, c.now)
+		now := parseTime(t, c.now)
 		from, to, ok := c.window.NextOccurrence(now)
-		if ok != (c.from != "") || ok && (from != timeOnDay(t, c.from) || to != timeOnDay(t, c.to)) {
+		if ok != (c.from != "") || ok && (from != parseTime(t, c.from) || to != parseTime(t, c.to)) {
 			t.Errorf("%s: from %v to %v, %v", c.name, from, to, ok)
 		}
 		if around, until, in := c.window.OccurrenceAt(now); in != c.in || in && (around != from || until != to) {
@@ -77,7 +77,7 @@ func TestOccurrencesOfMaintenance(t *testing.T) {
 func TestTimeZonesAreReadOnce(t *testing.T) {
 	quiet := alerts.Quiet{From: "22:00", To: "07:00", TimeZone: "Pacific/Auckland"}
 	weekly := window(t, alerts.RepeatWeekly, "Pacific/Auckland", "2026-03-21T22:00:00Z", "2026-03-22T02:00:00Z")
-	now := timeOnDay(t, "2026-06-10T12:00:00Z")
+	now := parseTime(t, "2026-06-10T12:00:00Z")
 	for name, do := range map[string]func(){"quiet hours": func() { quiet.End(now) }, "maintenance": func() { weekly.NextOccurrence(now) }} {
 		if n := testing.AllocsPerRun(100, do); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)

@@ -197,18 +197,18 @@ func TestPrivateItemsAreChangedByOwnerAndAdmins(t *testing.T) {
 			return err
 		}},
 		{"acknowledge several", func(w *world, b bobs, ctx context.Context) error {
-			return manyHosts(w.AcknowledgeAll(ctx, b.alert.ID))
+			return notFoundIfNone(w.AcknowledgeAll(ctx, b.alert.ID))
 		}},
 		{"undo it", func(w *world, _ bobs, ctx context.Context) error {
 			n, err := w.UnacknowledgeAll(ctx, w.Now())
-			return manyHosts(w.Now(), n, err)
+			return notFoundIfNone(w.Now(), n, err)
 		}},
 		{"silence several", func(w *world, b bobs, ctx context.Context) error {
-			return manyHosts(w.SilenceAll(ctx, time.Minute, b.alert.ID))
+			return notFoundIfNone(w.SilenceAll(ctx, time.Minute, b.alert.ID))
 		}},
 		{"end the silence", func(w *world, _ bobs, ctx context.Context) error {
 			n, err := w.UnsilenceAll(ctx, w.Now().Add(time.Minute))
-			return manyHosts(w.Now(), n, err)
+			return notFoundIfNone(w.Now(), n, err)
 		}},
 		{"edit a channel", func(w *world, b bobs, ctx context.Context) error {
 			_, err := w.EditChannel(ctx, b.channel.ID, alerts.ChannelEdit{Name: &name})
@@ -260,8 +260,8 @@ func TestPrivateItemsAreChangedByOwnerAndAdmins(t *testing.T) {
 	})
 }
 
-// manyHosts returns CodeNotFound if nothing was changed.
-func manyHosts(_ models.Time, n int, err error) error {
+// notFoundIfNone returns CodeNotFound if nothing was changed.
+func notFoundIfNone(_ models.Time, n int, err error) error {
 	if err == nil && n == 0 {
 		return models.NotFound("alert")
 	}

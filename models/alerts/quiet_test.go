@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-func timeOnDay(t *testing.T, text string) models.Time {
+func parseTime(t *testing.T, text string) models.Time {
 	t.Helper()
 	v, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -40,9 +40,9 @@ func TestEndOfQuietHours(t *testing.T) {
 	} {
 		var want models.Time
 		if c.end != "" {
-			want = timeOnDay(t, c.end)
+			want = parseTime(t, c.end)
 		}
-		if got := c.quiet.End(timeOnDay(t, c.now)); got != want {
+		if got := c.quiet.End(parseTime(t, c.now)); got != want {
 			t.Errorf("%s: until %v, want %v", c.name, got, want)
 		}
 	}

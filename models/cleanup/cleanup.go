@@ -46,11 +46,23 @@ type Kind struct {
 
 // Noun returns the name of n rows: "old note", "old notes".
 func (k Kind) Noun(n int64) string {
-	words := strings.ReplaceAll(k.Kind, "_", " ")
-	if n == 1 {
-		return strings.TrimSuffix(words, "s")
+	words := strings.Fields(k.Label)
+	if words[0] != strings.ToUpper(words[0]) { // an abbreviation stays in upper case
+		words[0] = strings.ToLower(words[0])
 	}
-	return words
+	if n != 1 {
+		return strings.Join(words, " ")
+	}
+	i := 0 // "visits by day" and "audit entries" have their plural in different words
+	if !strings.HasSuffix(words[0], "s") {
+		i = len(words) - 1
+	}
+	if stem, ok := strings.CutSuffix(words[i], "ies"); ok {
+		words[i] = stem + "y"
+	} else {
+		words[i] = strings.TrimSuffix(words[i], "s")
+	}
+	return strings.Join(words, " ")
 }
 
 // Totals are the totals of one kind since the database was created.

@@ -230,3 +230,18 @@ func TestTheLastRunsAreKept(t *testing.T) {
 		}
 	})
 }
+
+func TestNoun(t *testing.T) {
+	for label, want := range map[string][2]string{
+		"Short links":    {"short link", "short links"},
+		"Audit entries":  {"audit entry", "audit entries"},
+		"API tokens":     {"API token", "API tokens"},
+		"Visits by day":  {"visit by day", "visits by day"},
+		"Coverage":       {"coverage", "coverage"},
+		"Alert settings": {"alert setting", "alert settings"},
+	} {
+		if k := (cleanup.Kind{Label: label}); k.Noun(1) != want[0] || k.Noun(2) != want[1] || k.Noun(0) != want[1] {
+			t.Errorf("%s: got %q and %q, want %q", label, k.Noun(1), k.Noun(2), want)
+		}
+	}
+}

@@ -158,7 +158,7 @@ func TestRedirect(t *testing.T) {
 	})
 }
 
-// TestLostClaim checks that a turn whose claim was lost stores nothing.
+// TestLostClaim checks that a batch whose claim was lost stores nothing.
 func TestLostClaim(t *testing.T) {
 	each(t, func(w *world) {
 		w.job("http://a.example/", 0)

@@ -182,7 +182,7 @@ func TestHostIsNotReapedWhileURLsAreAdded(t *testing.T) {
 				}
 				done <- err
 			}()
-			time.Sleep(200 * time.Millisecond) // without the lock, Begin would see the host in this time
+			time.Sleep(200 * time.Millisecond) // without the lock, StartExecution would read the host during this time
 			return err
 		}))
 		w.ok(<-done)

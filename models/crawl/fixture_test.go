@@ -95,7 +95,7 @@ func (w *world) turn() *crawl.HostBatch {
 	return t
 }
 
-// fetched returns a result of the next entry of a turn: a page with links to paths.
+// fetched returns a result of the next entry of a batch: a page with links to paths.
 func fetched(t *crawl.HostBatch, now models.Time, links ...string) crawl.Result {
 	e := t.Unfetched[0]
 	t.Unfetched = t.Unfetched[1:]

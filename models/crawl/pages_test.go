@@ -55,7 +55,7 @@ func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
 	return e
 }
 
-// visit returns the result of the next entry of a turn.
+// visit returns the result of the next entry of a batch.
 func (w *world) visit(t *crawl.HostBatch, pages site) crawl.Result {
 	e := t.Unfetched[0]
 	text, ok := pages[strings.TrimPrefix(e.URL, "http://a.example")]

@@ -40,21 +40,21 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		f.add(key("live"))
 		f = f.another() // its cache is empty
 		f.must(f.cache.Poll(f.Context(), f.Store))
-		sent := func(key, leads string) (statements []string) {
+		sent := func(key, want string) (statements []string) {
 			stop := modelstest.Statements(t, f.db)
-			f.redirectsTo(key, leads)
+			f.redirectsTo(key, want)
 			for _, s := range stop() {
 				statements = append(statements, s.SQL)
 			}
 			return statements
 		}
-		one := func(key, leads string) {
-			if got := sent(key, leads); len(got) != 1 || !strings.HasPrefix(got[0], "SELECT ") {
+		one := func(key, want string) {
+			if got := sent(key, want); len(got) != 1 || !strings.HasPrefix(got[0], "SELECT ") {
 				t.Errorf("%s: got statements %q", key, got)
 			}
 		}
-		none := func(key, leads string) {
-			if got := sent(key, leads); len(got) != 0 {
+		none := func(key, want string) {
+			if got := sent(key, want); len(got) != 0 {
 				t.Errorf("%s: got statements %q, want none", key, got)
 			}
 		}

@@ -85,7 +85,7 @@ func (v ShortLink) statusText() string {
 	case v.Blocked != "":
 		return v.Blocked + " Visitors get an error page."
 	case l.Disabled:
-		return "Visitors get an error page. Enable it to redirect again."
+		return "Visitors get an error page. Enable the short link to redirect again."
 	case v.expired():
 		return "Visitors get an error page. " + v.deletionText("Extend it")
 	case l.LimitReached():

@@ -1358,7 +1358,7 @@ func RemovalPage(v Removal) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "</p><p>Search engines drop the page from their index. Do this only if the page answers 404 or 410. To undo a removal, submit the page again. It may take days to reappear.</p><form class=\"actions\" method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "</p><p>Search engines drop the page from their index. Do this only if the page responds with 404 or 410. To undo a removal, submit the page again. It may take days to reappear.</p><form class=\"actions\" method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

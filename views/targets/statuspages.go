@@ -46,7 +46,7 @@ func (v StatusEdit) isNew() bool { return v.Saved.ID == "" }
 
 func (v StatusEdit) title() string {
 	if v.isNew() {
-		return "New status page"
+		return "Add status page"
 	}
 	return v.Saved.Title
 }

@@ -396,8 +396,8 @@ func TestMissingFolder(t *testing.T) {
 	}
 }
 
-// TestTry checks that the object of Try has the size of a copy and is deleted.
-func TestTry(t *testing.T) {
+// TestProbe checks that the object of Probe has the size of a copy and is deleted.
+func TestProbe(t *testing.T) {
 	a, dir := folder(t)
 	if err := a.Probe(t.Context()); err != nil {
 		t.Error(err)

@@ -94,7 +94,7 @@ func (f fixture) visit(key string) string {
 func (f fixture) redirectsTo(key, want string) {
 	f.Helper()
 	if got := f.visit(key); got != want {
-		f.Errorf("%s leads to %q, want %q", key, got, want)
+		f.Errorf("%s: got %q, want %q", key, got, want)
 	}
 }
 

@@ -90,5 +90,5 @@ func (i instance) inUse() instance {
 // soon waits until a key has a destination.
 func (i instance) soon(key, longURL string) {
 	i.Helper()
-	modelstest.Eventually(i, key+" leads to "+longURL, func() bool { return i.visit(key) == longURL })
+	modelstest.Eventually(i, key+" redirects to "+longURL, func() bool { return i.visit(key) == longURL })
 }

@@ -177,8 +177,8 @@ func TestVisitsAreStoredAfterDatabaseErrors(t *testing.T) {
 func TestConcurrentVisits(t *testing.T) {
 	v := New()
 	ctx, cancel := context.WithCancel(t.Context())
-	var visitors, gatherer sync.WaitGroup
-	gatherer.Go(func() { v.Aggregate(ctx) })
+	var visitors, aggregator sync.WaitGroup
+	aggregator.Go(func() { v.Aggregate(ctx) })
 	const each = 2000
 	for range 8 {
 		visitors.Go(func() {
@@ -195,7 +195,7 @@ func TestConcurrentVisits(t *testing.T) {
 	}
 	visitors.Wait()
 	cancel()
-	gatherer.Wait()
+	aggregator.Wait()
 	for _, l := range v.take(maxAggregated) {
 		sum += l.All()
 	}
