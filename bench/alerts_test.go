@@ -181,8 +181,8 @@ func stormFigures(t *testing.T, engine, database string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	subjects, calls := hook.received()
-	var members int64
-	if err := db.Read(context.Background()).Raw("SELECT count(*) FROM alert_members").Scan(&members).Error; err != nil {
+	var inDatabase int64
+	if err := db.Read(context.Background()).Raw("SELECT count(*) FROM alert_subjects").Scan(&inDatabase).Error; err != nil {
 		t.Fatal(err)
 	}
 	table("10,000 events of 1,000 hosts in one second, a channel that takes 1 s per message, %s", engine)
@@ -190,6 +190,6 @@ func stormFigures(t *testing.T, engine, database string) {
 	row("10,000 events: turned into alerts after", "", "%.1f s", taken.Seconds())
 	row("10,000 events: delivered after", "≤ 60 s", "%.1f s", time.Since(started).Seconds())
 	row("10,000 events: messages", "", "%d", calls)
-	row("10,000 events: subjects in messages, subjects stored", "10,000", "%d, %d", subjects, members)
+	row("10,000 events: subjects in messages, subjects stored", "10,000", "%d, %d", subjects, inDatabase)
 	row("memory at most", "", "%.0f MB", float64(s.PeakMemory())/1e6)
 }

@@ -109,7 +109,7 @@ func (c *corpus) fillAll(t *testing.T, store string) {
 			SELECT seq, id, '', name, url, host, name || ' ' || host, true, 0, '', 1000, 0, 'days', at, at FROM {rows} AS r`).Error
 	})
 	write(func(tx *gorm.DB) error {
-		return jobs.Exec(tx, `INSERT INTO jobs (id, source_seq, url, status, interval_count, interval_type, interval_seconds, adaptive_scheduling, held, max_retries,
+		return jobs.Exec(tx, `INSERT INTO jobs (id, source_seq, url, status, interval_count, interval_type, interval_seconds, adaptive_scheduling, source_disabled, max_retries,
 				retry_backoff_seconds, current_retry_count, metadata, executions, content_hash, unchanged_count, last_error, created_at, updated_at)
 			SELECT id, source_seq, url, status, 0, 'days', 0, false, false, 3, 60, 0, '{}', 1, '', 0, error, at, at FROM {rows} AS r`).Error
 	})

@@ -79,7 +79,7 @@ type simQueue struct {
 	mu     sync.Mutex
 	hosts  []simHost
 	due    []int32 // heap of unclaimed hosts with pages, by nextAt
-	held   map[int32]*simTurn
+	claimed   map[int32]*simTurn
 	robots int32 // number of robots.txt fetches
 	simSums
 }
@@ -102,7 +102,7 @@ const simStep = 10 * time.Second
 // newSimQueue generates n hosts. Their numbers of pages have a Pareto distribution. Their response times have a log-normal one,
 // with a median per host. hanging percent of the hosts hang: half of these always, the other half on every second page.
 func newSimQueue(n, maxHosts, hanging int) *simQueue {
-	q := &simQueue{started: time.Now(), maxHosts: maxHosts, hosts: make([]simHost, n), due: make([]int32, n), held: map[int32]*simTurn{}}
+	q := &simQueue{started: time.Now(), maxHosts: maxHosts, hosts: make([]simHost, n), due: make([]int32, n), claimed: map[int32]*simTurn{}}
 	q.shortest = math.MaxInt64
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range q.hosts {
@@ -136,14 +136,14 @@ func (q *simQueue) Claim(_ context.Context, _ lease.ID, n int) (turns []*simTurn
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
-	for n = min(n, q.maxHosts-len(q.held)); n > 0 && len(q.due) > 0 && q.hosts[q.due[0]].nextAt <= now; n-- {
+	for n = min(n, q.maxHosts-len(q.claimed)); n > 0 && len(q.due) > 0 && q.hosts[q.due[0]].nextAt <= now; n-- {
 		i := heap.Pop(q).(int32)
 		t := &simTurn{host: i, last: q.hosts[i], claimed: now, nextAt: q.hosts[i].nextAt}
 		q.longest = max(q.longest, now-t.nextAt)
-		q.held[i] = t
+		q.claimed[i] = t
 		turns = append(turns, t)
 	}
-	q.mostHeld = max(q.mostHeld, len(q.held))
+	q.mostHeld = max(q.mostHeld, len(q.claimed))
 	switch {
 	case len(q.due) == 0:
 		return turns, -1, nil
@@ -271,10 +271,10 @@ func (q *simQueue) free(turns []*simTurn) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, t := range turns {
-		if q.held[t.host] != t {
+		if q.claimed[t.host] != t {
 			continue
 		}
-		delete(q.held, t.host)
+		delete(q.claimed, t.host)
 		q.turns++
 		q.holding += q.now() - t.claimed
 		if h := &q.hosts[t.host]; h.pages > 0 {

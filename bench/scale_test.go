@@ -38,9 +38,9 @@ func (s simulation) run(t *testing.T) (r simulated) {
 	t.Helper()
 	started := time.Now()
 	synctest.Test(t, func(t *testing.T) {
-		held := lease.New(modelstest.New(t), nil)
+		instance := lease.New(modelstest.New(t), nil)
 		beat := func() {
-			if err := held.Beat(context.Background()); err != nil {
+			if err := instance.Beat(context.Background()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -53,7 +53,7 @@ func (s simulation) run(t *testing.T) (r simulated) {
 		taking, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		d := dispatch.New[*simTurn](q, dispatch.Options{
-			Name: "simulation", Lease: held, Workers: s.workers, Log: slog.New(slog.DiscardHandler), Metrics: dispatch.NewMetrics(), MaxDelay: time.Minute,
+			Name: "simulation", Lease: instance, Workers: s.workers, Log: slog.New(slog.DiscardHandler), Metrics: dispatch.NewMetrics(), MaxDelay: time.Minute,
 		})
 		go func() { ended <- d.Run(taking, t.Context()) }()
 		for time.Since(q.started) < s.window {

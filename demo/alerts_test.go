@@ -79,7 +79,7 @@ func demoCertificate(t *testing.T, db *models.DB) {
 		t.Fatal(err)
 	}
 	var detail string
-	if err := db.Read(t.Context()).Raw("SELECT detail FROM alert_members WHERE event = 'target.certificate_expiring'").Scan(&detail).Error; err != nil {
+	if err := db.Read(t.Context()).Raw("SELECT detail FROM alert_subjects WHERE event = 'target.certificate_expiring'").Scan(&detail).Error; err != nil {
 		t.Fatal(err)
 	}
 	if want := "valid until " + expires.Format(time.DateOnly); detail != want {

@@ -215,7 +215,7 @@ func (m *crawlMaker) fetch(ctx context.Context, c madeCrawl, problem string) err
 			m.at = m.at.Add(time.Duration(400+m.rand.IntN(1400)) * time.Millisecond)
 			t.Add(m.fetched(c, entry, problem))
 		}
-		t.Unfetched, t.NextAt, t.DelayMS, t.TriedAt = nil, m.store.Now(), crawl.DefaultRateLimit, m.store.Now()
+		t.Unfetched, t.NextAt, t.DelayMS, t.LastAttemptAt = nil, m.store.Now(), crawl.DefaultRateLimit, m.store.Now()
 		if err := m.store.Record(ctx, t); err != nil {
 			return err
 		}

@@ -132,12 +132,12 @@ func (w *targetMaker) fill(ctx context.Context, saved []Link) (n int, err error)
 	for i := range w.to {
 		w.fall(&w.to[i])
 	}
-	held := lease.New(w.db, nil)
-	if err := held.Beat(ctx); err != nil {
+	instance := lease.New(w.db, nil)
+	if err := instance.Beat(ctx); err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, held.End(ctx)) }()
-	w.holder, _, _ = held.Current()
+	defer func() { err = errors.Join(err, instance.End(ctx)) }()
+	w.holder, _, _ = instance.Current()
 	ids := make([]string, len(w.to))
 	for _, m := range w.moments() {
 		w.at = m.at

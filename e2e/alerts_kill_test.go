@@ -82,9 +82,9 @@ func alertsSurviveKills(t *testing.T, database string) {
 		}
 		return waiting == 0
 	})
-	var members int64
-	if err := db.Read(context.Background()).Raw("SELECT count(*) FROM alert_members WHERE subject_id LIKE 'e%'").Scan(&members).Error; err != nil || members != n {
-		t.Errorf("got %d subjects, %v", members, err)
+	var subjects int64
+	if err := db.Read(context.Background()).Raw("SELECT count(*) FROM alert_subjects WHERE subject_id LIKE 'e%'").Scan(&subjects).Error; err != nil || subjects != n {
+		t.Errorf("got %d subjects, %v", subjects, err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -111,14 +111,14 @@ func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
 			})
 			all = append(all, alerts.Alert{
 				ID: models.NewID(models.KindAlert), Event: "target.down", Severity: happened.Critical, GroupKey: name, SubjectKind: "target", SubjectID: name, SubjectName: name,
-				Members: 1, OpenMembers: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now,
+				SubjectCount: 1, OpenSubjectCount: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now,
 			})
 		}
 		if err := errors.Join(happened.Add(tx, down...), models.Insert(tx, all)); err != nil {
 			return err
 		}
 		for _, statement := range []string{
-			`INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at)
+			`INSERT INTO alert_subjects (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at)
 				SELECT seq, subject_id, event, subject_kind, subject_name, '', '', started_at FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING`,
 			fmt.Sprintf("INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT seq, %d, created_at, 2 FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule),
 			fmt.Sprintf("INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at) SELECT seq, %d, subject_id, created_at FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule),

@@ -117,9 +117,9 @@ func New(d Deps) *Router {
 		hosts[s.Host.Name], hostRoutes[s.Host.Name] = alone, own
 	}
 	errs.Page = problemPage(d, table)
-	whole := gzhttp.GzipHandler(aliases(engine, d.Systems))
+	all := gzhttp.GzipHandler(aliases(engine, d.Systems))
 	return &Router{
-		Handler: middleware.BehindProxies(d.TrustedProxies, byHost(hosts, table.QuickPrefixes(), engine, whole)), engine: engine, routes: routes, hosts: hostRoutes,
+		Handler: middleware.BehindProxies(d.TrustedProxies, byHost(hosts, table.QuickPrefixes(), engine, all)), engine: engine, routes: routes, hosts: hostRoutes,
 	}
 }
 
@@ -251,8 +251,8 @@ func plain(handler gin.HandlerFunc) gin.HandlerFunc {
 
 // byHost dispatches requests for dedicated hosts to their handlers. Quick routes go straight
 // to engine, because they have no aliases and responses too short to compress. All other
-// requests go to whole.
-func byHost(hosts map[string]http.Handler, quick []string, engine, whole http.Handler) http.Handler {
+// requests go to next.
+func byHost(hosts map[string]http.Handler, quick []string, engine, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, alone := range hosts {
 			if middleware.IsHost(r, name) {
@@ -266,7 +266,7 @@ func byHost(hosts map[string]http.Handler, quick []string, engine, whole http.Ha
 				return
 			}
 		}
-		whole.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 

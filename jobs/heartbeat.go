@@ -13,10 +13,10 @@ const leaveTime = 300 * time.Millisecond
 
 // NewHeartbeat returns the service that renews the lease of this instance. Start it before all services that
 // claim, and stop it after them: stopping ends the lease and releases all claims under it.
-func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
+func NewHeartbeat(instance *lease.Lease, log *slog.Logger) Service {
 	return NewBackground(func(taking, working context.Context) {
 		for failed := false; ; {
-			err := beatOnce(taking, held)
+			err := beatOnce(taking, instance)
 			if err != nil && !failed && taking.Err() == nil {
 				LogError(log, "heartbeat failed", err)
 			}
@@ -28,7 +28,7 @@ func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 				continue
 			case <-taking.Done():
 			}
-			if err := leave(working, held); err != nil {
+			if err := leave(working, instance); err != nil {
 				LogError(log, "lease not ended: other instances release its claims", err)
 			}
 			return
@@ -37,16 +37,16 @@ func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 }
 
 // leave ends the lease. It may run for leaveTime after working has ended.
-func leave(working context.Context, held *lease.Lease) error {
+func leave(working context.Context, instance *lease.Lease) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(working))
 	defer cancel()
 	defer context.AfterFunc(working, func() { time.AfterFunc(leaveTime, cancel) })()
-	return held.End(ctx)
+	return instance.End(ctx)
 }
 
 // beatOnce renews the lease. It times out early enough for the next attempts.
-func beatOnce(ctx context.Context, held *lease.Lease) error {
+func beatOnce(ctx context.Context, instance *lease.Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, lease.Duration)
 	defer cancel()
-	return held.Beat(ctx)
+	return instance.Beat(ctx)
 }

@@ -20,8 +20,8 @@ func TestHeartbeat(t *testing.T) {
 			}
 			return at
 		}
-		held := lease.New(db, nil)
-		h := NewHeartbeat(held, slog.New(slog.DiscardHandler))
+		instance := lease.New(db, nil)
+		h := NewHeartbeat(instance, slog.New(slog.DiscardHandler))
 		h.Start()
 		var first []int64
 		modelstest.Eventually(t, "a lease", func() bool {
@@ -33,7 +33,7 @@ func TestHeartbeat(t *testing.T) {
 		if left := beats(); len(left) != 0 {
 			t.Errorf("%d leases after the end", len(left))
 		}
-		if _, _, ok := held.Current(); ok {
+		if _, _, ok := instance.Current(); ok {
 			t.Error("the lease may still be used")
 		}
 	})
@@ -45,11 +45,11 @@ func TestHeartbeatsKeepTheirDistance(t *testing.T) {
 	t.Parallel()
 	db := modelstest.New(t)
 	modelstest.NoLeaks(t)
-	held := lease.New(db, nil)
-	h := NewHeartbeat(held, slog.New(slog.DiscardHandler))
+	instance := lease.New(db, nil)
+	h := NewHeartbeat(instance, slog.New(slog.DiscardHandler))
 	h.Start()
 	defer h.Stop(t.Context())
-	modelstest.Eventually(t, "a lease", func() bool { _, _, ok := held.Current(); return ok })
+	modelstest.Eventually(t, "a lease", func() bool { _, _, ok := instance.Current(); return ok })
 	release := modelstest.Hold(t, db, "instances") // the next ones wait for this
 	time.Sleep(2*lease.Heartbeat + lease.Heartbeat/2)
 	release()

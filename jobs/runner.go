@@ -61,13 +61,13 @@ type job struct {
 
 // NewRunner returns a runner of the jobs, which run under a lease that a Heartbeat renews. It returns an error if
 // a schedule cannot be parsed, an id is used twice or reg has metrics of these names.
-func NewRunner(store *schedule.Store, held *lease.Lease, log *slog.Logger, reg prometheus.Registerer, jobs ...Job) (*Runner, error) {
+func NewRunner(store *schedule.Store, instance *lease.Lease, log *slog.Logger, reg prometheus.Registerer, jobs ...Job) (*Runner, error) {
 	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{
-		store: store, lease: held, log: log, metrics: m, table: map[string]job{},
+		store: store, lease: instance, log: log, metrics: m, table: map[string]job{},
 		running: map[string]bool{}, ended: make(chan struct{}, 1),
 	}
 	r.Background = NewBackground(r.loop)
@@ -192,7 +192,7 @@ func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGr
 
 // begin runs a job in a goroutine unless it already runs or this instance has no valid lease.
 func (r *Runner) begin(asking, taking, working context.Context, j job, runs *sync.WaitGroup) error {
-	holder, held, ok := r.lease.Current()
+	holder, leased, ok := r.lease.Current()
 	if !ok || r.isRunning(j.ID) { // it may still be stopping after a lost lease
 		return nil
 	}
@@ -205,7 +205,7 @@ func (r *Runner) begin(asking, taking, working context.Context, j job, runs *syn
 	}
 	r.setRunning(j.ID, true)
 	runs.Go(func() {
-		r.do(taking, working, held, j, run)
+		r.do(taking, working, leased, j, run)
 		r.setRunning(j.ID, false)
 		select {
 		case r.ended <- struct{}{}:
@@ -217,13 +217,13 @@ func (r *Runner) begin(asking, taking, working context.Context, j job, runs *syn
 
 // do runs a job and records its outcome. It cancels the run when the lease is lost. A run that fails while the
 // program stops counts as interrupted: it runs again after the restart.
-func (r *Runner) do(taking, working, held context.Context, j job, run schedule.Run) {
+func (r *Runner) do(taking, working, leased context.Context, j job, run schedule.Run) {
 	log := r.log.With("job", j.ID, "run", run.ID)
 	work, giveUp := context.WithCancel(working)
 	defer giveUp()
 	more, end := context.WithCancel(taking)
 	defer end()
-	stop := context.AfterFunc(held, func() {
+	stop := context.AfterFunc(leased, func() {
 		log.Error("job canceled: lease lost")
 		end()
 		giveUp()

@@ -16,8 +16,8 @@ type resolver struct {
 
 // newResolver returns the resolver of a page. pageBase is its <base href>, which is relative to the page.
 func newResolver(page, pageBase string) *resolver {
-	none := &resolver{}
-	r := none.at(page)
+	unresolved := &resolver{}
+	r := unresolved.at(page)
 	if pageBase != "" {
 		if based := r.at(pageBase); based.from != "" {
 			return based

@@ -101,8 +101,8 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	}
 	t.Cleanup(a.Close)
 	a.Must(a.Systems.Accounts.Store.RefreshInUse(t.Context()))
-	of := a.Systems
-	a.Links, a.Targets, a.ShortLinks, a.Cleanup, a.Jobs = of.Links.Store, of.Targets.Store, of.ShortLinks.Store, of.Admin.Cleanup, of.Admin.Jobs
+	systems := a.Systems
+	a.Links, a.Targets, a.ShortLinks, a.Cleanup, a.Jobs = systems.Links.Store, systems.Targets.Store, systems.ShortLinks.Store, systems.Admin.Cleanup, systems.Admin.Jobs
 	a.Handler = apitest.Check(t, document(), a.Router, func(r *http.Request) bool {
 		return middleware.IsHost(r, s.Config.ShortHost)
 	})

@@ -76,11 +76,11 @@ func (g Gate) ByProxy(ctx context.Context, name string) (middleware.Account, boo
 
 // Refused implements middleware.Accounts.
 func (g Gate) Refused(actor models.Actor, what, subject string) {
-	of := audit.Subject{}
+	route := audit.Subject{}
 	if subject != "" {
-		of = audit.Subject{Kind: "route", Name: subject}
+		route = audit.Subject{Kind: "route", Name: subject}
 	}
-	g.Store.Refused(actor, what, of)
+	g.Store.Refused(actor, what, route)
 }
 
 func account(u accounts.User) middleware.Account {

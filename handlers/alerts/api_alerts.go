@@ -34,7 +34,7 @@ type AlertPath struct {
 
 // notifications converts alerts to their API form with a constant number of queries.
 func (a API) notifications(ctx context.Context, as ...alerts.Alert) ([]alerts.Notification, error) {
-	members, err := a.Alerts.SubjectsOf(ctx, as, alerts.MaxSubjects)
+	subjects, err := a.Alerts.SubjectsOf(ctx, as, alerts.MaxSubjects)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (a API) notifications(ctx context.Context, as ...alerts.Alert) ([]alerts.No
 		return nil, err
 	}
 	return api.All(as, func(al alerts.Alert) alerts.Notification {
-		return a.Alerts.Notification(al, members[al.Seq], deliveries[al.Seq])
+		return a.Alerts.Notification(al, subjects[al.Seq], deliveries[al.Seq])
 	}), nil
 }
 

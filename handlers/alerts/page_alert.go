@@ -20,12 +20,12 @@ func (p Pages) AlertPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.Alert
 	var a alerts.Alert
-	var members map[int64][]alerts.AlertSubject
+	var subjects map[int64][]alerts.AlertSubject
 	var deliveries map[int64][]alerts.Delivery
 	var flash ui.Flash
 	if !p.Read(c,
 		func() (err error) { a, err = p.Alerts.Alert(ctx, c.Param("id")); return },
-		func() (err error) { members, err = p.Alerts.SubjectsOf(ctx, []alerts.Alert{a}, views.Shown); return },
+		func() (err error) { subjects, err = p.Alerts.SubjectsOf(ctx, []alerts.Alert{a}, views.Shown); return },
 		func() (err error) {
 			deliveries, err = p.Alerts.DeliveriesOf(ctx, []alerts.Alert{a}, views.Shown)
 			return
@@ -36,7 +36,7 @@ func (p Pages) AlertPage(c *gin.Context) {
 		return
 	}
 	v.Row = views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), deliveries[a.Seq], v.Names)
-	v.Type, v.Members, v.Deliveries = p.Alerts.Type(a.Event), members[a.Seq], deliveries[a.Seq]
+	v.Type, v.Subjects, v.Deliveries = p.Alerts.Type(a.Event), subjects[a.Seq], deliveries[a.Seq]
 	v.Page = p.Page(v.Row.Message, section, flash)
 	p.ShowPart(c, http.StatusOK, views.AlertPage(v), views.AlertNow(v))
 }

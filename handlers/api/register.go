@@ -154,7 +154,7 @@ func members(input reflect.Type) map[string]string {
 	return known
 }
 
-func addMembers(known map[string]string, of string, object reflect.Type) {
+func addMembers(known map[string]string, owner string, object reflect.Type) {
 	var names []string
 	for _, f := range reflect.VisibleFields(object) {
 		if f.Anonymous {
@@ -166,7 +166,7 @@ func addMembers(known map[string]string, of string, object reflect.Type) {
 			addMembers(known, name, m.of())
 		}
 	}
-	known[of] = strings.Join(names, ", ")
+	known[owner] = strings.Join(names, ", ")
 }
 
 // checkQuery rejects an invalid query string. net/url would silently drop the invalid parts.

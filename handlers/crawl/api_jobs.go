@@ -88,7 +88,7 @@ func toJob(j crawl.Job) CrawlJob {
 	out := CrawlJob{
 		ID: j.ID, SourceID: j.SourceID, SourceName: j.SourceName, URL: j.URL, Status: string(j.Status),
 		IntervalMinutes: api.OrNull(j.IntervalCount), IntervalType: string(j.IntervalType), IntervalSeconds: api.OrNull(j.IntervalSeconds),
-		SourceEnabled: !j.Held, ScheduleEnabled: j.Recurring() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled || j.Status == crawl.Running), NextRunAt: api.Time(j.NextRunAt), AdaptiveScheduling: j.AdaptiveScheduling,
+		SourceEnabled: !j.SourceDisabled, ScheduleEnabled: j.Recurring() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled || j.Status == crawl.Running), NextRunAt: api.Time(j.NextRunAt), AdaptiveScheduling: j.AdaptiveScheduling,
 		IsPaused: j.Status == crawl.Paused, PausedAt: api.Time(j.PausedAt), CancelledAt: api.Time(j.CancelledAt), LockAcquiredAt: api.Time(j.LockAcquiredAt),
 		MaxRetries: j.MaxRetries, RetryBackoffSeconds: j.RetryBackoffSeconds, CurrentRetryCount: j.CurrentRetryCount,
 		LastError: api.OrNull(j.LastError), Metadata: j.Metadata, CreatedAt: j.CreatedAt.Time, UpdatedAt: j.UpdatedAt.Time,

@@ -134,7 +134,7 @@ func jobFlash(j crawl.Job, param string, now models.Time) ui.Flash {
 // firstRun describes when a new job first runs.
 func firstRun(j crawl.Job, now models.Time) string {
 	switch {
-	case j.Held:
+	case j.SourceDisabled:
 		return "It does not run because its source is disabled."
 	case j.NextRunAt.After(now.Time):
 		return "The first run starts in " + ui.LongDuration(j.NextRunAt.Sub(now.Time)) + "."

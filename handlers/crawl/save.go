@@ -77,9 +77,9 @@ func savedRows[T any](ctx context.Context, saver Saver, rows []T, urlOf func(T) 
 	return saver.Existing(ctx, urls)
 }
 
-// restore undoes the deletion at the time in the form. The page then shows notice, or none if
+// restore undoes the deletion at the time in the form. The page then shows notice, or emptyNotice if
 // there was nothing to restore.
-func (p Pages) restore(c *gin.Context, restore func(context.Context, models.Time) (int, error), list, notice, none string) {
+func (p Pages) restore(c *gin.Context, restore func(context.Context, models.Time) (int, error), list, notice, emptyNotice string) {
 	us, err := strconv.ParseInt(c.PostForm("deleted_at"), 10, 64)
 	if err != nil {
 		p.Fail(c, models.Invalid("deleted_at", "must be a time in microseconds"))
@@ -87,7 +87,7 @@ func (p Pages) restore(c *gin.Context, restore func(context.Context, models.Time
 	}
 	n, err := restore(c.Request.Context(), models.At(time.UnixMicro(us)))
 	if n == 0 {
-		notice = none
+		notice = emptyNotice
 	}
 	p.Done(c, err, p.Back(c, list), notice)
 }

@@ -21,10 +21,10 @@ const (
 
 // diagnose returns the pages with the reasons why they are not indexed, based on Google and on other systems.
 func (p Pages) diagnose(ctx context.Context, list ...sites.Page) ([]views.Diagnosed, error) {
-	canonical, of := make([]string, 0, len(list)), make([]string, len(list))
+	canonical, canonicalOf := make([]string, 0, len(list)), make([]string, len(list))
 	for i, page := range list {
 		if u, err := models.ParseURL("url", page.URL); err == nil { // validated when stored
-			of[i], canonical = u.Canonical, append(canonical, u.Canonical)
+			canonicalOf[i], canonical = u.Canonical, append(canonical, u.Canonical)
 		}
 	}
 	facts, err := p.OtherSystems.Evidence(ctx, canonical)
@@ -33,7 +33,7 @@ func (p Pages) diagnose(ctx context.Context, list ...sites.Page) ([]views.Diagno
 	}
 	rows := make([]views.Diagnosed, len(list))
 	for i, page := range list {
-		known := facts[of[i]]
+		known := facts[canonicalOf[i]]
 		rows[i] = views.Diagnosed{Page: page, Evidence: known, Findings: sites.Diagnose(page, known)}
 	}
 	return rows, nil

@@ -9,9 +9,9 @@ import (
 
 // Related shows on the page of a related item whether Google has indexed its URL, if that is a page of a website.
 func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.RelatedView, error) {
-	of, err := p.Sites.PagesByURL(c.Request.Context(), s.CanonicalURL)
-	if err != nil || len(of[s.CanonicalURL]) == 0 {
+	found, err := p.Sites.PagesByURL(c.Request.Context(), s.CanonicalURL)
+	if err != nil || len(found[s.CanonicalURL]) == 0 {
 		return pages.RelatedView{}, err
 	}
-	return pages.RelatedView{Section: views.RelatedSection(of[s.CanonicalURL], p.Clock.Now().Time)}, nil
+	return pages.RelatedView{Section: views.RelatedSection(found[s.CanonicalURL], p.Clock.Now().Time)}, nil
 }

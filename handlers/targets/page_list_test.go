@@ -51,10 +51,10 @@ func TestWatchPages(t *testing.T) {
 	apptest.WantText(t, a, ".targets .mark", "down")
 	apptest.WantText(t, a, ".targets .failure", "unexpected status 503")
 	apptest.WantText(t, a, ".targets .since", "25 s ago")
-	if got := a.Find(".targets .beats").AttrOr("aria-label", ""); got != "up in 1 of 2 checks" {
-		t.Errorf("the beat bar says %q", got)
+	if got := a.Find(".targets .uptime-bar").AttrOr("aria-label", ""); got != "up in 1 of 2 checks" {
+		t.Errorf("the uptime bar says %q", got)
 	}
-	apptest.WantText(t, a, ".targets .beats title", "down · 24 Mar, 12:02:25 UTC")
+	apptest.WantText(t, a, ".targets .uptime-bar title", "down · 24 Mar, 12:02:25 UTC")
 	apptest.WantText(t, a, `.targets .share[data-label="30 days"]`, "82.76%")
 	apptest.WantText(t, a, `.targets .share[data-label="30 days"] small`, "2 min ago")
 	a = s.Get(path)

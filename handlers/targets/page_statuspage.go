@@ -141,7 +141,7 @@ func newOutageFeed(base string, page targets.StatusPage, outages []targets.Outag
 
 // feedID returns the id of a feed or entry. It does not depend on the host name and does
 // not reveal ids of the store.
-func feedID(of string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(of)).URN() }
+func feedID(name string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).URN() }
 
 func feedTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

@@ -114,14 +114,14 @@ func TestStatusPageDays(t *testing.T) {
 	s.Record(shop, foundThrottled)
 	publish(s, "ours", "Ours", shop)
 	a := s.Get("/status/ours")
-	titles := a.Find(".system .beats title").Map(func(_ int, title *goquery.Selection) string { return title.Text() })
+	titles := a.Find(".system .uptime-bar title").Map(func(_ int, title *goquery.Selection) string { return title.Text() })
 	if len(titles) != targets.PageDays {
 		t.Fatalf("%d days", len(titles))
 	}
 	if got, want := titles[86:], []string{"23 Mar: no data", "24 Mar: 100%", "25 Mar: no data", "26 Mar: 50.00%"}; !slices.Equal(got, want) {
 		t.Errorf("the last days are %q, want %q", got, want)
 	}
-	if got := a.Find(".system .beats").AttrOr("aria-label", ""); got != "The last 90 days: 2 with data, 1 of them with downtime" {
+	if got := a.Find(".system .uptime-bar").AttrOr("aria-label", ""); got != "The last 90 days: 2 with data, 1 of them with downtime" {
 		t.Errorf("the bar says %q", got)
 	}
 	apptest.WantText(t, a, ".system-uptime", "75.00% up first check 2 days ago")

@@ -51,10 +51,10 @@ func (w *Worker) limiterOf(c alerts.Channel) *rate.Limiter {
 
 // channel sends the messages of a claimed channel in order until none is left, one fails, or a context ends. Then it releases the
 // channel.
-func (w *Worker) channel(taking, working, held context.Context, holder lease.ID, c alerts.Channel) {
+func (w *Worker) channel(taking, working, leased context.Context, holder lease.ID, c alerts.Channel) {
 	ctx, cancel := context.WithCancel(working)
 	defer cancel()
-	defer context.AfterFunc(held, cancel)() // held ends when the lease is lost; another instance may then send
+	defer context.AfterFunc(leased, cancel)() // leased ends when the lease is lost; another instance may then send
 	for taking.Err() == nil && ctx.Err() == nil {
 		now, d, ok, err := w.Store.Next(ctx, holder, c.Seq)
 		if err != nil || !ok {

@@ -75,20 +75,20 @@ func (w *world) worker() (stop func()) {
 
 func (w *world) workerWith(s *send.Sender) (stop func()) {
 	w.Helper()
-	held := lease.New(w.db, nil)
-	w.ok(held.Beat(w.Context()))
+	instanceLease := lease.New(w.db, nil)
+	w.ok(instanceLease.Beat(w.Context()))
 	beats, end := context.WithCancel(context.Background())
 	var beating sync.WaitGroup
 	beating.Go(func() {
 		for beats.Err() == nil {
-			_ = held.Beat(beats)
+			_ = instanceLease.Beat(beats)
 			select {
 			case <-beats.Done():
 			case <-time.After(lease.Heartbeat / 2):
 			}
 		}
 	})
-	worker := w.idle(held, s)
+	worker := w.idle(instanceLease, s)
 	worker.Start()
 	stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -102,10 +102,10 @@ func (w *world) workerWith(s *send.Sender) (stop func()) {
 }
 
 // idle returns a worker that is not started.
-func (w *world) idle(held *lease.Lease, s *send.Sender) *alertjobs.Worker {
+func (w *world) idle(instanceLease *lease.Lease, s *send.Sender) *alertjobs.Worker {
 	w.Helper()
 	w.reg = prometheus.NewRegistry()
-	worker, err := alertjobs.New(alertjobs.Options{Store: w.Store, Lease: held, Sender: s, Log: w.log}, w.reg)
+	worker, err := alertjobs.New(alertjobs.Options{Store: w.Store, Lease: instanceLease, Sender: s, Log: w.log}, w.reg)
 	w.ok(err)
 	return worker
 }

@@ -104,14 +104,14 @@ func (w *Worker) deliver(taking, working context.Context) {
 	defer channels.Wait()
 	for taking.Err() == nil {
 		pause := alerts.PollInterval
-		if holder, held, ok := w.Lease.Current(); ok {
+		if holder, leased, ok := w.Lease.Current(); ok {
 			cs, err := w.claim(working, holder)
 			if err != nil && !errors.Is(err, lease.ErrLost) && working.Err() == nil {
 				jobs.LogError(w.Log, "claim of channels failed", err)
 				pause = pauseFailed
 			}
 			for _, c := range cs {
-				channels.Go(func() { w.channel(taking, working, held, holder, c) })
+				channels.Go(func() { w.channel(taking, working, leased, holder, c) })
 			}
 		}
 		wait(taking, w.ready, pause)

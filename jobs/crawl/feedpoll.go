@@ -31,7 +31,7 @@ type feedPoll struct {
 func (p *feedPoll) setNext(now models.Time) {
 	for i := range p.Hosts {
 		h := &p.Hosts[i]
-		h.NextAt, h.DelayMS, h.TriedAt, h.Slow = now.Add(max(p.delay, p.RetryAfter)), p.delay.Milliseconds(), now, p.slow
+		h.NextAt, h.DelayMS, h.LastAttemptAt, h.Slow = now.Add(max(p.delay, p.RetryAfter)), p.delay.Milliseconds(), now, p.slow
 	}
 }
 

@@ -148,14 +148,14 @@ func (q *feedQueue) hold(ctx context.Context, p *feedPoll) (o dispatch.Outcome, 
 			return o, true
 		}
 	}
-	h, wait, held, err := q.store.ClaimHost(ctx, p.Feed.ClaimedBy, p.at, crawl.MaxClaimTime)
+	h, wait, claimed, err := q.store.ClaimHost(ctx, p.Feed.ClaimedBy, p.at, crawl.MaxClaimTime)
 	switch {
 	case err != nil && ctx.Err() != nil, errors.Is(err, lease.ErrLost):
 		return dispatch.Outcome{Step: dispatch.Release}, false
 	case err != nil:
 		jobs.LogError(q.log, "claim host of feed failed", err)
 		return dispatch.Outcome{Step: dispatch.Release, After: hostRequeue}, false
-	case held:
+	case claimed:
 		p.Hosts = append(p.Hosts, h)
 		return p.pause(wait), wait == 0
 	case wait > hostWait || time.Since(p.started) > hostWait:

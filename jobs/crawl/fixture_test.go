@@ -51,11 +51,11 @@ type instance struct {
 // instance returns an instance that is not started. change changes its options.
 func (w *world) instance(change ...func(*crawljobs.Options)) *instance {
 	w.Helper()
-	held := lease.New(w.db, time.Now)
+	instanceLease := lease.New(w.db, time.Now)
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: 2 * time.Second, MaxConcurrent: 8})
 	w.Cleanup(client.Close)
 	o := crawljobs.Options{
-		Lease: held, Client: client, Robots: outbound.NewRobots(client, outbound.RobotsOptions{Agent: "Linkwatch"}), Workers: 8, PollInterval: 50 * time.Millisecond,
+		Lease: instanceLease, Client: client, Robots: outbound.NewRobots(client, outbound.RobotsOptions{Agent: "Linkwatch"}), Workers: 8, PollInterval: 50 * time.Millisecond,
 		FollowRedirects: true, MaxRedirects: 5, Agent: "Linkwatch", Log: w.log, Registry: prometheus.NewRegistry(),
 	}
 	for _, f := range change {
@@ -65,7 +65,7 @@ func (w *world) instance(change ...func(*crawljobs.Options)) *instance {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return &instance{c, held, jobs.NewHeartbeat(held, w.log)}
+	return &instance{c, instanceLease, jobs.NewHeartbeat(instanceLease, w.log)}
 }
 
 // start starts an instance, which stops with the test.

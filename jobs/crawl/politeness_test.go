@@ -111,7 +111,7 @@ func TestSourceDisabledDuringACrawl(t *testing.T) {
 		}
 		<-cancelled // shorter than the request timeout, after which it would be retried
 		j, err := w.store.Job(w.Context(), j.ID)
-		if err != nil || !j.Held || j.LastError != "the source was disabled" || j.CurrentRetryCount != 0 || j.LockToken != nil {
+		if err != nil || !j.SourceDisabled || j.LastError != "the source was disabled" || j.CurrentRetryCount != 0 || j.LockToken != nil {
 			w.Errorf("the job: %+v %v", j, err)
 		}
 		if s.count("/b") != 0 {

@@ -27,7 +27,7 @@ type queue struct {
 	log     *slog.Logger
 	watch   *watch
 	metrics *metrics
-	held    int             // number of claimed hosts; used only by the goroutine that claims
+	claimed int             // number of claimed hosts; used only by the goroutine that claims
 	bytes   atomic.Int64    // approximate memory of results
 	taking  context.Context // done = send no new requests
 }
@@ -42,11 +42,11 @@ type claimedHost struct {
 
 // Claim implements dispatch.Queue.
 func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*claimedHost, time.Duration, error) {
-	hosts, next, err := q.store.ClaimHosts(ctx, holder, min(n, maxHosts(q.opts.Workers)-q.held), q.held)
+	hosts, next, err := q.store.ClaimHosts(ctx, holder, min(n, maxHosts(q.opts.Workers)-q.claimed), q.claimed)
 	if err != nil {
 		return nil, 0, err
 	}
-	q.held += len(hosts)
+	q.claimed += len(hosts)
 	claimed := make([]*claimedHost, len(hosts))
 	for i, h := range hosts {
 		claimed[i] = &claimedHost{HostBatch: crawl.HostBatch{Host: h}, last: h}
@@ -135,7 +135,7 @@ func (q *queue) stored(hosts []*claimedHost) {
 	for _, h := range hosts {
 		if !h.stored {
 			h.stored = true
-			q.held = max(0, q.held-1)
+			q.claimed = max(0, q.claimed-1)
 			q.bytes.Add(-int64(h.Bytes))
 		}
 	}
@@ -164,7 +164,7 @@ func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*clai
 	if err := q.store.ReleaseOtherHosts(ctx, holder, hosts); err != nil {
 		return err
 	}
-	q.held = len(keep)
+	q.claimed = len(keep)
 	q.bytes.Store(bytes) // results under a lost lease no longer count
 	return nil
 }
@@ -179,7 +179,7 @@ func (*queue) Due(h *claimedHost) time.Time { return h.last.NextAt.Time }
 func (*queue) Slow(h *claimedHost) bool { return h.last.Slow }
 
 // Tried implements dispatch.Queue.
-func (*queue) Tried(h *claimedHost) time.Time { return h.last.TriedAt.Time }
+func (*queue) Tried(h *claimedHost) time.Time { return h.last.LastAttemptAt.Time }
 
 // Times of a host.
 const (
@@ -206,13 +206,13 @@ func (q *queue) Try(ctx context.Context, h *claimedHost) dispatch.Outcome {
 		}
 	}
 	e := h.Unfetched[0]
-	holder, held, _ := q.opts.Lease.Current()
+	holder, leased, _ := q.opts.Lease.Current()
 	if holder != h.ClaimedBy { // another instance may have claimed the host
 		return dispatch.Outcome{Step: dispatch.Release}
 	}
 	requestCtx, request := q.watch.startRequest(ctx, e.CrawlSeq)
 	defer request.done()
-	defer context.AfterFunc(held, request.cancel)() //nolint:contextcheck // held is the context of the lease
+	defer context.AfterFunc(leased, request.cancel)() //nolint:contextcheck // leased is the context of the lease
 	if q.bytes.Load() > maxBytes && q.taking.Err() == nil {
 		if h.Bytes == 0 {
 			return dispatch.Outcome{Step: dispatch.Retry, After: fullWait}
@@ -268,7 +268,7 @@ func (q *queue) load(ctx context.Context, h *claimedHost) (err error) {
 func (q *queue) after(h *claimedHost, f fetched, duration time.Duration) dispatch.Outcome {
 	now := q.store.Now()
 	h.Unfetched = h.Unfetched[1:]
-	h.TriedAt, h.Slow = now, f.timedOut || duration > slowAfter
+	h.LastAttemptAt, h.Slow = now, f.timedOut || duration > slowAfter
 	h.DelayMS = f.delay.Milliseconds()
 	pause := f.delay
 	q.bytes.Add(int64(f.Size()))

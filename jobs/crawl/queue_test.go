@@ -67,18 +67,18 @@ func TestInvalidResultsDoNotAffectOthers(t *testing.T) {
 		if log.Count(`level=ERROR msg="store crawl results failed" host=b.example`) != 1 || log.Count("store crawl results failed") != 1 {
 			t.Error("got another log")
 		}
-		held, err := store.RunningExecutions(ctx, me)
-		if err != nil || len(held) != 3 {
-			t.Fatalf("got %d executions, %v", len(held), err)
+		running, err := store.RunningExecutions(ctx, me)
+		if err != nil || len(running) != 3 {
+			t.Fatalf("got %d executions, %v", len(running), err)
 		}
-		for _, e := range held {
+		for _, e := range running {
 			end, over := endOf(e)
 			if failed := strings.Contains(e.URL, "b.example"); !over || (end.Error == "start page: could not be stored") != failed || (end.Event == crawl.Fail) != failed {
 				t.Errorf("crawl of %s: got ended %v, %+v", e.URL, over, end)
 			}
 		}
-		if again, _, err := q.Claim(ctx, me, 10); err != nil || len(again) != 0 || q.held != 0 {
-			t.Errorf("got %d due hosts and %d claimed hosts, %v", len(again), q.held, err)
+		if again, _, err := q.Claim(ctx, me, 10); err != nil || len(again) != 0 || q.claimed != 0 {
+			t.Errorf("got %d due hosts and %d claimed hosts, %v", len(again), q.claimed, err)
 		}
 	})
 }

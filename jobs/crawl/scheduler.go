@@ -27,7 +27,7 @@ const (
 // scheduler starts due jobs and ends executions. It is not safe for concurrent use.
 type scheduler struct {
 	*Crawler
-	held    int
+	running int
 	peaks   map[int64]int64 // peak memory during each execution, by Seq, in MiB
 	polled  time.Time
 	cleared time.Time
@@ -84,7 +84,7 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 		s.counted = now
 		errs = append(errs, s.collect(ctx))
 	}
-	if s.held > 0 {
+	if s.running > 0 {
 		wait = min(wait, passInterval)
 	}
 	wait = min(wait, staleInterval, collectInterval)
@@ -93,7 +93,7 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 
 // start starts due jobs.
 func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
-	seqs, _, err := s.store.DueJobs(ctx, min(maxStarts, maxHeld-s.held))
+	seqs, _, err := s.store.DueJobs(ctx, min(maxStarts, maxHeld-s.running))
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 			errs = append(errs, err)
 		}
 		if started {
-			s.held++
+			s.running++
 			s.opts.Log.Info("crawl started", "execution_id", e.ID, "number", e.ExecutionNumber)
 		}
 	}
@@ -119,14 +119,14 @@ func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 
 // end ends the executions that are done or cannot continue.
 func (s *scheduler) end(ctx context.Context, holder lease.ID) error {
-	held, err := s.store.RunningExecutions(ctx, holder)
+	executions, err := s.store.RunningExecutions(ctx, holder)
 	if err != nil {
 		return err
 	}
-	s.held = len(held)
-	peak, running := memoryInUse(), make(map[int64]int64, len(held))
+	s.running = len(executions)
+	peak, running := memoryInUse(), make(map[int64]int64, len(executions))
 	var errs []error
-	for _, e := range held {
+	for _, e := range executions {
 		running[e.Seq] = max(s.peaks[e.Seq], peak)
 		if end, over := endOf(e); over {
 			end.MemoryPeakMB = running[e.Seq]
@@ -162,7 +162,7 @@ func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.Exe
 	if err != nil {
 		return err
 	}
-	s.held--
+	s.running--
 	s.queue.metrics.executions.WithLabelValues(string(end.Event)).Inc()
 	attrs := []any{"execution_id", e.ID, "pages", e.ItemsCrawled}
 	if end.Error != "" {
@@ -220,8 +220,8 @@ func (s *scheduler) release(working context.Context) {
 	if holder == "" {
 		return
 	}
-	held, err := s.store.RunningExecutions(ctx, holder)
-	for _, e := range held {
+	executions, err := s.store.RunningExecutions(ctx, holder)
+	for _, e := range executions {
 		end, over := endOf(e)
 		if !over {
 			end = crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true}

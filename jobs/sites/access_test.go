@@ -99,8 +99,8 @@ func TestTestCredentialsRefused(t *testing.T) {
 		if _, err := i.Test(ended, s); !errors.Is(err, context.Canceled) {
 			w.Errorf("canceled: %v", err)
 		}
-		held := lease.New(w.db, time.Now)
-		if _, err := w.instance(func(o *sitejobs.Options) { o.Lease = held }).Test(w.Context(), s); !errors.Is(err, sitejobs.ErrNoLease) {
+		instance := lease.New(w.db, time.Now)
+		if _, err := w.instance(func(o *sitejobs.Options) { o.Lease = instance }).Test(w.Context(), s); !errors.Is(err, sitejobs.ErrNoLease) {
 			w.Errorf("without a lease: %v", err)
 		}
 	}, func(l *sites.Limits) { l.MetadataPerMinute = 1 })

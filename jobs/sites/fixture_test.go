@@ -104,21 +104,21 @@ func (w *fixture) instance(change ...func(*sitejobs.Options)) *instance {
 
 func (w *fixture) instanceOf(db *models.DB, store *sites.Store, change ...func(*sitejobs.Options)) *instance {
 	w.Helper()
-	held := lease.New(db, time.Now)
-	w.must(held.Beat(w.Context()))
+	instanceLease := lease.New(db, time.Now)
+	w.must(instanceLease.Beat(w.Context()))
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: 5 * time.Second})
 	endpoints, err := google.NewEndpoints(google.Options{Indexing: w.engine.URL, SearchConsole: w.engine.URL, Token: w.engine.URL + standin.Token})
 	w.must(err)
 	batches, err := indexnow.NewClient(indexnow.Options{Endpoint: w.engine.URL + standin.IndexNow})
 	w.must(err)
 	o := sitejobs.Options{
-		Store: store, Lease: held, Client: client, Google: endpoints, IndexNow: batches, Log: w.log, Concurrency: 4,
+		Store: store, Lease: instanceLease, Client: client, Google: endpoints, IndexNow: batches, Log: w.log, Concurrency: 4,
 		SitemapInterval: time.Hour, SubmissionInterval: 5 * time.Minute, VerificationInterval: time.Hour,
 	}
 	for _, f := range change {
 		f(&o)
 	}
-	i := &instance{sitejobs.New(o), w, held, jobs.NewHeartbeat(held, w.log)}
+	i := &instance{sitejobs.New(o), w, instanceLease, jobs.NewHeartbeat(instanceLease, w.log)}
 	i.heartbeat.Start()
 	w.Cleanup(func() {
 		i.end()

@@ -35,11 +35,11 @@ func BenchmarkChecker(b *testing.B) {
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, MaxConcurrent: 64})
 	defer client.Close()
 	reg := prometheus.NewRegistry()
-	held := lease.New(db, nil)
-	heartbeat := jobs.NewHeartbeat(held, slog.New(slog.DiscardHandler))
+	instance := lease.New(db, nil)
+	heartbeat := jobs.NewHeartbeat(instance, slog.New(slog.DiscardHandler))
 	heartbeat.Start()
 	defer heartbeat.Stop(b.Context())
-	c, err := targetjobs.NewChecker(store, held, client, 64, slog.New(slog.DiscardHandler), reg)
+	c, err := targetjobs.NewChecker(store, instance, client, 64, slog.New(slog.DiscardHandler), reg)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -71,11 +71,11 @@ const maxDelay = time.Minute
 func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*check, time.Duration, error) {
 	now := q.store.Now()
 	if holder != q.holder || now.Before(q.at.Time) {
-		late := q.store.Options().CheckInterval
+		overdue := q.store.Options().CheckInterval
 		if q.holder == "" {
-			late = spreadAfter
+			overdue = spreadAfter
 		}
-		moved, err := q.store.Spread(ctx, holder, late)
+		moved, err := q.store.Spread(ctx, holder, overdue)
 		if err != nil {
 			return nil, 0, err
 		}

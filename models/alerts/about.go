@@ -16,7 +16,7 @@ const maxAbout = 20
 func (s *Store) OpenForTarget(ctx context.Context, target string) (as []Alert, err error) {
 	tx := s.db.Read(ctx)
 	visible, args := models.Visible(tx, "a")
-	err = tx.Raw(`SELECT a.* FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
+	err = tx.Raw(`SELECT a.* FROM alert_subjects AS m JOIN alerts AS a ON a.seq = m.alert_seq
 		WHERE m.subject_id = ? AND m.subject_kind = ? AND m.ended_at IS NULL AND a.resolved_at IS NULL AND a.fired_at IS NOT NULL AND `+visible+`
 		ORDER BY a.created_at DESC, a.id DESC LIMIT ?`, slices.Concat([]any{target, SubjectTarget}, args, []any{maxAbout})...).Scan(&as).Error
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) RulesForTarget(ctx context.Context, t Target) (rules []Rule, err
 }
 
 // WindowsForTarget returns the maintenance windows of a target that are active or start within the given time, oldest first.
-func (s *Store) WindowsForTarget(ctx context.Context, t Target, within time.Duration) (of []Maintenance, err error) {
+func (s *Store) WindowsForTarget(ctx context.Context, t Target, within time.Duration) (inScope []Maintenance, err error) {
 	now, tx := s.clock.Now(), s.db.Read(ctx)
 	found, err := all[Maintenance](tx, windows)
 	if err != nil {
@@ -54,10 +54,10 @@ func (s *Store) WindowsForTarget(ctx context.Context, t Target, within time.Dura
 	var scopes []Scope
 	for _, m := range found {
 		if from, _, ok := m.NextOccurrence(now); ok && !from.After(now.Add(within).Time) {
-			of, scopes = append(of, m), append(scopes, m.Scope)
+			inScope, scopes = append(inScope, m), append(scopes, m.Scope)
 		}
 	}
-	if len(of) == 0 {
+	if len(inScope) == 0 {
 		return nil, nil
 	}
 	sub := t.subject()
@@ -65,17 +65,17 @@ func (s *Store) WindowsForTarget(ctx context.Context, t Target, within time.Dura
 	if err != nil {
 		return nil, fmt.Errorf("find maintenance of target: %w", err)
 	}
-	return slices.DeleteFunc(of, func(w Maintenance) bool { return !m.matches(w.Scope, sub) }), nil
+	return slices.DeleteFunc(inScope, func(w Maintenance) bool { return !m.matches(w.Scope, sub) }), nil
 }
 
 // DefaultTargetEvents returns the kinds of DefaultEvents whose subject is a target.
 func (s *Store) DefaultTargetEvents() List { return s.targetEvents(s.DefaultEvents()) }
 
-func (s *Store) targetEvents(kinds List) (of List) {
+func (s *Store) targetEvents(kinds List) (events List) {
 	for _, t := range s.opts.Types {
 		if t.Subject == SubjectTarget && (Rule{Events: kinds}).Has(t.Kind) {
-			of = append(of, string(t.Kind))
+			events = append(events, string(t.Kind))
 		}
 	}
-	return of
+	return events
 }

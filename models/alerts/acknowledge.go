@@ -170,8 +170,8 @@ func (s *Store) updateAlerts(ctx context.Context, verb string, update func(tx *g
 			seqs.Add(a.Seq)
 			ids[i] = a.ID
 		}
-		of, which := audit.Several("alert", ids)
-		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: verb, Subject: of, After: which}); err != nil {
+		subject, which := audit.Several("alert", ids)
+		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: verb, Subject: subject, After: which}); err != nil {
 			return err
 		}
 		return seqs.Exec(tx,

@@ -18,29 +18,29 @@ const manyHosts = "*"
 // Alert is one condition of one or more subjects on a host that the same rules match. If a condition starts on many hosts within a
 // minute, the remaining subjects are grouped into one alert.
 type Alert struct {
-	Seq            int64 `gorm:"primaryKey"`
-	ID             string
-	EndsID         string // ID of the alert that this one resolves; "" if none
-	Event          event.Kind
-	Severity       event.Severity
-	GroupKey       string // the host of its subjects (or many), then the rules that match them
-	SubjectKind    string // the Subject fields describe the first subject
-	SubjectID      string
-	SubjectName    string
-	SubjectURL     string
-	Detail         string // reason, of the first subject
-	Members        int    // number of subjects
-	OpenMembers    int    // number of subjects whose condition has not ended
-	Flapping       bool
-	Changes        int // number of times that the condition started within FlapWindow
-	CreatedAt      models.Time
-	StartedAt      models.Time // when the condition started
-	FiredAt        models.Time // when it was first due to be sent; zero if it is still held, and not shown
-	ResolveAt      models.Time // when a flapping alert is resolved unless the condition starts again; zero if not scheduled
-	ResolvedAt     models.Time
-	AcknowledgedAt models.Time
-	SilencedUntil  models.Time `gorm:"column:silenced_until_at"`
-	PrivateTo      string      // owner of its subjects if they were private when it started; "" if shared
+	Seq              int64 `gorm:"primaryKey"`
+	ID               string
+	EndsID           string // ID of the alert that this one resolves; "" if none
+	Event            event.Kind
+	Severity         event.Severity
+	GroupKey         string // the host of its subjects (or many), then the rules that match them
+	SubjectKind      string // the Subject fields describe the first subject
+	SubjectID        string
+	SubjectName      string
+	SubjectURL       string
+	Detail           string // reason, of the first subject
+	SubjectCount     int    // number of subjects
+	OpenSubjectCount int    // number of subjects whose condition has not ended
+	Flapping         bool
+	Changes          int // number of times that the condition started within FlapWindow
+	CreatedAt        models.Time
+	StartedAt        models.Time // when the condition started
+	FiredAt          models.Time // when it was first due to be sent; zero if it is still held, and not shown
+	ResolveAt        models.Time // when a flapping alert is resolved unless the condition starts again; zero if not scheduled
+	ResolvedAt       models.Time
+	AcknowledgedAt   models.Time
+	SilencedUntil    models.Time `gorm:"column:silenced_until_at"`
+	PrivateTo        string      // owner of its subjects if they were private when it started; "" if shared
 }
 
 // Open reports whether the alert is not resolved.
@@ -83,7 +83,7 @@ type AlertSubject struct {
 }
 
 // TableName implements GORM's Tabler.
-func (AlertSubject) TableName() string { return "alert_members" }
+func (AlertSubject) TableName() string { return "alert_subjects" }
 
 // State selects alerts for a list.
 type State string
@@ -168,13 +168,13 @@ func loadSubjects(tx *gorm.DB, as []Alert, n int) (map[int64][]AlertSubject, err
 	}
 	var found []AlertSubject
 	err := rows.Raw(tx, `SELECT * FROM (SELECT m.*, row_number() OVER (PARTITION BY m.alert_seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id) AS place
-		FROM {rows} AS r JOIN alert_members AS m ON m.alert_seq = r.alert_seq) AS numbered WHERE place <= ? ORDER BY alert_seq, place`, n).Scan(&found).Error
+		FROM {rows} AS r JOIN alert_subjects AS m ON m.alert_seq = r.alert_seq) AS numbered WHERE place <= ? ORDER BY alert_seq, place`, n).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("load subjects of alerts: %w", err)
 	}
-	of := map[int64][]AlertSubject{}
+	byAlert := map[int64][]AlertSubject{}
 	for _, m := range found {
-		of[m.AlertSeq] = append(of[m.AlertSeq], m)
+		byAlert[m.AlertSeq] = append(byAlert[m.AlertSeq], m)
 	}
-	return of, nil
+	return byAlert, nil
 }

@@ -38,11 +38,11 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	var count struct{ Critical, Warning, Info int }
 	visible, own := models.Visible(tx, "alerts")
 	var newest, counts []string
-	var of, limits []any
+	var countArgs, limits []any
 	for _, v := range []event.Severity{event.Critical, event.Warning, event.Info} {
 		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d AND %s", Unacknowledged.condition(), v, visible)
 		newest, limits = append(newest, "SELECT * FROM (SELECT * "+where+" ORDER BY created_at DESC, id DESC LIMIT ?) AS newest"), append(append(limits, own...), n)
-		of = append(of, own...)
+		countArgs = append(countArgs, own...)
 		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 %s LIMIT %d) AS found) AS %s", where, maxCount, v))
 	}
 	if err := tx.Raw(strings.Join(newest, " UNION ALL "), limits...).Scan(&at.Newest).Error; err != nil {
@@ -51,7 +51,7 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	slices.SortFunc(at.Newest, func(a, b Alert) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
 	})
-	if err := tx.Raw("SELECT "+strings.Join(counts, ", "), of...).Scan(&count).Error; err != nil {
+	if err := tx.Raw("SELECT "+strings.Join(counts, ", "), countArgs...).Scan(&count).Error; err != nil {
 		return at, fmt.Errorf("count alerts: %w", err)
 	}
 	at.Unacknowledged = map[event.Severity]int{event.Critical: count.Critical, event.Warning: count.Warning, event.Info: count.Info}

@@ -36,9 +36,9 @@ func (s *Store) PendingMessages(ctx context.Context) (map[int64]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count queued messages: %w", err)
 	}
-	of := map[int64]int{}
+	byChannel := map[int64]int{}
 	for _, f := range found {
-		of[f.ChannelSeq] = f.N
+		byChannel[f.ChannelSeq] = f.N
 	}
-	return of, nil
+	return byChannel, nil
 }

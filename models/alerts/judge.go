@@ -37,17 +37,17 @@ func (b *batch) applyStart(e event.Event) {
 	if e.SinceAt.Before(d.StartedAt.Time) {
 		d.StartedAt = e.SinceAt
 	}
-	m := d.members[e.SubjectID]
+	m := d.subjects[e.SubjectID]
 	if m == nil {
 		m = &AlertSubject{SubjectID: e.SubjectID, Event: e.Kind, SubjectKind: e.SubjectKind, EndedAt: e.At}
-		d.members[e.SubjectID] = m
-		d.Members++
+		d.subjects[e.SubjectID] = m
+		d.SubjectCount++
 	} else if m.removed {
 		m.removed = false
-		d.Members++
+		d.SubjectCount++
 	}
 	m.Name, m.URL, m.Detail = e.Name, e.URL, e.Detail
-	if d.Members == 1 {
+	if d.SubjectCount == 1 {
 		d.Detail = e.Detail
 	} else if d.Detail != e.Detail {
 		d.Detail = "" // the reasons differ
@@ -70,12 +70,12 @@ func (b *batch) startSubject(d *draft, m *AlertSubject, e event.Event) {
 	if m.Changes++; e.SinceAt.Sub(m.SinceAt.Time) > FlapWindow/(flapThreshold-1) { // so that the fourth start is within FlapWindow of the first
 		m.Changes = 1
 	}
-	if d.Flapping && d.Members == 1 && d.Seq == 0 { // the earlier starts were in other alerts
+	if d.Flapping && d.SubjectCount == 1 && d.Seq == 0 { // the earlier starts were in other alerts
 		m.Changes = max(m.Changes, flapThreshold)
 	}
 	m.SinceAt, m.EndedAt = e.SinceAt, models.Time{}
 	b.bySubject[subjectKey{e.Kind, e.SubjectID}] = d
-	if d.OpenMembers++; d.OpenMembers == 1 && d.Flapping && !d.ResolveAt.IsZero() {
+	if d.OpenSubjectCount++; d.OpenSubjectCount == 1 && d.Flapping && !d.ResolveAt.IsZero() {
 		d.ResolveAt = models.Time{}
 		d.Changes++
 	}
@@ -94,13 +94,13 @@ func (d *draft) scheduleSubject(b *batch, m *AlertSubject, rule int64, due model
 			return
 		}
 	}
-	of := d.newSubjects[m.SubjectID]
-	if of == nil {
-		of = map[int64]models.Time{}
-		d.newSubjects[m.SubjectID] = of
+	times := d.newSubjects[m.SubjectID]
+	if times == nil {
+		times = map[int64]models.Time{}
+		d.newSubjects[m.SubjectID] = times
 	}
-	if _, ok := of[rule]; !ok {
-		of[rule] = due
+	if _, ok := times[rule]; !ok {
+		times[rule] = due
 	}
 }
 
@@ -127,9 +127,9 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 			return d
 		}
 	}
-	of := subjectKey{e.Kind, e.SubjectID}
-	b.startCounts[of]++
-	began := b.startCounts[of]
+	key := subjectKey{e.Kind, e.SubjectID}
+	b.startCounts[key]++
+	began := b.startCounts[key]
 	if b.recentAlerts[e.Kind]++; b.recentAlerts[e.Kind] > stormSize {
 		k, began = b.stormGroup(e, rules, b.now), 1
 	}
@@ -185,21 +185,21 @@ func (b *batch) applyEnd(e event.Event) {
 		return
 	}
 	delete(b.bySubject, k)
-	m := d.members[e.SubjectID]
+	m := d.subjects[e.SubjectID]
 	m.EndedAt = e.At
 	d.cancelSubject(b, e.SubjectID)
 	if e.Phase == event.Closed {
 		m.removed = true
-		d.Members--
+		d.SubjectCount--
 	}
-	if d.OpenMembers--; d.OpenMembers > 0 {
+	if d.OpenSubjectCount--; d.OpenSubjectCount > 0 {
 		return
 	}
-	if d.Flapping && d.Members > 0 {
+	if d.Flapping && d.SubjectCount > 0 {
 		d.ResolveAt = e.At.Add(StableTime)
 		return
 	}
-	d.ResolvedAt, d.resolved, d.withoutMessage = e.At, true, d.Members == 0
+	d.ResolvedAt, d.resolved, d.withoutMessage = e.At, true, d.SubjectCount == 0
 	delete(b.byGroup, groupKey{d.Event, d.GroupKey})
 }
 

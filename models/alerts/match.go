@@ -34,7 +34,7 @@ type matcher struct {
 }
 
 // lookupKey is the key of a fact: a URL or target ID, of shared subjects ("") or of the private subjects of an owner.
-type lookupKey struct{ privateTo, of string }
+type lookupKey struct{ privateTo, key string }
 
 // newMatcher loads the facts of subjects that the scopes need: at most two batches for shared subjects and two for each owner of private
 // ones. It reads them with the permissions of the subjects' readers, so a private tag cannot affect a shared subject.
@@ -66,9 +66,9 @@ func (s *Store) newMatcher(ctx context.Context, scopes []Scope, subjects []subje
 }
 
 // lookUp loads facts with the permissions of each owner.
-func lookUp(ctx context.Context, of map[string][]string, facts func(context.Context, []string) (map[string][]string, error)) (map[lookupKey][]string, error) {
+func lookUp(ctx context.Context, keysByOwner map[string][]string, facts func(context.Context, []string) (map[string][]string, error)) (map[lookupKey][]string, error) {
 	all := map[lookupKey][]string{}
-	for owner, keys := range of {
+	for owner, keys := range keysByOwner {
 		found, err := facts(models.WithActor(ctx, models.Actor{Name: owner}), keys)
 		if err != nil {
 			return nil, err

@@ -56,17 +56,17 @@ type DeliveryInfo struct {
 	DeliveredAt *time.Time `json:"delivered_at" example:"2025-03-24T12:00:02Z" doc:"When the message was delivered. null if it was not"`
 }
 
-// Notification converts an alert with the given members and deliveries.
-func (s *Store) Notification(a Alert, members []AlertSubject, ds []Delivery) Notification {
+// Notification converts an alert with the given subjects and deliveries.
+func (s *Store) Notification(a Alert, subjects []AlertSubject, ds []Delivery) Notification {
 	n := Notification{
 		ID: a.ID, Event: string(a.Event), Severity: a.Severity.String(), Subject: Subject{a.SubjectKind, a.SubjectID, a.SubjectName, orNull(a.SubjectURL)},
-		Subjects: []Subject{}, SubjectCount: a.Members, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
+		Subjects: []Subject{}, SubjectCount: a.SubjectCount, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
 		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), Private: a.PrivateTo != "", Ends: orNull(a.EndsID), Deliveries: []DeliveryInfo{},
 	}
 	if a.Silenced(s.clock.Now()) {
 		n.SilencedUntil = &a.SilencedUntil.Time
 	}
-	for _, m := range members {
+	for _, m := range subjects {
 		n.Subjects = append(n.Subjects, Subject{m.SubjectKind, m.SubjectID, m.Name, orNull(m.URL)})
 	}
 	for _, d := range ds {
@@ -120,9 +120,9 @@ func timeOrNull(t models.Time) *time.Time {
 // Message returns a summary in one sentence: "12 targets on example.com are down: unexpected status 500".
 func (s *Store) Message(a Alert) string {
 	t := s.Type(a.Event)
-	who, verb, n := a.SubjectName, t.Verb, a.Members
-	if a.Open() && a.OpenMembers > 0 {
-		n = a.OpenMembers
+	who, verb, n := a.SubjectName, t.Verb, a.SubjectCount
+	if a.Open() && a.OpenSubjectCount > 0 {
+		n = a.OpenSubjectCount
 	}
 	if n > 1 {
 		who, verb = humanize.Comma(int64(n))+" "+t.Noun+"s", t.PluralVerb

@@ -12,7 +12,7 @@ import (
 // full fills the table of alerts. Four of five alerts are private to bob.
 func (w *world) full(n int) {
 	w.Helper()
-	modelstest.Exec(w, w.db, `INSERT INTO alerts (id, ends_id, event, severity, group_key, subject_kind, subject_id, subject_name, subject_url, detail, members, open_members, flapping, changes,
+	modelstest.Exec(w, w.db, `INSERT INTO alerts (id, ends_id, event, severity, group_key, subject_kind, subject_id, subject_name, subject_url, detail, subject_count, open_subject_count, flapping, changes,
 			created_at, started_at, fired_at, resolved_at, private_to)
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		SELECT 'v_' || substr('0000000000000000000000' || i, -22), '', 'target.down', i % 3, 'h' || i, 'target', 't' || i, 'Target ' || i, '', '', 1, 1, 0, 1,

@@ -85,7 +85,7 @@ func TestStormOfPrivateSubjects(t *testing.T) {
 		}
 		w.happen(down...)
 		mixed := 0
-		w.ok(w.db.Read(w.Context()).Raw(`SELECT count(*) FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
+		w.ok(w.db.Read(w.Context()).Raw(`SELECT count(*) FROM alert_subjects AS m JOIN alerts AS a ON a.seq = m.alert_seq
 			WHERE (a.private_to = 'bob') <> (substr(m.name, 3, 1) IN ('1', '3', '5', '7', '9'))`).Scan(&mixed).Error)
 		if mixed != 0 {
 			w.Errorf("%d subjects are in an alert of another owner", mixed)

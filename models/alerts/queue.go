@@ -223,9 +223,9 @@ func (s *Store) DeliveriesOf(ctx context.Context, as []Alert, n int) (map[int64]
 	if err != nil {
 		return nil, fmt.Errorf("load messages of alerts: %w", err)
 	}
-	of := map[int64][]Delivery{}
+	byAlert := map[int64][]Delivery{}
 	for _, d := range found {
-		of[d.AlertSeq] = append(of[d.AlertSeq], d)
+		byAlert[d.AlertSeq] = append(byAlert[d.AlertSeq], d)
 	}
-	return of, nil
+	return byAlert, nil
 }

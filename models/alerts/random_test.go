@@ -141,9 +141,9 @@ func (c *chaos) eventOf(t *chaosTarget, phase event.Phase) event.Event {
 func (c *chaos) check() {
 	c.Helper()
 	db := c.db.Read(c.Context())
-	var members []struct{ PrivateTo, Name, Detail string }
-	c.ok(db.Raw("SELECT a.private_to, m.name, m.detail FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq").Scan(&members).Error)
-	for _, m := range members {
+	var subjects []struct{ PrivateTo, Name, Detail string }
+	c.ok(db.Raw("SELECT a.private_to, m.name, m.detail FROM alert_subjects AS m JOIN alerts AS a ON a.seq = m.alert_seq").Scan(&subjects).Error)
+	for _, m := range subjects {
 		if !strings.HasPrefix(m.Name, "<"+m.PrivateTo+"#") || !strings.HasPrefix(m.Detail, "why <"+m.PrivateTo+"#") {
 			c.Fatalf("an alert that is private to %q has the subject %q: %s", m.PrivateTo, m.Name, m.Detail)
 		}
@@ -162,7 +162,7 @@ func (c *chaos) check() {
 		}
 	}
 	var twice int
-	c.ok(db.Raw("SELECT count(*) FROM (SELECT m.subject_id FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq WHERE m.ended_at IS NULL AND a.resolved_at IS NULL GROUP BY m.subject_id HAVING count(*) > 1) AS t").Scan(&twice).Error)
+	c.ok(db.Raw("SELECT count(*) FROM (SELECT m.subject_id FROM alert_subjects AS m JOIN alerts AS a ON a.seq = m.alert_seq WHERE m.ended_at IS NULL AND a.resolved_at IS NULL GROUP BY m.subject_id HAVING count(*) > 1) AS t").Scan(&twice).Error)
 	if twice > 0 {
 		c.Fatalf("%d targets are in two open alerts", twice)
 	}

@@ -108,7 +108,7 @@ type outbox struct {
 // message is a new message and the notice that it belongs to.
 type message struct {
 	Delivery
-	of noticeKey
+	notice noticeKey
 }
 
 // messageKey is the key of a message: a channel gets the first message and the recovery of an alert once, even if several rules send it.
@@ -173,7 +173,7 @@ func (o *outbox) loadSubjects(ctx context.Context, due []notice) error {
 		SubjectID, SubjectKind, URL string
 		DueAt, EndedAt              models.Time
 	}
-	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url, m.ended_at FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_members AS m
+	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url, m.ended_at FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_subjects AS m
 		WHERE t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq AND m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id AND (m.ended_at IS NULL OR t.due_at IS NOT NULL)`).Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("load subjects of alerts: %w", err)
@@ -287,7 +287,7 @@ func (s *Store) rescheduleRule(tx *gorm.DB, r Rule) error {
 	if err == nil { // a shorter delay makes subjects due earlier
 		delay := minutes(r.AfterMinutes).Microseconds()
 		err = tx.Exec(`UPDATE alert_mentions SET due_at = (SELECT CASE WHEN m.since_at + ? < alert_mentions.due_at THEN m.since_at + ? ELSE alert_mentions.due_at END
-			FROM alert_members AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id)
+			FROM alert_subjects AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id)
 			WHERE rule_seq = ? AND due_at > ?`, delay, delay, r.Seq, s.clock.Now()).Error
 	}
 	if err != nil {
@@ -326,7 +326,7 @@ func (o *outbox) sendFirst(a *Alert, r Rule, n *notice) {
 	n.NotifiedAt, n.AnnouncedAt, n.Severity, n.sendsSubjects = o.now, o.now, a.Severity, true
 	o.markDue(a)
 	if a.Open() && o.Type(a.Event).Once {
-		a.ResolvedAt, a.ResolveAt, a.OpenMembers = o.now, models.Time{}, 0
+		a.ResolvedAt, a.ResolveAt, a.OpenSubjectCount = o.now, models.Time{}, 0
 	}
 	if !r.Has(a.Event) { // the rule sends only the end
 		return

@@ -44,8 +44,8 @@ func (n settingKind) visible(tx *gorm.DB) *gorm.DB {
 	return tx.Where(visible, args...)
 }
 
-func (n settingKind) record(tx *gorm.DB, now models.Time, verb string, of audit.Subject, before, after audit.Values) error {
-	return audit.Add(tx, now, audit.Change{Action: n.auditKind + "." + verb, Subject: of, Before: before, After: after})
+func (n settingKind) record(tx *gorm.DB, now models.Time, verb string, subject audit.Subject, before, after audit.Values) error {
+	return audit.Add(tx, now, audit.Change{Action: n.auditKind + "." + verb, Subject: subject, Before: before, After: after})
 }
 
 // add stores a new setting. The error is CodeConflict if there are n.most.

@@ -27,7 +27,7 @@ func TestItemThatChangesSharingDuringAnOutage(t *testing.T) {
 		w.expect(team)
 		w.expect(bob)
 		var seen int
-		w.ok(w.db.Read(w.Context()).Raw("SELECT count(*) FROM alert_members WHERE name = 'renamed' OR detail = 'secret detail'").Scan(&seen).Error)
+		w.ok(w.db.Read(w.Context()).Raw("SELECT count(*) FROM alert_subjects WHERE name = 'renamed' OR detail = 'secret detail'").Scan(&seen).Error)
 		if seen != 0 {
 			w.Error("alert that started as shared includes the private target")
 		}

@@ -108,7 +108,7 @@ type subjectKey struct {
 // draft is an alert with the changes of a batch.
 type draft struct {
 	Alert
-	members        map[string]*AlertSubject         // by subject ID; only subjects of the batch
+	subjects       map[string]*AlertSubject         // by subject ID; only subjects of the batch
 	newSubjects    map[string]map[int64]models.Time // when rules send new subjects, by subject ID and Rule.Seq
 	endedSubjects  []string                         // subjects whose condition has ended
 	resolved       bool                             // resolved by the batch
@@ -151,9 +151,9 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 	if b.matcher, err = b.store.newMatcher(ctx, b.scopes(), subjects); err != nil {
 		return err
 	}
-	members, groups := models.NewRows("event text, subject_id text"), models.NewRows("event text, group_key text, subject_id text")
+	keys, groups := models.NewRows("event text, subject_id text"), models.NewRows("event text, group_key text, subject_id text")
 	for _, e := range events {
-		members.Add(e.Kind, e.SubjectID)
+		keys.Add(e.Kind, e.SubjectID)
 		if e.Phase == event.Ended || e.Phase == event.Closed {
 			continue
 		}
@@ -162,24 +162,24 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 			groups.Add(k.event, k.key, e.SubjectID)
 		}
 	}
-	if err := b.loadOpen(members, groups); err != nil {
+	if err := b.loadOpen(keys, groups); err != nil {
 		return err
 	}
 	if err := b.loadSendTimes(); err != nil {
 		return err
 	}
-	return b.loadHistory(members, groups)
+	return b.loadHistory(keys, groups)
 }
 
 // loadOpen loads the open alerts of the groups and of the subjects, with these subjects.
-func (b *batch) loadOpen(members, groups *models.Rows) error {
+func (b *batch) loadOpen(keys, groups *models.Rows) error {
 	var found []AlertSubject
-	err := groups.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alerts AS a CROSS JOIN alert_members AS m WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL AND m.alert_seq = a.seq AND m.subject_id = r.subject_id").Scan(&found).Error
+	err := groups.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alerts AS a CROSS JOIN alert_subjects AS m WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL AND m.alert_seq = a.seq AND m.subject_id = r.subject_id").Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("load subjects of open alerts: %w", err)
 	}
 	var having []AlertSubject
-	err = members.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alert_members AS m WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.ended_at IS NULL").Scan(&having).Error
+	err = keys.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alert_subjects AS m WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.ended_at IS NULL").Scan(&having).Error
 	if err != nil {
 		return fmt.Errorf("load alerts of subjects: %w", err)
 	}
@@ -203,10 +203,10 @@ func (b *batch) loadOpen(members, groups *models.Rows) error {
 	}
 	for _, m := range append(found, having...) {
 		d := bySeq[m.AlertSeq]
-		if d == nil || d.members[m.SubjectID] != nil {
+		if d == nil || d.subjects[m.SubjectID] != nil {
 			continue
 		}
-		d.members[m.SubjectID] = &m
+		d.subjects[m.SubjectID] = &m
 		if m.EndedAt.IsZero() {
 			b.bySubject[subjectKey{m.Event, m.SubjectID}] = d
 		}
@@ -215,7 +215,7 @@ func (b *batch) loadOpen(members, groups *models.Rows) error {
 }
 
 func (b *batch) add(a Alert) *draft {
-	d := &draft{Alert: a, members: map[string]*AlertSubject{}, newSubjects: map[string]map[int64]models.Time{}}
+	d := &draft{Alert: a, subjects: map[string]*AlertSubject{}, newSubjects: map[string]map[int64]models.Time{}}
 	b.drafts = append(b.drafts, d)
 	b.byGroup[groupKey{a.Event, a.GroupKey}] = d
 	return d
@@ -225,7 +225,7 @@ func (b *batch) add(a Alert) *draft {
 func (b *batch) loadSendTimes() error {
 	rows := models.NewRows("alert_seq bigint, subject_id text")
 	for _, d := range b.drafts {
-		for id := range d.members {
+		for id := range d.subjects {
 			rows.Add(d.Seq, id)
 		}
 	}
@@ -251,13 +251,13 @@ func (b *batch) loadSendTimes() error {
 
 // loadHistory loads the recent number of alerts by kind, the recent starts of the conditions of the subjects, and when events without a duration
 // were last sent.
-func (b *batch) loadHistory(members, groups *models.Rows) error {
+func (b *batch) loadHistory(keys, groups *models.Rows) error {
 	b.recentAlerts, b.startCounts, b.lastSent = map[event.Kind]int{}, map[subjectKey]int{}, map[groupKey]models.Time{}
 	var kinds []struct {
 		Event event.Kind
 		N     int
 	}
-	err := members.Raw(b.tx, `SELECT r.event, count(*) AS n FROM (SELECT DISTINCT event FROM {rows} AS e) AS r CROSS JOIN alerts AS a
+	err := keys.Raw(b.tx, `SELECT r.event, count(*) AS n FROM (SELECT DISTINCT event FROM {rows} AS e) AS r CROSS JOIN alerts AS a
 		WHERE a.event = r.event AND a.created_at > ? GROUP BY r.event`, b.now.Add(-stormWindow)).Scan(&kinds).Error
 	if err != nil {
 		return fmt.Errorf("count alerts: %w", err)
@@ -270,7 +270,7 @@ func (b *batch) loadHistory(members, groups *models.Rows) error {
 		SubjectID string
 		N         int
 	}
-	err = members.Raw(b.tx, `SELECT r.event, r.subject_id, sum(m.changes) AS n FROM (SELECT DISTINCT event, subject_id FROM {rows} AS e) AS r CROSS JOIN alert_members AS m
+	err = keys.Raw(b.tx, `SELECT r.event, r.subject_id, sum(m.changes) AS n FROM (SELECT DISTINCT event, subject_id FROM {rows} AS e) AS r CROSS JOIN alert_subjects AS m
 		WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.since_at > ? GROUP BY r.event, r.subject_id`, b.now.Add(-FlapWindow)).Scan(&began).Error
 	if err != nil {
 		return fmt.Errorf("count starts of conditions: %w", err)

@@ -27,7 +27,7 @@ func (b *batch) write() error {
 	for _, a := range fresh {
 		seqs[a.ID] = a.Seq
 	}
-	members := models.NewRows("alert_seq bigint, subject_id text, event text, subject_kind text, name text, url text, detail text, since_at bigint, ended_at bigint, changes bigint")
+	subjects := models.NewRows("alert_seq bigint, subject_id text, event text, subject_kind text, name text, url text, detail text, since_at bigint, ended_at bigint, changes bigint")
 	gone, silent := models.NewRows("alert_seq bigint, subject_id text"), models.NewRows("seq bigint")
 	var over []Alert
 	for _, d := range drafts {
@@ -37,12 +37,12 @@ func (b *batch) write() error {
 		case d.Seq == 0:
 			d.Seq = seqs[d.ID]
 		}
-		for _, m := range d.members {
+		for _, m := range d.subjects {
 			if m.removed {
 				gone.Add(d.Seq, m.SubjectID)
 				continue
 			}
-			members.Add(d.Seq, m.SubjectID, m.Event, m.SubjectKind, m.Name, m.URL, m.Detail, m.SinceAt, m.EndedAt, m.Changes)
+			subjects.Add(d.Seq, m.SubjectID, m.Event, m.SubjectKind, m.Name, m.URL, m.Detail, m.SinceAt, m.EndedAt, m.Changes)
 		}
 		switch {
 		case d.resolved && d.withoutMessage:
@@ -51,7 +51,7 @@ func (b *batch) write() error {
 			over = append(over, d.Alert)
 		}
 	}
-	err := members.Exec(b.tx, `INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
+	err := subjects.Exec(b.tx, `INSERT INTO alert_subjects (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
 		SELECT alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes FROM {rows} AS r WHERE true
 		ON CONFLICT (alert_seq, subject_id) DO UPDATE SET name = excluded.name, url = excluded.url, detail = excluded.detail,
 			since_at = excluded.since_at, ended_at = excluded.ended_at, changes = excluded.changes`).Error
@@ -99,15 +99,15 @@ func (b *batch) writeMentions(drafts []*draft) error {
 			worse.Add(d.Seq, int(d.Severity))
 		}
 	}
-	const of = " WHERE (alert_seq, subject_id) IN (SELECT r.alert_seq, r.subject_id FROM {rows} AS r)"
+	const matching = " WHERE (alert_seq, subject_id) IN (SELECT r.alert_seq, r.subject_id FROM {rows} AS r)"
 	for _, st := range []struct {
 		rows *models.Rows
 		sql  string
 		args []any
 	}{
 		// A mention that is due but held stays. It is sent with the end, or if the condition starts again.
-		{ended, "UPDATE alert_mentions SET due_at = NULL" + of + " AND sent_at IS NOT NULL", nil},
-		{ended, "DELETE FROM alert_mentions" + of + " AND sent_at IS NULL AND due_at > ?", []any{b.now}},
+		{ended, "UPDATE alert_mentions SET due_at = NULL" + matching + " AND sent_at IS NOT NULL", nil},
+		{ended, "DELETE FROM alert_mentions" + matching + " AND sent_at IS NULL AND due_at > ?", []any{b.now}},
 		{notices, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT alert_seq, rule_seq, next_at, severity FROM {rows} AS r WHERE true
 			ON CONFLICT (alert_seq, rule_seq) DO UPDATE SET next_at = CASE WHEN alert_notices.next_at < excluded.next_at THEN alert_notices.next_at ELSE excluded.next_at END`, nil},
 		{mentions, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at) SELECT alert_seq, rule_seq, subject_id, due_at FROM {rows} AS r WHERE true
@@ -123,7 +123,7 @@ func (b *batch) writeMentions(drafts []*draft) error {
 }
 
 func (b *batch) removeSubjects(gone *models.Rows) error {
-	for _, table := range []string{"alert_members", "alert_mentions"} {
+	for _, table := range []string{"alert_subjects", "alert_mentions"} {
 		err := gone.Exec(b.tx, "DELETE FROM "+table+" WHERE (alert_seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r)").Error
 		if err != nil {
 			return fmt.Errorf("remove subjects from alerts: %w", err)
@@ -141,9 +141,9 @@ func (b *batch) renameAlerts(drafts []*draft) error {
 		}
 	}
 	err := rows.Exec(b.tx, `UPDATE alerts SET (subject_kind, subject_id, subject_name, subject_url, detail) = (
-		SELECT m.subject_kind, m.subject_id, m.name, m.url, m.detail FROM alert_members AS m WHERE m.alert_seq = alerts.seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id LIMIT 1)
-		WHERE (seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r) AND EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq)
-		AND (open_members > 0 OR NOT EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq AND m.subject_id = alerts.subject_id))`).Error
+		SELECT m.subject_kind, m.subject_id, m.name, m.url, m.detail FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id LIMIT 1)
+		WHERE (seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r) AND EXISTS (SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq)
+		AND (open_subject_count > 0 OR NOT EXISTS (SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq AND m.subject_id = alerts.subject_id))`).Error
 	if err != nil {
 		return fmt.Errorf("update first subject of alerts: %w", err)
 	}
@@ -152,7 +152,7 @@ func (b *batch) renameAlerts(drafts []*draft) error {
 
 // writeStored updates existing alerts. It runs before new alerts are inserted, so that resolved ones do not conflict with them.
 func (b *batch) writeStored(drafts []*draft) error {
-	changed := models.NewRows("seq bigint, severity bigint, members bigint, open_members bigint, changes bigint, started_at bigint, detail text, resolve_at bigint, resolved_at bigint")
+	changed := models.NewRows("seq bigint, severity bigint, subject_count bigint, open_subject_count bigint, changes bigint, started_at bigint, detail text, resolve_at bigint, resolved_at bigint")
 	unheard := models.NewRows("seq bigint")
 	for _, d := range drafts {
 		switch {
@@ -160,10 +160,10 @@ func (b *batch) writeStored(drafts []*draft) error {
 		case d.neverSent():
 			unheard.Add(d.Seq)
 		default:
-			changed.Add(d.Seq, int(d.Severity), d.Members, d.OpenMembers, d.Changes, d.StartedAt, d.Detail, d.ResolveAt, d.ResolvedAt)
+			changed.Add(d.Seq, int(d.Severity), d.SubjectCount, d.OpenSubjectCount, d.Changes, d.StartedAt, d.Detail, d.ResolveAt, d.ResolvedAt)
 		}
 	}
-	err := changed.Exec(b.tx, `UPDATE alerts SET severity = r.severity, members = r.members, open_members = r.open_members, changes = r.changes,
+	err := changed.Exec(b.tx, `UPDATE alerts SET severity = r.severity, subject_count = r.subject_count, open_subject_count = r.open_subject_count, changes = r.changes,
 		started_at = r.started_at, detail = r.detail, resolve_at = r.resolve_at, resolved_at = r.resolved_at FROM {rows} AS r WHERE alerts.seq = r.seq`).Error
 	if err != nil {
 		return fmt.Errorf("store alerts: %w", err)
@@ -227,7 +227,7 @@ func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 			end := a
 			end.Seq, end.ID, end.EndsID, end.Event, end.Severity = 0, models.NewID(models.KindAlert), a.ID, t.EndsAs, s.Type(t.EndsAs).Severity
 			end.CreatedAt, end.FiredAt, end.AcknowledgedAt, end.SilencedUntil, end.ResolveAt = now, models.Time{}, models.Time{}, models.Time{}, models.Time{}
-			end.OpenMembers = 0
+			end.OpenSubjectCount = 0
 			fresh = append(fresh, end)
 			ends.Add(end.ID, a.Seq, string(t.EndsAs))
 		case t.Over != "":
@@ -245,8 +245,8 @@ func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	}{
 		{all, "UPDATE alert_notices SET next_at = NULL, repeat_at = NULL, escalate_at = NULL WHERE alert_seq IN (SELECT seq FROM {rows} AS r)", nil},
 		{same, "UPDATE alert_notices SET next_at = ? WHERE notified_at IS NOT NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{now}},
-		{ends, `INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
-			SELECT a.seq, m.subject_id, r.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at, 1 ` + ofEnd + "JOIN alert_members AS m ON m.alert_seq = r.seq", nil},
+		{ends, `INSERT INTO alert_subjects (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
+			SELECT a.seq, m.subject_id, r.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at, 1 ` + ofEnd + "JOIN alert_subjects AS m ON m.alert_seq = r.seq", nil},
 		{ends, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, escalated_at)
 			SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at ` + ofEnd + "JOIN alert_notices AS n ON n.alert_seq = r.seq WHERE n.notified_at IS NOT NULL", []any{now}},
 		{ends, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)

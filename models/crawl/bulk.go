@@ -145,9 +145,9 @@ func (s *Store) audit(tx *gorm.DB, kind, verb string, ids []string) error {
 }
 
 // perCrawl returns rows of a crawl and its number, without entries that were added manually.
-func perCrawl(of map[int64]int) *models.Rows {
+func perCrawl(counts map[int64]int) *models.Rows {
 	rows := models.NewRows("crawl_seq bigint, n bigint")
-	for crawl, n := range of {
+	for crawl, n := range counts {
 		if crawl != 0 {
 			rows.Add(crawl, n)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // scheduledJobs is the condition for jobs with a next run, as in the index jobs_due.
-const scheduledJobs = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
+const scheduledJobs = "next_run_at IS NOT NULL AND NOT source_disabled AND deleted_at IS NULL"
 
 // slotLoad counts the jobs in each slot of the next day. and is an additional condition.
 func (s *Store) slotLoad(tx *gorm.DB, and string, args ...any) (*ScheduleLoad, error) {

@@ -160,16 +160,16 @@ func (l *lookup) findSources() error {
 	}
 	for i := range l.requested {
 		a := &l.requested[i]
-		of, known := by[a.host]
+		allowed, known := by[a.host]
 		if !known {
 			for _, s := range found {
-				if len(of) < maxSources && s.AllowedDomains.allow(a.host, s.Host) {
-					of = append(of, s.Seq)
+				if len(allowed) < maxSources && s.AllowedDomains.allow(a.host, s.Host) {
+					allowed = append(allowed, s.Seq)
 				}
 			}
-			by[a.host] = of
+			by[a.host] = allowed
 		}
-		a.sources = of
+		a.sources = allowed
 	}
 	return err
 }
@@ -229,17 +229,17 @@ func (l *lookup) findCrawls() error {
 		FROM {rows} AS r CROSS JOIN jobs AS j CROSS JOIN job_executions AS e
 		WHERE j.source_seq = r.seq AND j.deleted_at IS NULL AND e.job_seq = j.seq AND e.execution_number BETWEEN j.executions - ? AND j.executions
 		ORDER BY e.job_seq DESC, e.execution_number DESC LIMIT ?`, ExecutionCompleted, l.since, lastCrawlsOfJob-1, lastCrawlsOfJob*maxFactJobs).Scan(&found).Error
-	of := map[int64][]lastCrawl{} // by source
+	bySource := map[int64][]lastCrawl{}
 	for i, c := range found {
 		if i > 0 && found[i-1].JobSeq == c.JobSeq && (found[i-1].Whole || found[i-1].CrawlSeq == c.CrawlSeq) {
 			continue
 		}
-		of[c.SourceSeq] = append(of[c.SourceSeq], c)
+		bySource[c.SourceSeq] = append(bySource[c.SourceSeq], c)
 	}
 	for i := range l.requested {
 		a := &l.requested[i]
 		for _, source := range a.sources {
-			a.crawls = append(a.crawls, of[source]...)
+			a.crawls = append(a.crawls, bySource[source]...)
 		}
 		a.crawls = a.crawls[:min(len(a.crawls), maxFactCrawls)]
 	}
@@ -356,15 +356,15 @@ func (l *lookup) form(a requestedURL, slot int) PageFacts {
 // applyTo copies the facts of a stored page to f.
 func (p pageFound) applyTo(f *PageFacts, a requestedURL) {
 	f.FetchedAt, f.StatusCode = p.FetchedAt, p.StatusCode
-	went := p.GoneStatus != nil && !p.GoneAt.Before(p.FetchedAt.Time) // it was not fetched since
-	if f.Unlinked = went && *p.GoneStatus == 0; went && !f.Unlinked {
+	isGone := p.GoneStatus != nil && !p.GoneAt.Before(p.FetchedAt.Time) // it was not fetched since
+	if f.Unlinked = isGone && *p.GoneStatus == 0; isGone && !f.Unlinked {
 		f.FetchedAt, f.StatusCode = p.GoneAt, *p.GoneStatus
 	}
 	switch {
 	case f.StatusCode >= http.StatusBadRequest:
 	case f.StatusCode >= http.StatusMultipleChoices:
 		f.Redirects = true
-	case went && !f.Unlinked: // the other columns are from before the removal
+	case isGone && !f.Unlinked: // the other columns are from before the removal
 		f.Canonical, f.OtherCanonical = p.Canonical, true
 	default:
 		f.NoIndex, f.Canonical = p.NoIndex, p.Canonical

@@ -195,7 +195,7 @@ func TestHostIsNotReapedWhileURLsAreAdded(t *testing.T) {
 func (w *world) crawlAll2() {
 	tn := w.turn()
 	r := fetched(tn, w.Now())
-	tn.TriedAt = w.Now()
+	tn.LastAttemptAt = w.Now()
 	tn.Add(r)
 	w.ok(w.Record(w.Context(), tn))
 }
@@ -210,9 +210,9 @@ func TestStartPageThatRedirectsToItself(t *testing.T) {
 		tn.Unfetched = nil
 		tn.Add(crawl.Result{Entry: e, Status: crawl.EntryPending, RedirectTo: e.URL})
 		w.ok(w.Record(w.Context(), tn))
-		held, err := w.RunningExecutions(w.Context(), w.me)
+		running, err := w.RunningExecutions(w.Context(), w.me)
 		w.ok(err)
-		if held[0].Queued == 0 && held[0].StartError == "" {
+		if running[0].Queued == 0 && running[0].StartError == "" {
 			w.Error("the execution completes without its start page")
 		}
 	})

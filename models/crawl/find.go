@@ -16,9 +16,9 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, 
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
-	of, who := ofVisibleSource(tx, "jobs.source_seq")
+	ofSource, who := ofVisibleSource(tx, "jobs.source_seq")
 	visible, whose := models.Visible(tx, "sources")
-	newest := `SELECT seq FROM (SELECT seq, url, source_seq FROM jobs WHERE deleted_at IS NULL AND ` + of + ` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
+	newest := `SELECT seq FROM (SELECT seq, url, source_seq FROM jobs WHERE deleted_at IS NULL AND ` + ofSource + ` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
 		WHERE lower(url) LIKE ? ESCAPE '\' OR (SELECT search_text FROM sources WHERE sources.seq = source_seq) LIKE ? ESCAPE '\' LIMIT ?`
 	hosts := `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND ` + visible + ` AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
 		CROSS JOIN jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL LIMIT ?`

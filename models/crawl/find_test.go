@@ -44,7 +44,7 @@ func TestFindJobs(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return many.Exec(tx, `INSERT INTO jobs (id, source_seq, url, status, interval_count, interval_type, interval_seconds, adaptive_scheduling, held, max_retries,
+			return many.Exec(tx, `INSERT INTO jobs (id, source_seq, url, status, interval_count, interval_type, interval_seconds, adaptive_scheduling, source_disabled, max_retries,
 					retry_backoff_seconds, current_retry_count, metadata, executions, content_hash, unchanged_count, last_error, created_at, updated_at)
 				SELECT id, seq, 'https://' || host, 'completed', 0, 'days', 0, false, false, 3, 60, 0, '{}', 1, '', 0, '', at, at FROM {rows} AS r`).Error
 		}))

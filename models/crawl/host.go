@@ -14,15 +14,15 @@ import (
 
 // Host is a host that an instance has claimed. Until it is released, only that instance sends requests to it, one at a time.
 type Host struct {
-	Seq       int64
-	Host      string // with its port, unless it is the default port of the scheme
-	NextAt    models.Time
-	ClaimedBy lease.ID
-	Claim     int64 // number of claims so far: distinguishes two claims of an instance
-	DelayMS   int64 // pause between two requests, as last used
-	Failures  int   // consecutive
-	Slow      bool  // the last request was slow
-	TriedAt   models.Time
+	Seq           int64
+	Host          string // with its port, unless it is the default port of the scheme
+	NextAt        models.Time
+	ClaimedBy     lease.ID
+	Claim         int64 // number of claims so far: distinguishes two claims of an instance
+	DelayMS       int64 // pause between two requests, as last used
+	Failures      int   // consecutive
+	Slow          bool  // the last request was slow
+	LastAttemptAt models.Time
 }
 
 // MaxClaimTime is the maximum time for which an instance fetches from a claimed host before it stores the results and releases
@@ -32,7 +32,7 @@ const MaxClaimTime = 2 * time.Second
 // ClaimHosts claims up to n hosts that are due and have URLs in the frontier, the longest overdue first. An instance that
 // already holds hosts gets its share only: all such hosts divided by the number of instances. next is when the next of the
 // others is due, or zero if there is none.
-func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (hosts []Host, next models.Time, err error) {
+func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, claimed int) (hosts []Host, next models.Time, err error) {
 	now := s.clock.Now()
 	next, err = lease.Claim(ctx, s.db, holder, now, firstHost, func(tx *gorm.DB) error {
 		hosts = nil
@@ -40,7 +40,7 @@ func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (h
 		if err != nil {
 			return err
 		}
-		if n = min(n, share-held); n <= 0 {
+		if n = min(n, share-claimed); n <= 0 {
 			return nil
 		}
 		// If this instance dies, other instances still keep the pause. MATERIALIZED as in other claims.

@@ -31,7 +31,7 @@ type Job struct {
 	IntervalType        IntervalType
 	IntervalSeconds     int64 // effective, see Adapt
 	AdaptiveScheduling  bool
-	Held                bool        // its source is disabled
+	SourceDisabled      bool
 	NextRunAt           models.Time // zero: it has no next run
 	PlannedAt           models.Time // the scheduled time of NextRunAt; retries do not change it
 	MovedAt             models.Time // last moved by a rebalance

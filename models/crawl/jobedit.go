@@ -29,7 +29,7 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 			}
 			j.SourceID = src.ID
 		}
-		j.SourceSeq, j.Held, j.UpdatedAt = src.Seq, !src.Enabled, s.clock.Now()
+		j.SourceSeq, j.SourceDisabled, j.UpdatedAt = src.Seq, !src.Enabled, s.clock.Now()
 		models.Set(&j.URL, e.URL)
 		models.Set(&j.AdaptiveScheduling, e.AdaptiveScheduling)
 		models.Set(&j.MaxRetries, e.MaxRetries)
@@ -51,7 +51,7 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 		if err := audit.Add(tx, j.UpdatedAt, audit.Change{Action: "job.edit", Subject: j.subject(), Before: before.values(), After: j.values()}); err != nil {
 			return err
 		}
-		return saveJob(tx, &j, "source_seq", "held", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "metadata",
+		return saveJob(tx, &j, "source_seq", "source_disabled", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "metadata",
 			"interval_count", "interval_type", "interval_seconds", "next_run_at", "planned_at", "paused_at", "content_hash", "unchanged_count", "crawl_seq")
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error)
 	now := s.clock.Now()
 	j := Job{
 		ID: models.NewID(models.KindJob), SourceSeq: src.Seq, URL: n.URL, Status: Pending,
-		IntervalCount: n.Interval.Count, IntervalType: n.Interval.Type, AdaptiveScheduling: n.AdaptiveScheduling, Held: !src.Enabled,
+		IntervalCount: n.Interval.Count, IntervalType: n.Interval.Type, AdaptiveScheduling: n.AdaptiveScheduling, SourceDisabled: !src.Enabled,
 		MaxRetries: DefaultRetries, RetryBackoffSeconds: DefaultRetryBackoff, Metadata: n.Metadata, CreatedAt: now, UpdatedAt: now,
 	}
 	if j.URL == "" {

@@ -63,7 +63,7 @@ func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked boo
 	var js []Job
 	err = tx.Raw(`UPDATE jobs SET lock_token = CAST(? AS text) || ':' || (executions + 1), lock_acquired_at = ?, claimed_by = ?,
 			status = 'running', executions = executions + 1, next_run_at = NULL, updated_at = ?
-		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled') AND next_run_at <= ? AND NOT held AND deleted_at IS NULL
+		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled') AND next_run_at <= ? AND NOT source_disabled AND deleted_at IS NULL
 		RETURNING *`, holder, now, holder, now, seq, now).Scan(&js).Error
 	if err != nil || len(js) == 0 {
 		return Job{}, false, err

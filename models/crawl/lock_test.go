@@ -197,13 +197,13 @@ func TestDisabledAndDeletedSources(t *testing.T) {
 		w.begin()
 		_, err = w.EditSource(w.Context(), j.SourceID, crawl.SourceEdit{Enabled: &no})
 		w.ok(err)
-		held, err := w.RunningExecutions(w.Context(), w.me)
-		if err != nil || len(held) != 1 || held[0].Enabled || held[0].Deleted {
-			t.Errorf("got %+v, %v", held, err)
+		running, err := w.RunningExecutions(w.Context(), w.me)
+		if err != nil || len(running) != 1 || running[0].Enabled || running[0].Deleted {
+			t.Errorf("got %+v, %v", running, err)
 		}
 		w.ok(w.DeleteSource(w.Context(), j.SourceID))
-		if held, err := w.RunningExecutions(w.Context(), w.me); err != nil || len(held) != 1 || !held[0].Deleted {
-			t.Errorf("got %+v, %v", held, err)
+		if running, err := w.RunningExecutions(w.Context(), w.me); err != nil || len(running) != 1 || !running[0].Deleted {
+			t.Errorf("got %+v, %v", running, err)
 		}
 		_, err = w.RestoreSource(w.Context(), j.SourceID)
 		w.ok(err)

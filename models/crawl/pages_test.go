@@ -42,10 +42,10 @@ func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
 		}
 		w.ok(w.Record(w.Context(), t))
 	}
-	held, err := w.RunningExecutions(w.Context(), w.me)
+	running, err := w.RunningExecutions(w.Context(), w.me)
 	w.ok(err)
-	if len(held) != 1 || held[0].Queued != 0 {
-		w.Fatalf("the crawl is not over: %+v", held)
+	if len(running) != 1 || running[0].Queued != 0 {
+		w.Fatalf("the crawl is not over: %+v", running)
 	}
 	w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
 	w.report()

@@ -93,8 +93,8 @@ func (s *Store) ReapHosts(tx *gorm.DB, limit int) (int64, error) {
 	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that no URLs of these hosts are added
 		return 0, err
 	}
-	return s.db.DeleteBatch(tx, limit, "crawl_hosts", "seq", `next_at IS NULL AND claimed_by IS NULL AND tried_at < ?
-		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+openEntries+`) ORDER BY tried_at`, s.clock.Now().Add(-keepIdleHost))
+	return s.db.DeleteBatch(tx, limit, "crawl_hosts", "seq", `next_at IS NULL AND claimed_by IS NULL AND last_attempt_at < ?
+		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+openEntries+`) ORDER BY last_attempt_at`, s.clock.Now().Add(-keepIdleHost))
 }
 
 // ReapSources deletes up to limit rows of sources and jobs that can no longer be restored. It deletes the data of a source

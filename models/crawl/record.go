@@ -52,7 +52,7 @@ func (r Result) Size() int {
 
 // HostBatch has a claimed host, its unfetched entries and the results of fetched ones.
 type HostBatch struct {
-	Host      // as claimed, with its new NextAt, DelayMS, Failures, Slow and TriedAt
+	Host      // as claimed, with its new NextAt, DelayMS, Failures, Slow and LastAttemptAt
 	Results   []Result
 	Unfetched []Entry // loaded but not fetched
 	Bytes     int     // approximate size of the results in memory
@@ -169,12 +169,12 @@ func (b *batch) store(batches []*HostBatch) error {
 
 // freeHosts releases hosts and returns the batches whose claim was still valid.
 func (b *batch) freeHosts(batches []*HostBatch) (owned []*HostBatch, err error) {
-	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, tried_at bigint")
+	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, last_attempt_at bigint")
 	for _, t := range batches {
-		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, t.DelayMS, t.Failures, t.Slow, t.TriedAt)
+		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, t.DelayMS, t.Failures, t.Slow, t.LastAttemptAt)
 	}
 	var seqs []int64
-	err = rows.Raw(b.tx, `UPDATE crawl_hosts SET claimed_by = NULL, next_at = r.next_at, delay_ms = r.delay_ms, failures = r.failures, slow = r.slow, tried_at = r.tried_at
+	err = rows.Raw(b.tx, `UPDATE crawl_hosts SET claimed_by = NULL, next_at = r.next_at, delay_ms = r.delay_ms, failures = r.failures, slow = r.slow, last_attempt_at = r.last_attempt_at
 		FROM {rows} AS r WHERE crawl_hosts.seq = r.seq AND crawl_hosts.claimed_by = r.claimed_by AND crawl_hosts.claim = r.claim RETURNING crawl_hosts.seq`).Scan(&seqs).Error
 	if err != nil {
 		return nil, err

@@ -40,13 +40,13 @@ func (b *batch) redirects() error {
 	if err != nil {
 		return err
 	}
-	went, due := map[int64]bool{}, map[int64]bool{}
+	changed, due := map[int64]bool{}, map[int64]bool{}
 	for _, m := range moved {
-		went[m.Seq], due[m.HostSeq] = true, true
+		changed[m.Seq], due[m.HostSeq] = true, true
 	}
 	for k, i := range to {
 		b.learned = append(b.learned, k)
-		if !went[b.results[i].Entry.Seq] {
+		if !changed[b.results[i].Entry.Seq] {
 			b.duplicate(i)
 		}
 	}
@@ -60,7 +60,7 @@ func (b *batch) duplicate(i int) {
 
 // entries stores the results of the entries. Entries that were deleted meanwhile do not count.
 func (b *batch) entries() error {
-	rows, of := models.NewRows("seq bigint, status text, attempts bigint, last_error text, broken boolean"), map[int64]Result{}
+	rows, results := models.NewRows("seq bigint, status text, attempts bigint, last_error text, broken boolean"), map[int64]Result{}
 	for _, r := range b.results {
 		if r.RedirectTo != "" {
 			continue
@@ -70,13 +70,13 @@ func (b *batch) entries() error {
 			attempts++
 		}
 		rows.Add(r.Entry.Seq, r.Status, attempts, models.Truncate(r.Reason, 200), r.Broken && r.Status == EntryFailed)
-		of[r.Entry.Seq] = r
+		results[r.Entry.Seq] = r
 	}
 	var seqs []int64
 	err := rows.Raw(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, broken = r.broken, updated_at = ?
 		FROM {rows} AS r WHERE frontier.seq = r.seq AND frontier.`+openEntries+` RETURNING frontier.seq`, b.now).Scan(&seqs).Error
 	for _, seq := range seqs {
-		r := of[seq]
+		r := results[seq]
 		if r.Entry.Crawl.Execution == 0 {
 			continue
 		}
@@ -96,14 +96,14 @@ func (b *batch) entries() error {
 // links adds the links of the pages to the frontier.
 func (b *batch) links() error {
 	var found []FoundURL
-	of, patterns := map[int64]Entry{}, map[entryKey]patternKey{}
+	entries, patterns := map[int64]Entry{}, map[entryKey]patternKey{}
 	pending, skipped := map[patternKey]int{}, map[patternKey]FoundURL{}
 	over := map[patternKey]int{}
 	for _, r := range b.results {
 		if _, ok := b.active[r.Entry.CrawlSeq]; !ok {
 			continue
 		}
-		of[r.Entry.CrawlSeq] = r.Entry
+		entries[r.Entry.CrawlSeq] = r.Entry
 		for _, f := range r.Links {
 			k := entryKey{f.Crawl, hashOf(f.URL)}
 			if _, known := b.s.seen.GetIfPresent(k); known {
@@ -125,12 +125,12 @@ func (b *batch) links() error {
 		}
 	}
 	for p, f := range skipped {
-		b.log(of[f.Crawl], "warn", "URLs skipped", "count", over[p], "reason", ReasonPattern, "such_as", models.Truncate(f.URL, 300))
+		b.log(entries[f.Crawl], "warn", "URLs skipped", "count", over[p], "reason", ReasonPattern, "such_as", models.Truncate(f.URL, 300))
 	}
 	all, err := b.s.enqueue(b.tx, found)
 	for _, a := range all {
 		b.counted[patterns[entryKey{a.CrawlSeq, hash(a.URLHash)}]]++
-		if sum := b.sum(of[a.CrawlSeq]); a.Status == EntryPending {
+		if sum := b.sum(entries[a.CrawlSeq]); a.Status == EntryPending {
 			sum.queued++
 		} else {
 			sum.failed++

@@ -24,7 +24,7 @@ const (
 // Poll is the result of a poll of a feed.
 type Poll struct {
 	Feed       ClaimedFeed
-	Hosts      []Host // claimed for it, with their new NextAt, DelayMS, Slow and TriedAt
+	Hosts      []Host // claimed for it, with their new NextAt, DelayMS, Slow and LastAttemptAt
 	Outcome    PollOutcome
 	Reason     string        // why it failed or is gone
 	RetryAfter time.Duration // requested by the server
@@ -111,10 +111,10 @@ type ownPoll struct {
 
 // keepClaimed selects the polls whose feeds are still claimed.
 func (b *pollBatch) keepClaimed(polls []*Poll) error {
-	rows, of := models.NewRows("seq bigint, claimed_by text"), map[int64]*Poll{}
+	rows, byFeed := models.NewRows("seq bigint, claimed_by text"), map[int64]*Poll{}
 	for _, p := range polls {
 		rows.Add(p.Feed.Seq, p.Feed.ClaimedBy)
-		of[p.Feed.Seq] = p
+		byFeed[p.Feed.Seq] = p
 	}
 	var found []struct {
 		FeedSeq int64
@@ -123,7 +123,7 @@ func (b *pollBatch) keepClaimed(polls []*Poll) error {
 	err := rows.Raw(b.tx, `SELECT f.seq AS feed_seq, s.* FROM {rows} AS r CROSS JOIN feeds AS f JOIN sources AS s ON s.seq = f.source_seq
 		WHERE f.seq = r.seq AND f.claimed_by = r.claimed_by ORDER BY f.seq`).Scan(&found).Error
 	for _, f := range found {
-		b.polls = append(b.polls, ownPoll{of[f.FeedSeq], f.Source})
+		b.polls = append(b.polls, ownPoll{byFeed[f.FeedSeq], f.Source})
 	}
 	return err
 }
@@ -161,7 +161,7 @@ type feedEntryKey struct {
 
 // entries stores the entries of the feeds and adds new ones to the frontier.
 func (b *pollBatch) entries() error {
-	rows, of := models.NewRows("feed_seq bigint, url_hash bytes"), map[feedEntryKey]FoundURL{}
+	rows, urls := models.NewRows("feed_seq bigint, url_hash bytes"), map[feedEntryKey]FoundURL{}
 	var order []feedEntryKey
 	for _, p := range b.polls {
 		if p.Outcome != PollRead || !p.source.Enabled || !p.source.DeletedAt.IsZero() {
@@ -174,10 +174,10 @@ func (b *pollBatch) entries() error {
 			}
 			u, err := models.ParseURL("url", normal)
 			k := feedEntryKey{p.Feed.Seq, hashOf(normal)}
-			if _, known := of[k]; known || err != nil || !p.source.AllowedDomains.allow(u.Host, p.source.Host) {
+			if _, known := urls[k]; known || err != nil || !p.source.AllowedDomains.allow(u.Host, p.source.Host) {
 				continue
 			}
-			of[k] = FoundURL{Source: p.source.Seq, URL: normal, Reason: TrapOf(normal, b.now.Time)}
+			urls[k] = FoundURL{Source: p.source.Seq, URL: normal, Reason: TrapOf(normal, b.now.Time)}
 			order = append(order, k)
 			rows.Add(k.feed, k.hash[:])
 		}
@@ -195,12 +195,12 @@ func (b *pollBatch) entries() error {
 		return err
 	}
 	for _, e := range known {
-		delete(of, feedEntryKey{e.FeedSeq, hash(e.URLHash)})
+		delete(urls, feedEntryKey{e.FeedSeq, hash(e.URLHash)})
 	}
 	rows = models.NewRows("feed_seq bigint, url_hash bytes, seen_at bigint")
 	var found []FoundURL
 	for _, k := range order {
-		if f, fresh := of[k]; fresh {
+		if f, fresh := urls[k]; fresh {
 			rows.Add(k.feed, k.hash[:], b.now)
 			found = append(found, f)
 			b.fresh[k.feed]++

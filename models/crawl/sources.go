@@ -181,7 +181,7 @@ func (s *Store) applyVisibility(ctx context.Context, tx *gorm.DB, src Source) er
 
 // updateJobsOfSource disables the jobs of a disabled source, and enables those of an enabled one.
 func updateJobsOfSource(tx *gorm.DB, src Source, now models.Time) error {
-	err := tx.Exec("UPDATE jobs SET held = ?, updated_at = ? WHERE source_seq = ? AND held <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
+	err := tx.Exec("UPDATE jobs SET source_disabled = ?, updated_at = ? WHERE source_seq = ? AND source_disabled <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
 	if err != nil {
 		return fmt.Errorf("update jobs of disabled or enabled source: %w", err)
 	}

@@ -26,7 +26,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions
 		WHERE j.lock_token IS NOT NULL AND (j.claimed_by IS NULL OR e.progress_at < ? AND NOT EXISTS (
 			SELECT 1 FROM frontier AS f JOIN crawl_hosts AS h ON h.seq = f.host_seq
-			WHERE f.crawl_seq = e.crawl_seq AND f.status IN ('pending', 'fetching') AND (h.next_at > ? OR h.claimed_by IS NOT NULL OR h.tried_at > ?)))`,
+			WHERE f.crawl_seq = e.crawl_seq AND f.status IN ('pending', 'fetching') AND (h.next_at > ? OR h.claimed_by IS NOT NULL OR h.last_attempt_at > ?)))`,
 		now.Add(-s.opts.StaleAfter), now, now.Add(-s.opts.StaleAfter)).Scan(&stale).Error
 	if err != nil {
 		return 0, fmt.Errorf("find stale locks: %w", err)

@@ -125,12 +125,12 @@ type gonePage struct {
 // markGone marks pages as gone and returns those that it changed. It skips pages that are already gone or have no text. The
 // next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
 func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (noted []gonePage, err error) {
-	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]gonePage{}, s.clock.Now()
+	rows, byPage, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]gonePage{}, s.clock.Now()
 	for _, d := range all {
-		if _, twice := of[d.pageKey]; !twice {
+		if _, twice := byPage[d.pageKey]; !twice {
 			rows.Add(d.source, d.hash[:], d.seen, d.canonical)
 		}
-		of[d.pageKey] = d
+		byPage[d.pageKey] = d
 	}
 	if len(all) == 0 {
 		return nil, nil
@@ -150,7 +150,7 @@ func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (
 	}
 	versions := make([]Version, len(gone))
 	for i, g := range gone {
-		d := of[pageKey{g.SourceSeq, hash(g.URLHash)}]
+		d := byPage[pageKey{g.SourceSeq, hash(g.URLHash)}]
 		noted = append(noted, d)
 		versions[i] = Version{PageSeq: g.Seq, Version: g.Versions, Change: PageGone, CrawlSeq: d.crawl, StatusCode: d.status, Title: g.Title, CreatedAt: now}
 	}
@@ -177,17 +177,17 @@ func (b *batch) temporaryRedirects() error {
 // permanentRedirects marks pages as gone whose URL moved permanently, or whose canonical URL is another page.
 func (b *batch) permanentRedirects() error {
 	var all []gonePage
-	of := map[pageKey]Entry{}
+	entries := map[pageKey]Entry{}
 	for _, r := range b.results {
 		if r.MovedStatus != 0 {
 			k := pageKey{r.Entry.SourceSeq, hashOf(r.Entry.URL)}
-			of[k] = r.Entry
+			entries[k] = r.Entry
 			all = append(all, gonePage{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.MovedStatus, canonical: r.Canonical})
 		}
 	}
 	noted, err := b.s.markGone(b.tx, all, "")
 	for _, d := range noted {
-		if e := of[d.pageKey]; e.Crawl.Execution != 0 {
+		if e := entries[d.pageKey]; e.Crawl.Execution != 0 {
 			b.sum(e).changes[PageGone]++
 		}
 	}

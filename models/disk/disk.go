@@ -38,12 +38,12 @@ type Look func() []Space
 // On returns a Look for the disks of two folders. "" = no folder.
 func On(database, backup string) Look {
 	return func() (all []Space) {
-		for _, on := range []struct{ of, folder string }{{Database, database}, {Backup, backup}} {
+		for _, on := range []struct{ use, folder string }{{Database, database}, {Backup, backup}} {
 			if on.folder == "" {
 				continue
 			}
 			if u, err := disk.Usage(on.folder); err == nil {
-				all = append(all, Space{Of: on.of, Free: u.Free, Size: u.Total})
+				all = append(all, Space{Of: on.use, Free: u.Free, Size: u.Total})
 			}
 		}
 		return all

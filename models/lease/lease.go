@@ -65,24 +65,24 @@ type Lease struct {
 	clock models.Clock
 	peers peers // used only by the goroutine that calls Beat
 
-	mu    sync.Mutex
-	id    ID              // "" = no lease
-	until time.Time       // when new work may no longer start; monotonic
-	held  context.Context // ends when the lease is lost
-	lose  context.CancelFunc
+	mu     sync.Mutex
+	id     ID              // "" = no lease
+	until  time.Time       // when new work may no longer start; monotonic
+	leased context.Context // ends when the lease is lost
+	lose   context.CancelFunc
 }
 
 // New returns a lease that starts with the first Beat.
 func New(db *models.DB, clock models.Clock) *Lease { return &Lease{db: db.Leases(), clock: clock} }
 
 // Current returns the lease. ok reports whether new work may start under it: it is false
-// without a lease, or if the lease was not renewed in time. held ends when the lease is
+// without a lease, or if the lease was not renewed in time. leased ends when the lease is
 // lost, because other instances may then claim its items; it is nil without a lease. A
 // lease that was not renewed in time is not lost until another instance releases its claims.
-func (l *Lease) Current() (id ID, held context.Context, ok bool) {
+func (l *Lease) Current() (id ID, leased context.Context, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.id, l.held, l.id != "" && time.Now().Before(l.until)
+	return l.id, l.leased, l.id != "" && time.Now().Before(l.until)
 }
 
 // Beat renews the lease, or starts a new one if there is none or another instance has
@@ -104,7 +104,7 @@ func (l *Lease) Beat(ctx context.Context) error {
 			l.lose()
 		}
 		l.id = renewed
-		l.held, l.lose = context.WithCancel(context.Background())
+		l.leased, l.lose = context.WithCancel(context.Background())
 	}
 	l.until = until
 	l.mu.Unlock()
@@ -135,7 +135,7 @@ func (l *Lease) End(ctx context.Context) error {
 	if l.lose != nil {
 		l.lose()
 	}
-	l.id, l.held, l.lose = "", nil, nil
+	l.id, l.leased, l.lose = "", nil, nil
 	l.mu.Unlock()
 	if id == "" {
 		return nil

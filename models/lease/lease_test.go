@@ -33,9 +33,9 @@ func (i instance) beat(n int) lease.ID {
 			i.Fatal(err)
 		}
 	}
-	id, held, ok := i.Current()
-	if !ok || held.Err() != nil {
-		i.Fatalf("no lease after a beat: %q %v", id, held.Err())
+	id, leased, ok := i.Current()
+	if !ok || leased.Err() != nil {
+		i.Fatalf("no lease after a beat: %q %v", id, leased.Err())
 	}
 	return id
 }
@@ -73,7 +73,7 @@ func each(t *testing.T, test func(one, two instance)) {
 func TestClaimsOfDeadInstanceAreReleased(t *testing.T) {
 	each(t, func(one, two instance) {
 		id := one.beat(1)
-		_, held, _ := one.Current()
+		_, leased, _ := one.Current()
 		if err := one.claim(id); err != nil {
 			one.Fatal(err)
 		}
@@ -89,10 +89,10 @@ func TestClaimsOfDeadInstanceAreReleased(t *testing.T) {
 		if err := one.claim(id); !errors.Is(err, lease.ErrLost) {
 			one.Errorf("claim under a lost lease: got %v, want ErrLost", err)
 		}
-		if held.Err() != nil {
+		if leased.Err() != nil {
 			one.Error("held ended before the heartbeat")
 		}
-		if again := one.beat(1); again == id || held.Err() == nil {
+		if again := one.beat(1); again == id || leased.Err() == nil {
 			one.Errorf("the lost lease is still used: %q", again)
 		}
 	})
@@ -141,11 +141,11 @@ func TestEnd(t *testing.T) {
 		if err := one.claim(one.beat(1)); err != nil {
 			one.Fatal(err)
 		}
-		_, held, _ := one.Current()
+		_, leased, _ := one.Current()
 		if err := one.End(one.Context()); err != nil {
 			one.Fatal(err)
 		}
-		if id, _, ok := one.Current(); ok || id != "" || held.Err() == nil {
+		if id, _, ok := one.Current(); ok || id != "" || leased.Err() == nil {
 			one.Errorf("the lease %q has not ended", id)
 		}
 		if got := one.holder(); got != "" {
@@ -163,9 +163,9 @@ func TestLeaseNotRenewedInTime(t *testing.T) {
 	one := newInstance(t, db)
 	one.beat(1)
 	lease.Expire(one.Lease)
-	id, held, ok := one.Current()
-	if ok || id == "" || held.Err() != nil {
-		t.Errorf("%q %v %v", id, held.Err(), ok)
+	id, leased, ok := one.Current()
+	if ok || id == "" || leased.Err() != nil {
+		t.Errorf("%q %v %v", id, leased.Err(), ok)
 	}
 	if again := one.beat(1); again != id {
 		t.Errorf("got new lease %q, want %q", again, id)

@@ -28,8 +28,8 @@ func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, 
 		own, args = models.OwnScope(tx, "tag_scopes")
 		count = "SELECT CAST(sum(links) AS BIGINT) FROM tag_scopes WHERE tag_seq = tags.seq AND " + own
 	}
-	table, of := visibleTagTable(tx)
-	args = append(append(args, of...), tagID, models.FoldName(name))
+	table, tableArgs := visibleTagTable(tx)
+	args = append(append(args, tableArgs...), tagID, models.FoldName(name))
 	err = tx.Raw("SELECT tags.*, ("+count+") AS links FROM "+table+" WHERE id = ? OR folded_name = ?", args...).Scan(&rows).Error
 	if err != nil {
 		return Tag{}, 0, fmt.Errorf("find tag to merge into: %w", err)

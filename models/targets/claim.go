@@ -79,11 +79,11 @@ func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep ...Targ
 }
 
 // Spread reschedules targets when an instance starts to check, and returns how many. It
-// spreads targets that are overdue by more than late over one CHECK_INTERVAL, for
+// spreads targets that are overdue by more than overdue over one CHECK_INTERVAL, for
 // example after downtime. It also spreads targets that are due too far ahead: their
 // interval became shorter or the clock was set back. It does nothing while other
 // instances run, because they use the same schedule.
-func (s *Store) Spread(ctx context.Context, holder lease.ID, late time.Duration) (n int64, err error) {
+func (s *Store) Spread(ctx context.Context, holder lease.ID, overdue time.Duration) (n int64, err error) {
 	now, every := s.clock.Now(), s.opts.CheckInterval.Microseconds()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		n = 0
@@ -94,7 +94,7 @@ func (s *Store) Spread(ctx context.Context, holder lease.ID, late time.Duration)
 		res := tx.Exec(`UPDATE targets SET due_at = ? + seq * 2654435761 % ?, next_check_at = ? + seq * 2654435761 % ?, postponed_until = NULL
 			WHERE next_check_at IS NOT NULL AND claimed_by IS NULL AND (next_check_at < ? OR
 				due_at > ? + 3 * CASE WHEN interval_seconds * 1000000 > ? THEN interval_seconds * 1000000 ELSE ? END / 2)`,
-			now, every, now, every, now.Add(-late), now, every, every)
+			now, every, now, every, now.Add(-overdue), now, every, every)
 		n = res.RowsAffected
 		return res.Error
 	})

@@ -17,7 +17,7 @@ type Alert struct {
 	ui.Page
 	Row        Row
 	Type       event.Type
-	Members    []alerts.AlertSubject
+	Subjects   []alerts.AlertSubject
 	Deliveries []alerts.Delivery
 	Names      map[string]string // channel names by ID
 }

@@ -52,8 +52,8 @@ func (p ListPlace) with(st alerts.State) ListPlace  { p.State, p.Token = st, "";
 func (p ListPlace) after(c models.Cursor) ListPlace { p.Token = c.Token(); return p }
 
 // NewRow returns the row of an alert. ds are its messages and names the channel names by ID.
-func NewRow(a alerts.Alert, of event.Type, message string, ds []alerts.Delivery, names map[string]string) Row {
-	r := Row{Alert: a, Message: message, Once: of.Once}
+func NewRow(a alerts.Alert, kind event.Type, message string, ds []alerts.Delivery, names map[string]string) Row {
+	r := Row{Alert: a, Message: message, Once: kind.Once}
 	last := map[string]int{}
 	for _, d := range ds {
 		i, known := last[d.ChannelID]

@@ -746,7 +746,7 @@ func subjectLink(a alerts.Alert) templ.Component {
 			templ_7745c5c3_Var31 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if path := subjectPath(a.SubjectKind, a.SubjectID); path != "" && a.Members <= 1 {
+		if path := subjectPath(a.SubjectKind, a.SubjectID); path != "" && a.SubjectCount <= 1 {
 			var templ_7745c5c3_Var32 string
 			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(" · ")
 			if templ_7745c5c3_Err != nil {

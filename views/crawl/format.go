@@ -76,13 +76,13 @@ func pauseText(s crawl.Source) string {
 }
 
 func hasNextRun(j crawl.Job) bool {
-	return !j.Held && !j.NextRunAt.IsZero() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled)
+	return !j.SourceDisabled && !j.NextRunAt.IsZero() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled)
 }
 
 // statusText explains the status of a job; "" if the status needs no explanation.
 func statusText(j crawl.Job) string {
 	switch {
-	case j.Held && (j.Status == crawl.Pending || j.Status == crawl.Scheduled):
+	case j.SourceDisabled && (j.Status == crawl.Pending || j.Status == crawl.Scheduled):
 		return "The source is disabled, so this job does not run."
 	case j.CurrentRetryCount > 0 && j.Status == crawl.Pending:
 		return fmt.Sprintf("The last run failed. This is retry %d of %d.", j.CurrentRetryCount, j.MaxRetries)

@@ -647,7 +647,7 @@ func row(j crawl.Job, last crawl.Execution, at Place, now time.Time) templ.Compo
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if j.Held {
+		if j.SourceDisabled {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<span class=\"block muted\">source disabled</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

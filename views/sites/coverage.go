@@ -102,10 +102,10 @@ func (v Site) chart() ui.BarChart {
 func dayOf(t models.Time) string { return t.Format("2 Jan 2006") }
 
 // countsText formats counts by status, such as "3 indexed, 1 failed".
-func countsText(of map[sites.Status]int) string {
+func countsText(counts map[sites.Status]int) string {
 	var all []string
 	for _, s := range chartStatuses {
-		if n := of[s]; n > 0 {
+		if n := counts[s]; n > 0 {
 			all = append(all, ui.Count(n)+" "+pageWords[s])
 		}
 	}

@@ -98,13 +98,13 @@ func LatencyBadge(t targets.Target, h targets.History) Badge {
 	return b
 }
 
-// badgePath is the path of a badge. If of is "", the badge has the default range of
+// badgePath is the path of a badge. If within is "", the badge has the default range of
 // its kind.
-func badgePath(id, kind string, of targets.Range) string {
-	if of == "" {
+func badgePath(id, kind string, within targets.Range) string {
+	if within == "" {
 		return "/badge/" + id + "/" + kind + ".svg"
 	}
-	return "/badge/" + id + "/" + kind + "/" + string(of) + ".svg"
+	return "/badge/" + id + "/" + kind + "/" + string(within) + ".svg"
 }
 
 // badgeNames are the labels of the kinds of badges.
@@ -112,8 +112,8 @@ var badgeNames = map[string]string{BadgeStatus: "status", BadgeUptime: "uptime",
 
 // offeredBadges are the badges whose markup can be copied from the page.
 var offeredBadges = []struct {
-	kind string
-	of   targets.Range
+	kind   string
+	within targets.Range
 }{{BadgeStatus, ""}, {BadgeUptime, targets.Last30d}, {BadgeLatency, targets.Last24h}}
 
 // The size of a badge, in pixels.

@@ -18,10 +18,10 @@ type chart struct {
 
 // point is one bucket of a chart.
 type point struct {
-	P50, P95 int      // milliseconds
-	Answered bool     // false: there were no responses, so the lines have a gap
-	Beat     beatKind // the uptime of the bucket
-	Title    string   // shown on hover
+	P50, P95 int         // milliseconds
+	Answered bool        // false: there were no responses, so the lines have a gap
+	Uptime   segmentKind // the uptime of the bucket
+	Title    string      // shown on hover
 }
 
 // top is the highest value of the chart's scale, in milliseconds.
@@ -48,10 +48,10 @@ func (c chart) empty() bool {
 }
 
 // bars returns the path of the bars of a kind below the lines.
-func (c chart) bars(k beatKind) string {
+func (c chart) bars(k segmentKind) string {
 	var d strings.Builder
 	for i, p := range c.Points {
-		if p.Beat == k {
+		if p.Uptime == k {
 			fmt.Fprintf(&d, "M%d 0h%dv1h-%dz", i*ui.ChartStep, ui.ChartStep-1, ui.ChartStep-1)
 		}
 	}

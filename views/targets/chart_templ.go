@@ -91,8 +91,8 @@ func latencyChart(c chart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for i, p := range c.Points {
-			if p.Beat == beatDown || p.Beat == beatPartly {
-				var templ_7745c5c3_Var6 = []any{"fail", string(p.Beat)}
+			if p.Uptime == segmentDown || p.Uptime == segmentPartly {
+				var templ_7745c5c3_Var6 = []any{"fail", string(p.Uptime)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var6...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -117,7 +117,7 @@ func latencyChart(c chart) templ.Component {
 				var templ_7745c5c3_Var8 string
 				templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(ui.ChartColumn(i))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets/chart.templ`, Line: 19, Col: 66}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets/chart.templ`, Line: 19, Col: 68}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 				if templ_7745c5c3_Err != nil {
@@ -244,7 +244,7 @@ func latencyChart(c chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, k := range beatKinds {
+		for _, k := range segmentKinds {
 			if d := c.bars(k); d != "" {
 				var templ_7745c5c3_Var16 = []any{string(k)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var16...)

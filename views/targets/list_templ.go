@@ -1193,7 +1193,7 @@ func row(t targets.Target, at Place, maintenance bool, now time.Time) templ.Comp
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = beatBar(beatsLabel(t), beatsOf(t)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = uptimeBar(recentChecksLabel(t), recentChecksBar(t)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

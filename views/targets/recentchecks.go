@@ -16,39 +16,39 @@ func uptimeOf(s targets.Share) string {
 	return ui.Percent(ratio)
 }
 
-// beatsOf returns the beat bar of a target, padded with empty beats on the left. Only
-// beats that are not up have a title.
-func beatsOf(t targets.Target) []beat {
-	beats := make([]beat, targets.MaxRecentChecks)
+// recentChecksBar returns the uptime bar of a target, padded with empty segments on the left. Only
+// segments that are not up have a title.
+func recentChecksBar(t targets.Target) []segment {
+	segments := make([]segment, targets.MaxRecentChecks)
 	from := max(targets.MaxRecentChecks-len(t.RecentChecks), 0)
-	for i := range beats {
-		beats[i].Kind = beatNone
+	for i := range segments {
+		segments[i].Kind = segmentNone
 	}
 	for i, b := range t.RecentChecks[max(len(t.RecentChecks)-targets.MaxRecentChecks, 0):] {
-		one := beat{Kind: kindOf(b.Outcome)}
+		one := segment{Kind: kindOf(b.Outcome)}
 		if b.Outcome != targets.UpOutcome {
 			one.Title = b.Outcome.String() + " · " + b.At.UTC().Format("2 Jan, 15:04:05 UTC")
 		}
-		beats[from+i] = one
+		segments[from+i] = one
 	}
-	return beats
+	return segments
 }
 
-func kindOf(o targets.Outcome) beatKind {
+func kindOf(o targets.Outcome) segmentKind {
 	switch o {
 	case targets.UpOutcome:
-		return beatUp
+		return segmentUp
 	case targets.ThrottledOutcome:
-		return beatThrottled
+		return segmentThrottled
 	case targets.DownOutcome:
-		return beatDown
+		return segmentDown
 	}
-	return beatNone
+	return segmentNone
 }
 
-// beatsLabel describes a beat bar: "up in 38 of the last 40 checks, 1 throttled" or
+// recentChecksLabel describes an uptime bar: "up in 38 of the last 40 checks, 1 throttled" or
 // "up in 2 of 3 checks".
-func beatsLabel(t targets.Target) string {
+func recentChecksLabel(t targets.Target) string {
 	if len(t.RecentChecks) == 0 {
 		return "not checked yet"
 	}

@@ -144,29 +144,29 @@ func statusNote(t targets.Target, now time.Time) string {
 	return ""
 }
 
-// dayBeats returns the bar of a target with one beat per day. Titles are the date and uptime.
-func dayBeats(days []targets.DayShare) []beat {
-	beats := make([]beat, len(days))
+// daysBar returns the bar of a target with one segment per day. Titles are the date and uptime.
+func daysBar(days []targets.DayShare) []segment {
+	segments := make([]segment, len(days))
 	for i, d := range days {
 		found := "no data"
 		if d.Known() > 0 {
 			found = uptimeOf(d.Share)
 		}
-		beats[i] = beat{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + found}
+		segments[i] = segment{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + found}
 	}
-	return beats
+	return segments
 }
 
-func dayKind(s targets.Share) beatKind {
+func dayKind(s targets.Share) segmentKind {
 	switch ratio, ok := s.Ratio(); {
 	case !ok:
-		return beatNone
+		return segmentNone
 	case s.Down == 0:
-		return beatUp
+		return segmentUp
 	case ratio < mostlyDown:
-		return beatDown
+		return segmentDown
 	}
-	return beatPartly
+	return segmentPartly
 }
 
 // daysLabel describes a bar of days in words.

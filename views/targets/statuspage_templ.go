@@ -385,7 +385,7 @@ func system(t targets.Target, days []targets.DayShare, maintenance bool, now tim
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = beatBar(daysLabel(days), dayBeats(days)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = uptimeBar(daysLabel(days), daysBar(days)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -44,13 +44,13 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestDayKind(t *testing.T) {
-	for share, want := range map[targets.Share]beatKind{
-		{}:               beatNone,
-		{Up: models.Day}: beatUp,
-		{Up: models.Day - time.Second, Down: time.Second}: beatPartly,
-		{Up: time.Hour, Down: time.Hour}:                  beatPartly,
-		{Up: time.Hour, Down: 2 * time.Hour}:              beatDown,
-		{Down: time.Second}:                               beatDown,
+	for share, want := range map[targets.Share]segmentKind{
+		{}:               segmentNone,
+		{Up: models.Day}: segmentUp,
+		{Up: models.Day - time.Second, Down: time.Second}: segmentPartly,
+		{Up: time.Hour, Down: time.Hour}:                  segmentPartly,
+		{Up: time.Hour, Down: 2 * time.Hour}:              segmentDown,
+		{Down: time.Second}:                               segmentDown,
 	} {
 		if got := dayKind(share); got != want {
 			t.Errorf("%+v is %s, want %s", share, got, want)

@@ -76,7 +76,7 @@ func (v StatusEdit) markup(t targets.Target) string {
 func (v StatusEdit) snippet(t targets.Target, line func(page, src, alt string) string) string {
 	var lines []string
 	for _, b := range offeredBadges {
-		lines = append(lines, line(v.BaseURL+StatusPath(v.Saved.Slug), v.BaseURL+badgePath(t.ID, b.kind, b.of), t.DisplayTitle()+": "+badgeNames[b.kind]))
+		lines = append(lines, line(v.BaseURL+StatusPath(v.Saved.Slug), v.BaseURL+badgePath(t.ID, b.kind, b.within), t.DisplayTitle()+": "+badgeNames[b.kind]))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -199,7 +199,7 @@ func (v Target) chart() chart {
 	}
 	for _, b := range h.Buckets {
 		c.Points = append(c.Points, point{
-			P50: b.P50, P95: b.P95, Answered: b.P95 > 0, Beat: bucketKind(b.Share),
+			P50: b.P50, P95: b.P95, Answered: b.P95 > 0, Uptime: bucketKind(b.Share),
 			Title: fmt.Sprintf("%s\n%s", bucketTime(b), bucketFigures(b)),
 		})
 	}
@@ -212,16 +212,16 @@ func (v Target) chart() chart {
 	return c
 }
 
-func bucketKind(s targets.Share) beatKind {
+func bucketKind(s targets.Share) segmentKind {
 	switch {
 	case s.Known() == 0:
-		return beatNone
+		return segmentNone
 	case s.Down == 0:
-		return beatUp
+		return segmentUp
 	case s.Up == 0:
-		return beatDown
+		return segmentDown
 	}
-	return beatPartly
+	return segmentPartly
 }
 
 func tick(r targets.Range, t time.Time) string {
@@ -257,9 +257,9 @@ func bucketFigures(b targets.Bucket) string {
 	return figures
 }
 
-func latencyOr(ms int, none string) string {
+func latencyOr(ms int, missing string) string {
 	if ms == 0 {
-		return none
+		return missing
 	}
 	return ui.ResponseTime(ms)
 }

@@ -73,9 +73,9 @@ func TestChart(t *testing.T) {
 		t.Errorf("ticks %v", c.Ticks)
 	}
 	for i, want := range map[int]point{
-		0: {Beat: beatNone, Title: "23 Mar, 13:00 to 14:00\nno data"},
-		3: {P50: 80, P95: 120, Answered: true, Beat: beatPartly, Title: "23 Mar, 16:00 to 17:00\nmedian 80 ms, 95th percentile 120 ms\nuptime 90.00%, down for 6 min"},
-		4: {Beat: beatDown, Title: "23 Mar, 17:00 to 18:00\nmedian unknown, 95th percentile unknown\nuptime 0%, down for 1 h"},
+		0: {Uptime: segmentNone, Title: "23 Mar, 13:00 to 14:00\nno data"},
+		3: {P50: 80, P95: 120, Answered: true, Uptime: segmentPartly, Title: "23 Mar, 16:00 to 17:00\nmedian 80 ms, 95th percentile 120 ms\nuptime 90.00%, down for 6 min"},
+		4: {Uptime: segmentDown, Title: "23 Mar, 17:00 to 18:00\nmedian unknown, 95th percentile unknown\nuptime 0%, down for 1 h"},
 	} {
 		if c.Points[i] != want {
 			t.Errorf("point %d is %+v, want %+v", i, c.Points[i], want)

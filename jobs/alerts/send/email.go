@@ -181,7 +181,7 @@ func (c channel) mailError(ctx context.Context, err error) *Error {
 	said = c.clean(said)
 	switch {
 	case ctx.Err() != nil:
-		return c.late(ctx)
+		return c.ended(ctx)
 	case code >= 500:
 		return &Error{Kind: Refused, Answer: said, text: with(c.label+" refused the mail", said)}
 	case code >= 400:

@@ -52,7 +52,7 @@ func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Ex
 	}
 	if len(exchanges) == 0 {
 		if ctx.Err() != nil {
-			return Answer{}, c.late(ctx)
+			return Answer{}, c.ended(ctx)
 		}
 		return Answer{}, s.unusable(ctx, c)
 	}
@@ -62,7 +62,7 @@ func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Ex
 		return Answer{StatusCode: last.StatusCode, Text: said}, nil
 	}
 	if ctx.Err() != nil {
-		return Answer{}, c.late(ctx)
+		return Answer{}, c.ended(ctx)
 	}
 	text := c.label + " returned " + strconv.Itoa(last.StatusCode) + ", but did not confirm the message"
 	return Answer{}, &Error{Kind: Refused, StatusCode: last.StatusCode, Answer: said, text: with(text, said)}
@@ -114,15 +114,15 @@ func (c channel) failure(ctx context.Context, e outbound.Exchange) *Error {
 func (c channel) unsent(ctx context.Context, why *outbound.Error) *Error {
 	switch {
 	case ctx.Err() != nil || why.Kind == outbound.KindTimeout || why.Kind == outbound.KindCanceled:
-		return c.late(ctx)
+		return c.ended(ctx)
 	case why.Kind == outbound.KindBlocked:
 		return &Error{Kind: Blocked, text: c.label + " points to a private address. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS."}
 	}
 	return &Error{Kind: Unavailable, text: c.label + " cannot be reached: " + why.Error()}
 }
 
-// late returns the error of a message that timed out or was canceled.
-func (c channel) late(ctx context.Context) *Error {
+// ended returns the error of a message that timed out or was canceled.
+func (c channel) ended(ctx context.Context) *Error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Timeout, text: "Linkwatch stopped before " + strings.ToLower(c.label[:1]) + c.label[1:] + " answered", err: context.Canceled}
 	}

@@ -94,7 +94,7 @@ func (s *Service) bulk(ctx context.Context, docs []crawl.Document, bodies [][]by
 	}
 	var large []int
 	for _, i := range chosen {
-		if whole, ok := errors.AsType[*wholeError](results[i].err); ok && status(whole) == http.StatusRequestEntityTooLarge {
+		if all, ok := errors.AsType[*wholeError](results[i].err); ok && status(all) == http.StatusRequestEntityTooLarge {
 			large = append(large, i)
 		}
 	}
