@@ -76,11 +76,11 @@ type simQueue struct {
 	started  time.Time
 	maxHosts int
 
-	mu     sync.Mutex
-	hosts  []simHost
-	due    []int32 // heap of unclaimed hosts with pages, by nextAt
-	claimed   map[int32]*simTurn
-	robots int32 // number of robots.txt fetches
+	mu      sync.Mutex
+	hosts   []simHost
+	due     []int32 // heap of unclaimed hosts with pages, by nextAt
+	claimed map[int32]*simTurn
+	robots  int32 // number of robots.txt fetches
 	simSums
 }
 
