@@ -27,7 +27,7 @@ var binary string
 
 // Run builds the program, runs the tests of m and returns the exit code. It is for TestMain.
 func Run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "linkwatch-e2e-")
+	dir, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "linkwatch-e2e-") // where TempDir of a test is
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "making a folder for the binary:", err)
 		return 1
