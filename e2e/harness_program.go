@@ -27,13 +27,14 @@ var binary string
 
 // Run builds the program, runs the tests of m and returns the exit code. It is for TestMain.
 func Run(m *testing.M) int {
-	dir, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "linkwatch-e2e-") // where TempDir of a test is
+	dir, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "linkwatch-e2e-") // as testing.T.TempDir does
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "making a folder for the binary:", err)
 		return 1
 	}
-	defer os.RemoveAll(dir)                                      //nolint:errcheck // a file may stay in the temporary folder
-	if filling := disk.On(dir, "").Filling(); len(filling) > 0 { // else /health and the overview of every test report it
+	defer os.RemoveAll(dir) //nolint:errcheck // a file may stay in the temporary folder
+	// On such a disk, /health and the overview of every test would report it.
+	if filling := disk.On(dir, "").Filling(); len(filling) > 0 {
 		fmt.Fprintf(os.Stderr, "the disk of %s is %d%% full: free some space, or set TMPDIR\n", dir, filling[0].Used())
 		return 1
 	}

@@ -17,11 +17,11 @@ type Deps struct {
 	Guesses  *middleware.Guesses
 	Cookies  middleware.Cookies
 
-	Open   bool                                                // AUTH_DISABLED: no login is required
-	Closed bool                                                // a login is required even without accounts
-	MaxAge time.Duration                                       // SESSION_MAX_AGE
-	Seal   func(plain []byte, purpose string) ([]byte, error)  // encrypts the state of a single sign-on in its cookie
-	Unseal func(sealed []byte, purpose string) ([]byte, error) // decrypts it
-	SSO    SSO                                                 // nil = no single sign-on
-	Name   string                                              // name of the identity provider
+	Open   bool                                              // AUTH_DISABLED: no login is required
+	Closed bool                                              // a login is required even without accounts
+	MaxAge time.Duration                                     // SESSION_MAX_AGE
+	Seal   func(plain []byte, owner string) ([]byte, error)  // encrypts the state of a single sign-on in its cookie
+	Unseal func(sealed []byte, owner string) ([]byte, error) // decrypts it
+	SSO    SSO                                               // nil = no single sign-on
+	Name   string                                            // name of the identity provider
 }

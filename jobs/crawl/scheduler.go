@@ -17,7 +17,7 @@ const (
 	staleInterval   = time.Minute            // between two searches for stale locks
 	collectInterval = 30 * time.Second       // between two collections of metrics
 	maxStarts       = 100                    // jobs started in one pass
-	maxHeld         = 1000                   // maximum number of jobs that an instance holds
+	maxRunning      = 1000                   // maximum number of jobs that an instance runs at a time
 	passTimeout     = 10 * time.Second
 	releaseTimeout  = 5 * time.Second // for releasing jobs at shutdown
 	// adaptiveTTL is how long Redis keeps the state of a source after its last crawl.
@@ -93,7 +93,7 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 
 // start starts due jobs.
 func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
-	seqs, _, err := s.store.DueJobs(ctx, min(maxStarts, maxHeld-s.running))
+	seqs, _, err := s.store.DueJobs(ctx, min(maxStarts, maxRunning-s.running))
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 
 // Options configures a Store.
 type Options struct {
-	Seal func(plain []byte, purpose string) ([]byte, error)  // encrypts second-factor keys
-	Open func(sealed []byte, purpose string) ([]byte, error) // decrypts them
-	Sign func(text string) string                            // HMAC for recovery codes and pending logins
+	Seal func(plain []byte, owner string) ([]byte, error)  // encrypts second-factor keys
+	Open func(sealed []byte, owner string) ([]byte, error) // decrypts them
+	Sign func(text string) string                          // HMAC for recovery codes and pending logins
 
 	AdminPassword string        // ADMIN_PASSWORD: signs in AdminName, in addition to the account's own password; "" = none
 	IdleTimeout   time.Duration // SESSION_IDLE_TIMEOUT

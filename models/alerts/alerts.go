@@ -43,10 +43,10 @@ type Lookup interface {
 type Options struct {
 	// Types are the event types of all systems in display order.
 	Types []event.Type
-	// Seal encrypts the address of a channel and Open decrypts it. purpose is the channel ID. Open fails if the address was sealed with
+	// Seal encrypts the address of a channel and Open decrypts it. owner is the channel ID. Open fails if the address was sealed with
 	// another key or for another channel.
-	Seal func(plain []byte, purpose string) ([]byte, error)
-	Open func(sealed []byte, purpose string) ([]byte, error)
+	Seal func(plain []byte, owner string) ([]byte, error)
+	Open func(sealed []byte, owner string) ([]byte, error)
 	// Base is the base URL of links in messages. If it is empty, messages have no links.
 	Base string
 	// Sign signs links in messages, which then work without a login.

@@ -11,10 +11,10 @@ import (
 // Options are the settings of the store.
 type Options struct {
 	Limits Limits
-	// Seal encrypts credentials and Open decrypts them. purpose is the ID of the website. Open fails for data sealed with another key
+	// Seal encrypts credentials and Open decrypts them. owner is the ID of the website. Open fails for data sealed with another key
 	// or for another website.
-	Seal func(plain []byte, purpose string) ([]byte, error)
-	Open func(sealed []byte, purpose string) ([]byte, error)
+	Seal func(plain []byte, owner string) ([]byte, error)
+	Open func(sealed []byte, owner string) ([]byte, error)
 }
 
 // Store is the store of websites. It is safe for concurrent use.

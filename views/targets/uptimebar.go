@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// segmentKind determines the color and the height of a bar.
+// segmentKind determines the color and the height of a segment.
 type segmentKind string
 
 // The kinds of segments.
 const (
 	segmentNone      segmentKind = "none"      // no data: a dot
-	segmentUp        segmentKind = "up"        // a bar
+	segmentUp        segmentKind = "up"        // two thirds of the height
 	segmentPartly    segmentKind = "partly"    // up for some of the time: as high as up, in the warning color
 	segmentDown      segmentKind = "down"      // full height
-	segmentThrottled segmentKind = "throttled" // neither up nor down: half a bar
+	segmentThrottled segmentKind = "throttled" // neither up nor down: low
 )
 
 var segmentKinds = []segmentKind{segmentNone, segmentUp, segmentPartly, segmentDown, segmentThrottled}
 
-// segment is one bar. Title is shown on hover. Bars without one share an SVG path per
-// kind, which keeps long lists small.
+// segment is one part of an uptime bar. Title is shown on hover. Segments without one share
+// an SVG path per kind, which keeps long lists small.
 type segment struct {
 	Kind  segmentKind
 	Title string
@@ -33,16 +33,16 @@ const (
 	segmentHeight = 24
 )
 
-// segmentHeights are the heights of the bars, centered vertically.
+// segmentHeights are the heights of the segments, centered vertically.
 var segmentHeights = map[segmentKind]int{segmentNone: 4, segmentUp: 16, segmentPartly: 16, segmentDown: segmentHeight, segmentThrottled: 9}
 
-// segmentPath returns the path of the bar at an index.
+// segmentPath returns the path of the segment at an index.
 func segmentPath(at int, k segmentKind) string {
 	h := segmentHeights[k]
 	return fmt.Sprintf("M%d %dh%dv%dh-%dz", at*segmentStep, (segmentHeight-h)/2, segmentWidth, h, segmentWidth)
 }
 
-// segmentPaths returns the path of all bars of a kind that have no title.
+// segmentPaths returns the path of all segments of a kind that have no title.
 func segmentPaths(segments []segment, k segmentKind) string {
 	var d strings.Builder
 	for at, b := range segments {

@@ -94,7 +94,7 @@ func (s *Service) bulk(ctx context.Context, docs []crawl.Document, bodies [][]by
 	}
 	var large []int
 	for _, i := range chosen {
-		if all, ok := errors.AsType[*wholeError](results[i].err); ok && status(all) == http.StatusRequestEntityTooLarge {
+		if refused, ok := errors.AsType[*wholeError](results[i].err); ok && status(refused) == http.StatusRequestEntityTooLarge {
 			large = append(large, i)
 		}
 	}
