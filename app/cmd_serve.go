@@ -67,6 +67,11 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err := a.runner.Declare(ctx); err != nil {
 		return err
 	}
+	stopPprof, err := startPprof(ctx, cfg.PprofPort)
+	if err != nil {
+		return err
+	}
+	defer stopPprof()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr())
 	if err != nil {
 		return err // such as "listen tcp 127.0.0.1:8080: bind: address already in use"

@@ -32,6 +32,8 @@ type Config struct {
 	LogLevel      slog.Level    `env:"LOG_LEVEL" envDefault:"info" allowed:"debug, info, warn or error" meaning:"Lowest level of the messages to log."`
 	// LogFormat is LogText, LogJSON, or empty for [Config.LogFormatFor] to decide.
 	LogFormat string `env:"LOG_FORMAT" shown:"text on a terminal, else json" allowed:"text or json" meaning:"Format of the log."`
+	// PprofPort is 0 when profiles are not served.
+	PprofPort int `env:"PPROF_PORT" envDefault:"0" range:"0..65535" meaning:"Port of Go's profiles (net/http/pprof) on 127.0.0.1, without a login. They contain parts of the memory, such as passwords. 0 turns it off."`
 
 	AdminPassword Secret `group:"Access" env:"ADMIN_PASSWORD" allowed:"a text without white space at its beginning or end" meaning:"Password of the user admin. The API also accepts it as a bearer token, and as the password of HTTP Basic with any user name."`
 	AuthDisabled  bool   `env:"AUTH_DISABLED" envDefault:"false" allowed:"true or false" meaning:"true lets everyone who reaches the server read and change everything. Accounts and ADMIN_PASSWORD have no effect. AUTH_JWT_SECRET still protects the API."`

@@ -20,6 +20,10 @@ var values = map[string]struct {
 		good: map[string]string{"0": "0", "65535": "65535"},
 		bad:  []string{"-1", "65536", "http", "80.0", " 80"},
 	},
+	"PPROF_PORT": {
+		good: map[string]string{"0": "0", "6060": "6060"},
+		bad:  []string{"-1", "65536", "127.0.0.1:6060", "on"},
+	},
 	"PUBLIC_URL": {
 		good: map[string]string{
 			"https://Go.Example/": "https://go.example", "HTTP://localhost:8080": "http://localhost:8080", "https://[::1]:1": "https://[::1]:1",
