@@ -2,7 +2,6 @@ package links
 
 import (
 	"fmt"
-	"strings"
 
 	"gorm.io/gorm"
 
@@ -21,22 +20,6 @@ func seesAll(tx *gorm.DB) bool {
 func visible(tx *gorm.DB) *gorm.DB {
 	sql, args := models.Visible(tx, "links")
 	return tx.Model(&Link{}).Where(sql, args...)
-}
-
-// countHidden counts the links that match a condition on expired_at and that the actor does not see. Totals are
-// counted as all links minus hidden ones: few links are private, and they have an index.
-func countHidden(tx *gorm.DB, where string, args ...any) (n int, err error) {
-	if seesAll(tx) {
-		return 0, nil
-	}
-	args = append(args, models.Owner(tx.Statement.Context))
-	// private_to <> '' selects the partial index, and the plus keeps SQLite from using another one.
-	where = strings.ReplaceAll(where, "expired_at", "+expired_at")
-	err = tx.Raw("SELECT count(*) FROM links WHERE "+where+" AND private_to <> '' AND private_to <> ?", args...).Scan(&n).Error
-	if err != nil {
-		return 0, fmt.Errorf("count hidden links: %w", err)
-	}
-	return n, nil
 }
 
 // visibleTagTable returns a table "tags" for FROM: the tags that the actor sees, with counts and times of the

@@ -80,22 +80,19 @@ type selection struct {
 	not   []string        // marks that a link must not have
 	since models.Time     // earliest time of expiry; zero = any
 	own   string          // mark that private links must have; "" = all private links are visible
-	limit int             // where counting stops; 0 = no limit
+	limit int             // where counting stops
 }
 
 // hasPage reports whether a page has results. total is counted up to the limit.
 func (s selection) hasPage(p models.Page, total int) bool {
-	return total > p.Offset() || s.limit > 0 && total >= s.limit
+	return total > p.Offset() || total >= s.limit
 }
 
 // selectionOf returns the selection for a filter and its parsed query. It has only visible links.
 func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, exact map[string]bool) selection {
-	sel := selection{query: q, exact: exact}
+	sel := selection{query: q, exact: exact, limit: MaxCounted + 1}
 	if !seesAll(tx) {
 		sel.own = markOwner(models.Owner(tx.Statement.Context))
-	}
-	if !q.Empty() {
-		sel.limit = MaxCounted + 1
 	}
 	if f.Tag != "" {
 		sel.must = append(sel.must, markTag(models.FoldName(f.Tag)))

@@ -48,12 +48,8 @@ func (postgresIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64
 	return seqs, total, err
 }
 
-// countRows counts matches and stops at limit (0 = no limit).
+// countRows counts matches and stops at limit.
 func countRows(tx *gorm.DB, where condition, limit int) (n int, err error) {
-	if limit == 0 {
-		err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where.sql, where.args...).Scan(&n).Error
-		return n, err
-	}
 	args := append(slices.Clone(where.args), limit)
 	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM links_search WHERE "+where.sql+" LIMIT ?) AS counted", args...).Scan(&n).Error
 	return n, err

@@ -45,7 +45,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		return nil, total, err
 	}
 	want, skip := p.Size, p.Offset()
-	if s.limit == 0 || total < s.limit {
+	if total < s.limit {
 		want = min(want, total-skip)
 	}
 	for i := 0; i < n && len(seqs) < want; i++ {
@@ -99,13 +99,9 @@ func newest(tx *gorm.DB, s selection, expr string, limit, offset int) (seqs []in
 	return seqs, err
 }
 
-// countMatches counts matches and stops at limit (0 = no limit).
+// countMatches counts matches and stops at limit.
 func countMatches(tx *gorm.DB, s selection, expr string, limit int) (n int, err error) {
 	where, args := whereMatch(s, expr)
-	if limit == 0 {
-		err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where, args...).Scan(&n).Error
-		return n, err
-	}
 	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM links_search WHERE "+where+" LIMIT ?)", append(args, limit)...).Scan(&n).Error
 	return n, err
 }

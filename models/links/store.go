@@ -84,15 +84,16 @@ func (s *Store) View(ctx context.Context, id string) (Link, error) {
 // Random returns a random active link. CodeNotFound if there is none.
 func (s *Store) Random(ctx context.Context) (Link, error) {
 	tx := s.db.Read(ctx)
-	n, err := countActive(tx)
-	if err != nil || n == 0 {
+	n, err := countLinks(tx)
+	if err != nil || n.active("") == 0 {
 		return Link{}, orNotFound(err)
 	}
-	page, err := load(tx, active(tx).Order("seq").Offset(rand.IntN(n)).Limit(1))
-	if err != nil || len(page) == 0 {
+	number := models.Page{Number: 1 + rand.IntN(n.active("")), Size: 1}
+	one := models.List[Link]{Page: number}
+	if err := listByState(tx, ShowActive, "", &one); err != nil || len(one.Items) == 0 {
 		return Link{}, orNotFound(err)
 	}
-	return page[0], nil
+	return one.Items[0], nil
 }
 
 func orNotFound(err error) error {
@@ -106,10 +107,11 @@ func orNotFound(err error) error {
 func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], error) {
 	out := models.List[Link]{Page: p}
 	tx := s.db.Read(ctx)
-	var err error
-	if out.Total, err = countActive(tx); err != nil {
+	n, err := countLinks(tx)
+	if err != nil {
 		return out, err
 	}
+	out.Total = n.active("")
 	out.Items, err = load(tx, active(tx).Order("view_count DESC, seq DESC").Offset(p.Offset()).Limit(p.Size))
 	return out, err
 }
@@ -126,52 +128,23 @@ func (s *Store) RecentAndPopular(ctx context.Context, n int) (newest, popular []
 
 // Counts counts links and tags.
 func (s *Store) Counts(ctx context.Context) (Counts, error) {
-	c := Counts{Health: map[Health]int{}}
 	tx := s.db.Read(ctx)
-	var sizes struct{ Links, Expired, Tags int }
-	tags, args := visibleTagTable(tx)
-	err := tx.Raw(`SELECT
-		(SELECT count(*) FROM links) AS links,
-		(SELECT count(*) FROM links WHERE expired_at IS NOT NULL) AS expired,
-		(SELECT count(*) FROM `+tags+`) AS tags`, args...).Scan(&sizes).Error
+	n, err := countLinks(tx)
 	if err != nil {
-		return c, fmt.Errorf("count links: %w", err)
+		return Counts{}, err
 	}
-	c.Active, c.Expired, c.Tags = sizes.Links-sizes.Expired, sizes.Expired, sizes.Tags
-	type healthCount struct {
-		Health Health
-		N      int
-	}
-	var notOK, hidden []healthCount
-	err = tx.Raw(`SELECT health, count(*) AS n FROM links
-		WHERE health IN ? AND expired_at IS NULL GROUP BY health`, []Health{Dead, Suspect, Moved, Blocked, Unchecked}).Scan(&notOK).Error
-	if err == nil && !seesAll(tx) {
-		err = tx.Raw(`SELECT CASE WHEN expired_at IS NULL THEN health ELSE 'expired' END AS health, count(*) AS n FROM links
-			WHERE private_to <> '' AND private_to <> ? GROUP BY 1`, models.Owner(ctx)).Scan(&hidden).Error
-	}
-	if err != nil {
-		return c, fmt.Errorf("count links by health: %w", err)
-	}
-	c.Health[OK] = c.Active
-	for _, h := range notOK {
-		c.Health[h.Health] = h.N
-		c.Health[OK] -= h.N
-	}
-	for _, h := range hidden {
-		if h.Health == "expired" {
-			c.Expired -= h.N
-			continue
-		}
-		c.Active -= h.N
-		if c.Health[h.Health] -= h.N; c.Health[h.Health] <= 0 && h.Health != OK {
-			delete(c.Health, h.Health)
+	c := Counts{Active: n.active(""), Expired: n.of(states(ShowExpired, "")), Health: map[Health]int{OK: n.active(OK)}}
+	for _, h := range Healths {
+		if in := n.active(h); in > 0 {
+			c.Health[h] = in
 		}
 	}
-	return c, nil
+	c.Tags, err = countVisibleTags(tx)
+	return c, err
 }
 
 // List returns a page of the links that match a filter: newest first or, with a query, best match first. It counts
-// matches of a query up to MaxCounted. Later pages have results too.
+// matches of a query or a tag up to MaxCounted. Later pages have results too.
 func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
 	out := Found{List: models.List[Link]{Page: p}}
 	q, err := ParseQuery(f.Query)
@@ -185,8 +158,13 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 		return out, models.Invalid("query.q", "must contain at least one word")
 	}
 	tx := s.db.Read(ctx)
-	if q.Empty() && f.Tag == "" && f.Health == "" {
-		return out, s.listByExpiry(tx, f.Shown, &out.List)
+	if q.Empty() && f.Tag == "" {
+		switch {
+		case f.Shown == ShowActive || f.Shown == ShowExpired || f.Shown == ShowAll && f.Health == "":
+			return out, listByState(tx, f.Shown, f.Health, &out.List)
+		case f.Shown == ShowRecent && f.Health == "":
+			return out, s.listRecentlyExpired(tx, &out.List)
+		}
 	}
 	exact, err := exactTags(tx, q)
 	if err != nil {
@@ -201,7 +179,7 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 			return out, fmt.Errorf("search near misses: %w", err)
 		}
 	}
-	out.Total, out.TotalIsLowerBound = total, !q.Empty() && total > MaxCounted
+	out.Total, out.TotalIsLowerBound = total, total > MaxCounted
 	if out.TotalIsLowerBound {
 		out.Total = MaxCounted
 	}
@@ -221,58 +199,21 @@ func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, p models.Page) ([]int64
 	return seqs, total, misses, err
 }
 
-func (s *Store) listByExpiry(tx *gorm.DB, shown Shown, out *models.List[Link]) error {
-	where, args := "TRUE", []any{}
-	switch shown {
-	case ShowActive:
-		where = "expired_at IS NULL"
-	case ShowExpired:
-		where = "expired_at IS NOT NULL"
-	case ShowRecent:
-		where, args = "expired_at > ?", []any{s.recently()}
-	case ShowAll:
-	}
-	var err error
-	if shown == ShowActive {
-		out.Total, err = countActive(tx)
-	} else {
-		out.Total, err = count(tx, where, args...)
-	}
-	if err != nil {
-		return err
-	}
-	// Read the keys first, with an index-only scan, so that a late page does not read the rows of earlier pages.
+// listRecentlyExpired returns a page of the links that expired within the last RecentDays, newest first. It reads the
+// keys of all of them.
+func (s *Store) listRecentlyExpired(tx *gorm.DB, out *models.List[Link]) error {
 	var seqs []int64
-	if err := visible(tx).Where(where, args...).Order("seq DESC").Offset(out.Offset()).Limit(out.Size).Pluck("seq", &seqs).Error; err != nil {
-		return fmt.Errorf("list links: %w", err)
+	if err := visible(tx).Where("expired_at > ?", s.recently()).Order("seq DESC").Pluck("seq", &seqs).Error; err != nil {
+		return fmt.Errorf("list recently expired links: %w", err)
 	}
-	out.Items, err = loadInOrder(tx, seqs)
+	out.Total = len(seqs)
+	var err error
+	out.Items, err = loadInOrder(tx, seqs[min(out.Offset(), out.Total):min(out.Offset()+out.Size, out.Total)])
 	return err
-}
-
-// count counts the visible links that match a condition on expired_at.
-func count(tx *gorm.DB, where string, args ...any) (int, error) {
-	var n int64
-	if err := tx.Model(&Link{}).Where(where, args...).Count(&n).Error; err != nil {
-		return 0, fmt.Errorf("count links: %w", err)
-	}
-	hidden, err := countHidden(tx, where, args...)
-	return max(0, int(n)-hidden), err // a link may become private between the two queries
 }
 
 // active returns a query for the active links that the actor sees.
 func active(tx *gorm.DB) *gorm.DB { return visible(tx).Where("expired_at IS NULL") }
-
-// countActive counts the active links that the actor sees. It subtracts, because SQLite counts a whole table much
-// faster than rows that match a condition.
-func countActive(tx *gorm.DB) (n int, err error) {
-	err = tx.Raw(`SELECT (SELECT count(*) FROM links) - (SELECT count(*) FROM links WHERE expired_at IS NOT NULL)`).Scan(&n).Error
-	if err != nil {
-		return 0, fmt.Errorf("count links: %w", err)
-	}
-	hidden, err := countHidden(tx, "expired_at IS NULL")
-	return max(0, n-hidden), err
-}
 
 // one loads a link with its tags. CodeNotFound if there is none.
 func one(tx *gorm.DB, id string) (Link, error) {

@@ -51,11 +51,17 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 		}
 		return g
 	}
-	var n int64
-	if err := rows().Count(&n).Error; err != nil {
+	var err error
+	if f == "" {
+		out.Total, err = countVisibleTags(s.db.Read(ctx))
+	} else {
+		var n int64
+		err = rows().Count(&n).Error
+		out.Total = int(n)
+	}
+	if err != nil {
 		return out, fmt.Errorf("count tags: %w", err)
 	}
-	out.Total = int(n)
 	if err := rows().Order(order).Offset(p.Offset()).Limit(p.Size).Find(&out.Items).Error; err != nil {
 		return out, fmt.Errorf("list tags: %w", err)
 	}

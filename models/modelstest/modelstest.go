@@ -69,6 +69,7 @@ func open(t testing.TB, engine, url string) *models.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		checkRowCounts(t, db)
 		if err := db.Close(); err != nil {
 			t.Error("close database:", err)
 		}

@@ -105,9 +105,10 @@ func WholeTable(t testing.TB, db *models.DB, table string, do func() error) {
 	}
 }
 
-// ReadsAll reports whether a step of a plan scans a whole table.
+// ReadsAll reports whether a step of a plan scans a whole table. The steps of a subquery are in the plan, too, so its scan
+// is not one.
 func ReadsAll(step string) bool {
-	return strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "INDEX") &&
+	return strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "INDEX") && !strings.HasPrefix(step, "SCAN (subquery") &&
 		!strings.Contains(step, "CONSTANT ROW") && !strings.Contains(step, "VIRTUAL TABLE")
 }
 

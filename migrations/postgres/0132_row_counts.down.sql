@@ -1,0 +1,14 @@
+DROP INDEX links_state;
+CREATE INDEX links_state   ON links (health) WHERE expired_at IS NULL;
+DROP INDEX links_expired;
+CREATE INDEX links_expired ON links (seq) INCLUDE (private_to) WHERE expired_at IS NOT NULL;
+DROP TRIGGER links_count_insert ON links;
+DROP TRIGGER links_count_delete ON links;
+DROP TRIGGER links_count_update ON links;
+DROP FUNCTION links_count_insert;
+DROP FUNCTION links_count_delete;
+DROP FUNCTION links_count_update;
+DROP TRIGGER tags_count_insert ON tags;
+DROP TRIGGER tags_count_delete ON tags;
+DROP FUNCTION tags_count;
+DROP TABLE row_counts;

@@ -1,0 +1,10 @@
+DROP INDEX links_state;
+CREATE INDEX links_state ON links (expired_at, health);
+DROP INDEX links_gone;
+CREATE INDEX links_gone  ON links (seq, private_to, expired_at) WHERE expired_at IS NOT NULL;
+DROP TRIGGER links_count_insert;
+DROP TRIGGER links_count_delete;
+DROP TRIGGER links_count_update;
+DROP TRIGGER tags_count_insert;
+DROP TRIGGER tags_count_delete;
+DROP TABLE row_counts;

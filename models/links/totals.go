@@ -1,0 +1,110 @@
+package links
+
+import (
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// totals are the numbers of visible links by state (models.RowCounts). The state of an active link is its health, that
+// of an expired one is expiredState and its health.
+type totals map[string]int
+
+const expiredState = "expired "
+
+func countLinks(tx *gorm.DB) (totals, error) { return models.RowCounts(tx, "links") }
+
+// of returns the number of links in some states. A link may change its state while it is counted, so no sum is below 0.
+func (n totals) of(states []string) (sum int) {
+	for _, s := range states {
+		sum += n[s]
+	}
+	return max(0, sum)
+}
+
+// states returns the states of links with a health ("" = any).
+func states(shown Shown, h Health) (all []string) {
+	for _, each := range Healths {
+		if h != "" && h != each {
+			continue
+		}
+		if shown != ShowExpired {
+			all = append(all, string(each))
+		}
+		if shown != ShowActive {
+			all = append(all, expiredState+string(each))
+		}
+	}
+	return all
+}
+
+// active returns the number of active links with a health ("" = any).
+func (n totals) active(h Health) int { return n.of(states(ShowActive, h)) }
+
+// blockBits defines the blocks of row_counts: the keys of the links of a block differ only in their lowest bits.
+const blockBits = 12
+
+// position returns where a list of the links in some states, newest first, has its row number offset: it is the row
+// number rest of those with keys up to last. So a late page reads at most one block of keys that it does not show.
+func position(tx *gorm.DB, states []string, offset int) (last int64, rest int, err error) {
+	if offset < 1<<blockBits {
+		return 1<<63 - 1, offset, nil
+	}
+	visible, args := models.Visible(tx, "row_counts")
+	var blocks []struct {
+		Block int64
+		N     int
+	}
+	err = tx.Raw("SELECT block, CAST(sum(n) AS BIGINT) AS n FROM row_counts WHERE counted = 'links' AND state IN ? AND "+visible+
+		" GROUP BY block ORDER BY block DESC", append([]any{states}, args...)...).Scan(&blocks).Error
+	if err != nil {
+		return 0, 0, fmt.Errorf("count links by key: %w", err)
+	}
+	for _, b := range blocks {
+		if offset < b.N {
+			return (b.Block+1)<<blockBits - 1, offset, nil
+		}
+		offset -= b.N
+	}
+	return 0, 0, nil
+}
+
+// listByState returns a page of the links that are active, expired or both, newest first. h selects a health ("" =
+// any), but not of both.
+func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) error {
+	n, err := countLinks(tx)
+	if err != nil {
+		return err
+	}
+	wanted := states(shown, h)
+	out.Total = n.of(wanted)
+	last, rest, err := position(tx, wanted, out.Offset())
+	if err != nil {
+		return err
+	}
+	where := map[Shown]string{ShowActive: "expired_at IS NULL", ShowExpired: "expired_at IS NOT NULL", ShowAll: "TRUE"}[shown]
+	query := visible(tx).Where(where+" AND seq <= ?", last)
+	if h != "" {
+		query = query.Where("health = ?", h)
+	}
+	// Read the keys first, with an index-only scan, so that the rows that the page skips are not read.
+	var seqs []int64
+	if err := query.Order("seq DESC").Offset(rest).Limit(out.Size).Pluck("seq", &seqs).Error; err != nil {
+		return fmt.Errorf("list links: %w", err)
+	}
+	out.Items, err = loadInOrder(tx, seqs)
+	return err
+}
+
+// countVisibleTags counts the tags that the actor sees.
+func countVisibleTags(tx *gorm.DB) (n int, err error) {
+	if !seesAll(tx) {
+		var visible int64
+		err = visibleTags(tx).Count(&visible).Error
+		return int(visible), err
+	}
+	all, err := models.RowCounts(tx, "tags")
+	return max(0, all[""]), err
+}

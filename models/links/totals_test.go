@@ -1,0 +1,61 @@
+package links_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+)
+
+// TestLatePages compares pages that are found by row_counts with the rows, for lists with gaps, several states and
+// private links. modelstest compares row_counts itself with the rows at the end of each test.
+func TestLatePages(t *testing.T) {
+	each(t, func(f fixture) {
+		const all = 13_000 // more than three blocks
+		batch := make([]links.New, 0, all)
+		for i := range all {
+			batch = append(batch, links.New{URL: fmt.Sprintf("https://h.test/%d", i)})
+		}
+		_, err := f.Import(f.Context(), batch)
+		f.must(err)
+		modelstest.Exec(f, f.db, "UPDATE links SET health = 'ok' WHERE seq % 3 <> 0")
+		modelstest.Exec(f, f.db, "UPDATE links SET expired_at = 1 WHERE seq % 5 = 0")
+		modelstest.Exec(f, f.db, "UPDATE links SET owner = 'bob', private_to = 'bob' WHERE seq % 7 = 0")
+		modelstest.Exec(f, f.db, "DELETE FROM links WHERE seq BETWEEN 3000 AND 9000")
+
+		for who, ctx := range map[string]context.Context{"all": f.Context(), "alice": f.as("alice"), "bob": f.as("bob")} {
+			for _, filter := range []links.Filter{
+				{}, {Shown: links.ShowExpired}, {Shown: links.ShowAll}, {Health: links.OK}, {Shown: links.ShowExpired, Health: links.Unchecked},
+			} {
+				where := map[links.Shown]string{links.ShowActive: "expired_at IS NULL", links.ShowExpired: "expired_at IS NOT NULL", links.ShowAll: "TRUE"}[filter.Shown]
+				if filter.Health != "" {
+					where += " AND health = '" + string(filter.Health) + "'"
+				}
+				switch who {
+				case "alice":
+					where += " AND private_to = ''"
+				case "bob":
+					where += " AND private_to IN ('', 'bob')"
+				}
+				var want []string
+				f.must(f.db.Read(f.Context()).Raw("SELECT id FROM links WHERE " + where + " ORDER BY seq DESC").Scan(&want).Error)
+				for _, offset := range []int{0, 4000, 4095, 4096, 5000, len(want) - 3, len(want), 100_000} {
+					p := models.Page{Number: 1 + offset, Size: 1}
+					found, err := f.List(ctx, filter, p)
+					f.must(err)
+					var got []string
+					for _, l := range found.Items {
+						got = append(got, l.ID)
+					}
+					if rest := want[min(offset, len(want)):min(offset+1, len(want))]; !slices.Equal(got, rest) || found.Total != len(want) || found.TotalIsLowerBound {
+						t.Errorf("%s, %+v, row %d of %d: got %q of %d, want %q", who, filter, offset, len(want), got, found.Total, rest)
+					}
+				}
+			}
+		}
+	})
+}
