@@ -2,6 +2,7 @@ package links
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"gorm.io/gorm"
@@ -63,23 +64,29 @@ func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added []
 	return added, countUse(tx, now, d)
 }
 
-// ensureTags creates the tags that do not exist, sets LastUsedAt of all of them, and returns them by folded name.
-// wanted has the names as written, by folded name.
+// ensureTags creates the tags that do not exist and returns all of them by folded name. wanted has the names as written,
+// by folded name. now becomes CreatedAt and LastUsedAt of new tags.
 func ensureTags(tx *gorm.DB, wanted map[string]string, now models.Time) (map[string]Tag, error) {
-	folded := sortedKeys(wanted)
-	rows := models.NewRows("id text, name text, folded_name text")
-	for _, f := range folded {
-		rows.Add(models.NewID(models.KindTag), wanted[f], f)
+	tags, err := tagsByFoldedName(tx, sortedKeys(wanted))
+	if err != nil {
+		return nil, err
 	}
-	// The last WHERE avoids writes: an import uses most tags many times at the same time.
-	err := rows.Exec(tx, `INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at)
-		SELECT id, name, folded_name, 0, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM {rows} AS r WHERE true
-		ON CONFLICT (folded_name) DO UPDATE SET last_used_at = excluded.last_used_at WHERE tags.last_used_at < excluded.last_used_at`,
-		now, now).Error
+	var missing []string
+	rows := models.NewRows("id text, name text, folded_name text")
+	for _, f := range sortedKeys(wanted) {
+		if _, ok := tags[f]; !ok {
+			missing = append(missing, f)
+			rows.Add(models.NewID(models.KindTag), wanted[f], f)
+		}
+	}
+	err = rows.Exec(tx, `INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at)
+		SELECT id, name, folded_name, 0, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM {rows} AS r`, now, now).Error
 	if err != nil {
 		return nil, fmt.Errorf("insert tags: %w", err)
 	}
-	return tagsByFoldedName(tx, folded)
+	created, err := tagsByFoldedName(tx, missing)
+	maps.Copy(tags, created)
+	return tags, err
 }
 
 // tagsByFoldedName loads tags by their folded names.

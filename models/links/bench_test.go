@@ -10,9 +10,9 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// BenchmarkImport stores links with three tags and titles of six words on SQLite, in batches of 2,500.
+// BenchmarkImport stores links with three tags and titles of six words on SQLite, 10,000 at a time.
 func BenchmarkImport(b *testing.B) {
-	const batch = 2500
+	const batch = 10_000
 	rnd := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rnd, 1.1, 5, 20_000-1)
 	word := func() string { // distributed like words of a language

@@ -74,7 +74,7 @@ func countUse(tx *gorm.DB, now models.Time, d deltas) error {
 	if err != nil {
 		return fmt.Errorf("count links of tags: %w", err)
 	}
-	return countTags(tx, d)
+	return countTags(tx, d, now)
 }
 
 // updateCounts adds d to the counts of tags.
@@ -88,22 +88,26 @@ func updateCounts(tx *gorm.DB, d deltas) error {
 	if err != nil {
 		return fmt.Errorf("count links of tags: %w", err)
 	}
-	return countTags(tx, d)
+	return countTags(tx, d, models.Time{})
 }
 
-// countTags updates tags.link_count, the number of active links of all scopes.
-func countTags(tx *gorm.DB, d deltas) error {
+// countTags updates tags.link_count, the number of active links of all scopes. used, if it is not zero, becomes
+// LastUsedAt, unless that is later.
+func countTags(tx *gorm.DB, d deltas, used models.Time) error {
 	active := map[int64]int{}
 	for s, n := range d {
 		active[s.tag] += n.active
 	}
-	rows := models.NewRows("seq bigint, n bigint")
+	rows := models.NewRows("seq bigint, n bigint, used_at bigint")
 	for _, seq := range d.tags() {
-		if n := active[seq]; n != 0 {
-			rows.Add(seq, n)
+		if n := active[seq]; n != 0 || !used.IsZero() {
+			rows.Add(seq, n, used)
 		}
 	}
-	if err := rows.Exec(tx, "UPDATE tags SET link_count = link_count + r.n FROM {rows} AS r WHERE tags.seq = r.seq").Error; err != nil {
+	// The last condition avoids writes: an import uses most tags many times at the same time.
+	err := rows.Exec(tx, `UPDATE tags SET link_count = link_count + r.n, last_used_at = CASE WHEN last_used_at < r.used_at THEN r.used_at ELSE last_used_at END
+		FROM {rows} AS r WHERE tags.seq = r.seq AND (r.n <> 0 OR tags.last_used_at < r.used_at)`).Error
+	if err != nil {
 		return fmt.Errorf("count links of tags: %w", err)
 	}
 	return nil

@@ -15,7 +15,7 @@ func (s *Store) Delete(ctx context.Context, ids ...string) (Change, error) {
 			return nil, nil, err
 		}
 		items, seqs := undoItems(ls), seqRows(seqsOf(ls))
-		if err := s.index.remove(tx, seqs); err != nil {
+		if err := removeDocs(tx, seqs); err != nil {
 			return nil, nil, fmt.Errorf("remove links from the index: %w", err)
 		}
 		if err := seqs.Exec(tx, "DELETE FROM links WHERE "+bySeq).Error; err != nil { // cascades to link_tags

@@ -17,7 +17,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Link, error
 	if err != nil {
 		return nil, err
 	}
-	seqs, err := s.index.newest(tx, s.selectionOf(tx, Filter{}, q, exact), maxRanked)
+	seqs, err := newest(tx, s.selectionOf(tx, Filter{}, q, exact), maxRanked)
 	if err == nil {
 		err = rank(tx, q.Words, seqs)
 	}

@@ -11,9 +11,8 @@ import (
 	"linkwatch/models"
 )
 
-// importBatchSize is the number of links that one transaction of Import stores. It takes some tenths of a second,
-// and other writers wait for it.
-const importBatchSize = 2500
+// minBatch is the smallest number of links that one transaction of Import stores, if there are more.
+const minBatch = blockSize / 4
 
 // Import stores links without fetching them. The first check fetches their metadata. Links that exist get the new
 // tags. If a link is invalid, the error is CodeInvalid and nothing is stored. stored is the number of new links,
@@ -26,14 +25,33 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 		}
 	}
 	now := s.clock.Now()
-	for batch := range slices.Chunk(drafts, importBatchSize) {
-		n, err := s.importBatch(ctx, batch, now)
+	for len(drafts) > 0 {
+		size, err := s.batchSize(ctx)
+		if err != nil {
+			return stored, err
+		}
+		n, err := s.importBatch(ctx, drafts[:min(size, len(drafts))], now)
 		stored += n
 		if err != nil {
 			return stored, err
 		}
+		drafts = drafts[min(size, len(drafts)):]
 	}
 	return stored, nil
+}
+
+// batchSize returns the size of a transaction that ends with the end of a block of the search index, so that each
+// posting list is written once. It takes some tenths of a second, and other writers wait for it.
+func (s *Store) batchSize(ctx context.Context) (int, error) {
+	last, err := lastSeq(s.db.Read(ctx))
+	if err != nil {
+		return 0, err
+	}
+	size := blockSize - int((last+1)%blockSize)
+	if size < minBatch {
+		size += blockSize
+	}
+	return size, nil
 }
 
 func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time) (int, error) {

@@ -114,23 +114,33 @@ func nearestWords(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err er
 	if n < minWord || n > maxWord+maxEdits {
 		return byEdits, nil
 	}
-	rows, err := tx.Model(&linkWord{}).Select("word").
-		Where("length BETWEEN ? AND ?", n-maxEdits, n+maxEdits).Rows()
+	var lengths []string // of each length, all words in one text: reading a row for each word takes longer than comparing it
+	err = tx.Raw("SELECT string_agg(word, ' ') FROM link_words WHERE length BETWEEN ? AND ? GROUP BY length ORDER BY length",
+		n-maxEdits, n+maxEdits).Scan(&lengths).Error
 	if err != nil {
 		return byEdits, err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
 	target := []rune(w)
-	for rows.Next() {
-		var word string
-		if err := rows.Scan(&word); err != nil {
-			return byEdits, err
-		}
-		if d := editDistance(target, []rune(word), maxEdits); d <= maxEdits && len(byEdits[d]) < maxNear {
-			byEdits[d] = append(byEdits[d], word)
+	var letters [maxWord + 2*maxEdits]rune
+	for _, words := range lengths {
+		for word := range strings.SplitSeq(words, " ") {
+			if d := editDistance(target, appendRunes(letters[:0], word), maxEdits); d <= maxEdits {
+				byEdits[d] = append(byEdits[d], word)
+			}
 		}
 	}
-	return byEdits, rows.Err()
+	for d := range byEdits {
+		slices.Sort(byEdits[d])
+		byEdits[d] = byEdits[d][:min(len(byEdits[d]), maxNear)]
+	}
+	return byEdits, nil
+}
+
+func appendRunes(to []rune, word string) []rune {
+	for _, r := range word {
+		to = append(to, r)
+	}
+	return to
 }
 
 // editDistance returns the number of insertions, deletions, replacements and swaps of neighbors that turn a into b
@@ -178,12 +188,13 @@ const maxMisspelled = 4
 func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced map[string][]string, ok bool, err error) {
 	replaced = map[string][]string{}
 	all := seesAll(tx)
-	misspelled := 0
+	misspelled, only := 0, q.size() == 1
 	// replace returns w, its replacement, or nil if there is none. single returns the query for one word in its field.
 	replace := func(w Word, single func(Word) Query) (Word, error) {
-		matches := func(w Word) (bool, error) { return s.index.any(tx, s.selectionOf(tx, f, single(w), nil)) }
-		if known, err := matches(w); err != nil || known {
-			return w, err
+		if !only { // a single word is known to have no match
+			if known, err := anyMatch(tx, s.selectionOf(tx, f, single(w), nil)); err != nil || known {
+				return w, err
+			}
 		}
 		if misspelled++; misspelled > maxMisspelled {
 			return nil, nil
@@ -193,17 +204,14 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced 
 			return nil, err
 		}
 		for _, candidates := range byEdits {
-			var found Word
-			for _, c := range candidates { // a stored word may have no link any more, or only hidden ones
-				usable, err := matches(Word{c})
-				if usable && !all {
-					usable, err = s.hasWord(tx, s.selectionOf(tx, f, single(Word{c}), nil), c)
-				}
-				if err != nil {
+			// A stored word may have no link any more, or only hidden ones.
+			found, err := usedForms(tx, s.selectionOf(tx, f, Query{}, nil), candidates, single)
+			if err != nil {
+				return nil, err
+			}
+			if !all {
+				if found, err = s.visibleWords(tx, f, found, single); err != nil {
 					return nil, err
-				}
-				if usable {
-					found = append(found, c)
 				}
 			}
 			if len(found) > 0 {
@@ -223,7 +231,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced 
 		}
 		return out, true, nil
 	}
-	if near.Words, ok, err = field(q.Words, func(w Word) Query { return Query{Words: []Word{w}} }); !ok {
+	if near.Words, ok, err = field(q.Words, anywhere); !ok {
 		return near, nil, false, err
 	}
 	if near.Title, ok, err = field(q.Title, func(w Word) Query { return Query{Title: []Word{w}} }); !ok {
@@ -253,12 +261,23 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced 
 	return near, replaced, len(replaced) > 0, nil
 }
 
-// hasWord reports whether one of the newest links of a selection has a whole word.
-func (s *Store) hasWord(tx *gorm.DB, sel selection, word string) (bool, error) {
-	seqs, err := s.index.newest(tx, sel, maxRanked)
-	if err != nil {
-		return false, err
+// visibleWords returns the words that one of the newest links of a selection has as a whole word.
+func (s *Store) visibleWords(tx *gorm.DB, f Filter, words Word, single func(Word) Query) (visible Word, err error) {
+	for _, w := range words {
+		seqs, err := newest(tx, s.selectionOf(tx, f, single(Word{w}), nil), maxRanked)
+		if err != nil {
+			return nil, err
+		}
+		ls, err := loadRows(tx, seqRows(seqs), bySeq)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(ls, func(l Link) bool { return slices.Contains(wordsOf(docOf(l)), w) }) {
+			visible = append(visible, w)
+		}
 	}
-	ls, err := loadRows(tx, seqRows(seqs), bySeq)
-	return slices.ContainsFunc(ls, func(l Link) bool { return slices.Contains(wordsOf(docOf(l)), word) }), err
+	return visible, nil
 }
+
+// anywhere returns the query for one word without a prefix.
+func anywhere(w Word) Query { return Query{Words: []Word{w}} }

@@ -41,8 +41,15 @@ type TagName struct {
 }
 
 // Empty reports whether the query has no words.
-func (q Query) Empty() bool {
-	return len(q.Words)+len(q.Title)+len(q.URL)+len(q.Tags) == 0
+func (q Query) Empty() bool { return q.size() == 0 }
+
+// size returns the number of words, including those of tags.
+func (q Query) size() int {
+	n := len(q.Words) + len(q.Title) + len(q.URL)
+	for _, g := range q.Tags {
+		n += len(g.Names)
+	}
+	return n
 }
 
 // ParseQuery parses a search. "…" is a phrase. A prefix (tag:, url:, title:) applies to the words up to the next

@@ -2,6 +2,7 @@ package links
 
 import (
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -28,9 +29,9 @@ func (s *Store) ReapRefreshes(tx *gorm.DB, limit int) (int64, error) {
 		AND NOT EXISTS (SELECT 1 FROM link_refresh_items WHERE refresh_id = link_refreshes.id) ORDER BY created_at`, s.clock.Now().Add(-keepChanges))
 }
 
-// sweepWords is the maximum number of words that one transaction looks up. Each lookup takes up to some
-// milliseconds, and other writers wait.
-const sweepWords = 250
+// sweepWords is the maximum number of words that one transaction looks up. Looking up a word that few links have takes up
+// to some milliseconds, and other writers wait.
+const sweepWords = 100
 
 // ReapWords looks up the next min(limit, sweepWords) words of link_words and deletes those that no link has. It
 // continues after the last word of the previous call, and starts again at the end. It returns the number of
@@ -51,9 +52,11 @@ func (s *Store) ReapWords(tx *gorm.DB, limit int) (int64, error) {
 	if len(words) == 0 {
 		return 0, nil
 	}
-	if words, err = s.index.unused(tx, words); err != nil {
+	used, err := usedForms(tx, selection{}, words, anywhere)
+	if err != nil {
 		return 0, fmt.Errorf("find unused words: %w", err)
 	}
+	words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(used, w) })
 	rows := models.RowsOf("word text", words)
 	res := rows.Exec(tx, "DELETE FROM link_words WHERE word IN (SELECT word FROM {rows} AS r)")
 	return res.RowsAffected, res.Error

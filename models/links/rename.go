@@ -52,7 +52,7 @@ func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, 
 }
 
 // reindexBatchSize is the number of links that one transaction indexes again. Other writers wait for it.
-const reindexBatchSize = 250
+const reindexBatchSize = 1000
 
 // RenameTag renames a tag on the visible links. If another visible tag has the name, the two are merged and the
 // spelling of the other one is kept. The links are indexed again in batches before RenameTag returns. If ctx ends

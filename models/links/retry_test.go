@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,18 +14,22 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// losesOnce is an index that loses a race once after each request of the test.
-type losesOnce struct {
-	index
-	lose bool
-}
+// losesOnce makes the store lose a race once after each request of the test.
+type losesOnce struct{ lose bool }
 
-func (l *losesOnce) put(tx *gorm.DB, docs []doc) error {
-	if err := l.index.put(tx, docs); err != nil || !l.lose {
-		return err
+func (l *losesOnce) register(t *testing.T, db *models.DB) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *gorm.DB) error {
+		return tx.Callback().Raw().After("gorm:raw").Register("lose", func(tx *gorm.DB) {
+			if l.lose && strings.Contains(tx.Statement.SQL.String(), "INSERT INTO link_docs") {
+				l.lose = false
+				_ = tx.AddError(&pgconn.PgError{Code: "40P01", Message: "deadlock detected"})
+			}
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	l.lose = false
-	return &pgconn.PgError{Code: "40P01", Message: "deadlock detected"}
 }
 
 type anyPage struct{}
@@ -39,8 +44,8 @@ func TestRetriedWrites(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		ctx := t.Context()
 		s := NewStore(db, nil, anyPage{}, Options{CheckInterval: 1 << 40})
-		racy := &losesOnce{index: s.index}
-		s.index = racy
+		racy := &losesOnce{}
+		racy.register(t, db)
 		lose := func(what string, do func() error) {
 			t.Helper()
 			racy.lose = true

@@ -10,31 +10,6 @@ import (
 	"linkwatch/models"
 )
 
-// index is the search index of a database. Its methods run in the transaction of the caller, so a link and its
-// entry are always consistent.
-type index interface {
-	// put inserts or replaces entries.
-	put(tx *gorm.DB, docs []doc) error
-	// remove deletes the entries of links (seqRows).
-	remove(tx *gorm.DB, seqs *models.Rows) error
-	// find returns the keys of a page of matches, best first: matches in titles, then in URLs, then in tags;
-	// newest first within each. total is the number of all matches, counted up to s.limit.
-	find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error)
-	// newest returns the keys of up to limit newest matches.
-	newest(tx *gorm.DB, s selection, limit int) ([]int64, error)
-	// any reports whether a link matches.
-	any(tx *gorm.DB, s selection) (bool, error)
-	// unused returns the words (wordsOf) that no entry has.
-	unused(tx *gorm.DB, words []string) ([]string, error)
-}
-
-func newIndex(engine string) index {
-	if engine == models.Postgres {
-		return postgresIndex{}
-	}
-	return sqliteIndex{}
-}
-
 // doc is the index entry of a link. Its text is folded.
 type doc struct {
 	seq              int64
@@ -52,7 +27,7 @@ const (
 func markOwner(name string) string { return "p" + hex.EncodeToString([]byte(name)) }
 
 func markTag(folded string) string { return "t" + folded }
-func markHealth(h Health) string   { return "h" + string(h) }
+func markHealth(h Health) string   { return "h" + string(h) } // OK has none: most links would have it
 
 // docOf returns the entry of a link whose Tags are loaded.
 func docOf(l Link) doc {
@@ -63,7 +38,9 @@ func docOf(l Link) doc {
 		d.marks = append(d.marks, markTag(models.FoldName(t)))
 	}
 	d.tags = strings.Join(folded, "\n") // queries have no line breaks, so no match spans two tags
-	d.marks = append(d.marks, markHealth(l.Health))
+	if l.Health != OK {
+		d.marks = append(d.marks, markHealth(l.Health))
+	}
 	if l.Expired() {
 		d.marks = append(d.marks, markExpired)
 	}
@@ -73,6 +50,7 @@ func docOf(l Link) doc {
 	return d
 }
 
+// selection selects links. It has a word, a tag, a mark in must or since: what a link must not have is not enough.
 type selection struct {
 	query Query
 	exact map[string]bool // names in query.Tags that match a tag exactly
@@ -81,11 +59,6 @@ type selection struct {
 	since models.Time     // earliest time of expiry; zero = any
 	own   string          // mark that private links must have; "" = all private links are visible
 	limit int             // where counting stops
-}
-
-// hasPage reports whether a page has results. total is counted up to the limit.
-func (s selection) hasPage(p models.Page, total int) bool {
-	return total > p.Offset() || total >= s.limit
 }
 
 // selectionOf returns the selection for a filter and its parsed query. It has only visible links.
@@ -97,8 +70,14 @@ func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, exact map[string]boo
 	if f.Tag != "" {
 		sel.must = append(sel.must, markTag(models.FoldName(f.Tag)))
 	}
-	if f.Health != "" {
-		sel.must = append(sel.must, markHealth(f.Health))
+	for _, h := range Healths {
+		switch {
+		case h == OK || f.Health == "":
+		case f.Health == h:
+			sel.must = append(sel.must, markHealth(h))
+		case f.Health == OK:
+			sel.not = append(sel.not, markHealth(h))
+		}
 	}
 	switch f.Shown {
 	case ShowActive:
@@ -112,15 +91,16 @@ func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, exact map[string]boo
 	return sel
 }
 
-// tiers are the fields in which words without a prefix may match, best first. A tier includes the previous ones.
-var tiers = [][]string{{"title"}, {"title", "url"}, {"title", "url", "tags"}}
+// wordFields are the fields in which words without a prefix may match, best first. Tier i has the links in which each
+// word matches in one of the first i+1 fields.
+var wordFields = []string{fieldTitle, fieldURL, fieldTags}
 
 // tierCount returns the number of tiers that apply to a selection.
 func (s selection) tierCount() int {
 	if len(s.query.Words) == 0 {
 		return 1
 	}
-	return len(tiers)
+	return len(wordFields)
 }
 
 // maxRanked is the largest number of matches that rank sorts by their text. A query of the index for each tier

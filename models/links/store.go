@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,6 @@ type Store struct {
 	fetch      Fetcher // for requests of users
 	background Fetcher
 	opts       Options
-	index      index
 	words      vocabulary
 	refresh    chan struct{} // receives a value when a refresh is queued
 }
@@ -39,7 +39,7 @@ func NewStore(db *models.DB, clock models.Clock, fetch Fetcher, opts Options) *S
 	}
 	return &Store{
 		db: db, clock: clock, fetch: fetch, background: opts.Background, opts: opts,
-		index: newIndex(db.Engine), refresh: make(chan struct{}, 1),
+		refresh: make(chan struct{}, 1),
 	}
 }
 
@@ -103,7 +103,8 @@ func orNotFound(err error) error {
 	return models.NotFound("link")
 }
 
-// Popular returns a page of the active links, most viewed first.
+// Popular returns a page of the active links, most viewed first. A page in the second half of the list is read from its
+// end, so that it skips fewer links.
 func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], error) {
 	out := models.List[Link]{Page: p}
 	tx := s.db.Read(ctx)
@@ -112,7 +113,19 @@ func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], 
 		return out, err
 	}
 	out.Total = n.active("")
-	out.Items, err = load(tx, active(tx).Order("view_count DESC, seq DESC").Offset(p.Offset()).Limit(p.Size))
+	order, offset, size := "view_count DESC, seq DESC", p.Offset(), max(0, min(p.Size, out.Total-p.Offset()))
+	fromEnd := offset > out.Total/2
+	if fromEnd {
+		order, offset = "view_count, seq", max(0, out.Total-offset-size)
+	}
+	var seqs []int64 // the keys first, so that the rows of skipped links are not read
+	if err := active(tx).Order(order).Offset(offset).Limit(size).Pluck("seq", &seqs).Error; err != nil {
+		return out, fmt.Errorf("list popular links: %w", err)
+	}
+	if fromEnd {
+		slices.Reverse(seqs)
+	}
+	out.Items, err = loadInOrder(tx, seqs)
 	return out, err
 }
 
@@ -160,9 +173,9 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	tx := s.db.Read(ctx)
 	if q.Empty() && f.Tag == "" {
 		switch {
-		case f.Shown == ShowActive || f.Shown == ShowExpired || f.Shown == ShowAll && f.Health == "":
+		case f.Shown != ShowRecent:
 			return out, listByState(tx, f.Shown, f.Health, &out.List)
-		case f.Shown == ShowRecent && f.Health == "":
+		case f.Health == "":
 			return out, s.listRecentlyExpired(tx, &out.List)
 		}
 	}
@@ -170,7 +183,7 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	if err != nil {
 		return out, err
 	}
-	seqs, total, err := s.index.find(tx, s.selectionOf(tx, f, q, exact), p)
+	seqs, total, err := find(tx, s.selectionOf(tx, f, q, exact), p)
 	if err != nil {
 		return out, fmt.Errorf("search links: %w", err)
 	}
@@ -192,7 +205,7 @@ func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, p models.Page) ([]int64
 	if err != nil || !ok {
 		return nil, 0, nil, err
 	}
-	seqs, total, err := s.index.find(tx, s.selectionOf(tx, f, near, nil), p)
+	seqs, total, err := find(tx, s.selectionOf(tx, f, near, nil), p)
 	if total == 0 {
 		misses = nil
 	}

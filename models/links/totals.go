@@ -2,6 +2,7 @@ package links
 
 import (
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -71,8 +72,8 @@ func position(tx *gorm.DB, states []string, offset int) (last int64, rest int, e
 	return 0, 0, nil
 }
 
-// listByState returns a page of the links that are active, expired or both, newest first. h selects a health ("" =
-// any), but not of both.
+// listByState returns a page of the links that are active, expired or both (ShowAll), newest first. h selects a health
+// ("" = any).
 func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) error {
 	n, err := countLinks(tx)
 	if err != nil {
@@ -84,14 +85,30 @@ func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) err
 	if err != nil {
 		return err
 	}
-	where := map[Shown]string{ShowActive: "expired_at IS NULL", ShowExpired: "expired_at IS NOT NULL", ShowAll: "TRUE"}[shown]
-	query := visible(tx).Where(where+" AND seq <= ?", last)
-	if h != "" {
-		query = query.Where("health = ?", h)
+	visible, own := models.Visible(tx, "links")
+	var selects []string
+	var args []any
+	add := func(condition string) {
+		selects, args = append(selects, "SELECT seq FROM links WHERE "+condition+"seq <= ? AND "+visible), append(append(args, last), own...)
 	}
-	// Read the keys first, with an index-only scan, so that the rows that the page skips are not read.
+	switch health := "health = '" + string(h) + "' AND "; {
+	case h == "" && shown == ShowAll:
+		add("")
+	case h == "":
+		health = ""
+		fallthrough
+	default: // an index for active links and one for expired links
+		if shown != ShowExpired {
+			add("expired_at IS NULL AND " + health)
+		}
+		if shown != ShowActive {
+			add("expired_at IS NOT NULL AND " + health)
+		}
+	}
+	// Read the keys first, with index-only scans, so that the rows that the page skips are not read.
 	var seqs []int64
-	if err := query.Order("seq DESC").Offset(rest).Limit(out.Size).Pluck("seq", &seqs).Error; err != nil {
+	err = tx.Raw(strings.Join(selects, " UNION ALL ")+" ORDER BY seq DESC LIMIT ? OFFSET ?", append(args, out.Size, rest)...).Scan(&seqs).Error
+	if err != nil {
 		return fmt.Errorf("list links: %w", err)
 	}
 	out.Items, err = loadInOrder(tx, seqs)

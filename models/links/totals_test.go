@@ -59,3 +59,31 @@ func TestLatePages(t *testing.T) {
 		}
 	})
 }
+
+// A page in the second half of the popular links is read from the end of the list.
+func TestLatePopularPages(t *testing.T) {
+	each(t, func(f fixture) {
+		batch := make([]links.New, 0, 100)
+		for i := range 100 {
+			batch = append(batch, links.New{URL: fmt.Sprintf("https://h.test/%d", i)})
+		}
+		_, err := f.Import(f.Context(), batch)
+		f.must(err)
+		modelstest.Exec(f, f.db, "UPDATE links SET view_count = seq % 7")
+		modelstest.Exec(f, f.db, "UPDATE links SET expired_at = 1 WHERE seq % 5 = 0")
+		var want []string
+		f.must(f.db.Read(f.Context()).Raw("SELECT id FROM links WHERE expired_at IS NULL ORDER BY view_count DESC, seq DESC").Scan(&want).Error)
+		for number := range 14 {
+			p := models.Page{Number: 1 + number, Size: 7}
+			found, err := f.Popular(f.Context(), p)
+			f.must(err)
+			var got []string
+			for _, l := range found.Items {
+				got = append(got, l.ID)
+			}
+			if page := want[min(p.Offset(), len(want)):min(p.Offset()+p.Size, len(want))]; !slices.Equal(got, page) || found.Total != len(want) {
+				t.Errorf("page %d of %d: %q, want %q", p.Number, found.Total, got, page)
+			}
+		}
+	})
+}

@@ -34,6 +34,14 @@ func loadRows(tx *gorm.DB, rows *models.Rows, where string, args ...any) ([]Link
 	return ls, loadTags(tx, ls)
 }
 
+// lastSeq returns the greatest key of a link, or 0.
+func lastSeq(tx *gorm.DB) (seq int64, err error) {
+	if err = tx.Raw("SELECT COALESCE(max(seq), 0) FROM links").Scan(&seq).Error; err != nil {
+		return 0, fmt.Errorf("find the newest link: %w", err)
+	}
+	return seq, nil
+}
+
 // lock is loadRows for a change: only visible links, sorted by key. On PostgreSQL it locks the rows until the
 // transaction ends.
 func lock(tx *gorm.DB, rows *models.Rows, where string, args ...any) ([]Link, error) {
@@ -107,7 +115,7 @@ func (s *Store) indexLinks(tx *gorm.DB, ls []Link) (words storedWords, err error
 	for i, l := range ls {
 		docs[i] = docOf(l)
 	}
-	if err := s.index.put(tx, docs); err != nil {
+	if err := putDocs(tx, docs); err != nil {
 		return storedWords{}, fmt.Errorf("index links: %w", err)
 	}
 	if words, err = s.words.put(tx, docs); err != nil {

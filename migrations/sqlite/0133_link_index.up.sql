@@ -1,0 +1,17 @@
+-- The search index is made of plain tables, the same on both engines. models/links builds it again from link_reindex.
+DROP TABLE links_search;
+
+CREATE TABLE link_docs (
+  link_seq INTEGER NOT NULL PRIMARY KEY,
+  title    TEXT    NOT NULL, -- as it was indexed: folded
+  url      TEXT    NOT NULL,
+  tags     TEXT    NOT NULL, -- one on each line
+  marks    TEXT    NOT NULL  -- one on each line: tags, health, and whether the link is expired or private
+);
+
+CREATE TABLE link_postings (
+  bucket INTEGER NOT NULL PRIMARY KEY, -- a block of 4,096 links and some keys: three characters of a field, or a mark
+  lists  BLOB    NOT NULL              -- for each key, the links with it, and its positions: models/links/postings.go
+);
+
+INSERT INTO link_reindex (link_seq) SELECT seq FROM links WHERE true ON CONFLICT DO NOTHING;

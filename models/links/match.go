@@ -1,0 +1,389 @@
+package links
+
+import (
+	"math/bits"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// maxWindow is the largest number of blocks whose posting lists are loaded together.
+const maxWindow = 32
+
+// search reads the index block by block, newest links first, and stops when it has what it needs.
+type search struct {
+	tx     *gorm.DB
+	s      selection
+	recent map[int64]*linkSet  // links that match s.since, by block; nil = all
+	blocks int64               // number of blocks
+	grams  map[string][]gramAt // of words, by field and word
+
+	withoutShort bool // short words match everything, as their lists are not loaded yet
+}
+
+func newSearch(tx *gorm.DB, s selection) (*search, error) {
+	last, err := lastSeq(tx)
+	if err != nil {
+		return nil, err
+	}
+	f := &search{tx: tx, s: s, blocks: last>>blockBits + 1, grams: map[string][]gramAt{}}
+	if s.since.IsZero() {
+		return f, nil
+	}
+	var seqs []int64
+	if err := tx.Raw("SELECT seq FROM links WHERE expired_at > ?", s.since).Scan(&seqs).Error; err != nil {
+		return nil, err
+	}
+	f.recent = map[int64]*linkSet{}
+	for _, seq := range seqs {
+		if f.recent[seq>>blockBits] == nil {
+			f.recent[seq>>blockBits] = &linkSet{}
+		}
+		f.recent[seq>>blockBits].add(int(seq & (blockSize - 1)))
+	}
+	return f, nil
+}
+
+// find returns the keys of a page of matches, best first: matches in titles, then in URLs, then in tags; newest first
+// within each. total is the number of all matches, counted up to s.limit.
+func find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
+	f, err := newSearch(tx, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	want := p.Offset() + p.Size
+	byTier := make([][]int64, s.tierCount())
+	// needed returns how many tiers are needed in the next block: all to count, else those that can still get on the page.
+	needed := func() int {
+		if total < s.limit {
+			return len(byTier)
+		}
+		n := slices.IndexFunc(byTier, func(found []int64) bool { return len(found) >= want })
+		if n < 0 {
+			return len(byTier)
+		}
+		return n
+	}
+	err = f.each(needed, func(block int64, lists map[string][]byte, n int) {
+		tiers := f.match(block, lists, n)
+		for i := range tiers {
+			found := tiers[i]
+			if i > 0 {
+				found.not(&tiers[i-1])
+			}
+			byTier[i] = appendNewest(byTier[i], block, &found, want)
+		}
+		if len(tiers) == len(byTier) {
+			total += count(&tiers[len(tiers)-1])
+		}
+	})
+	all := slices.Concat(byTier...)
+	total = min(total, s.limit)
+	return all[min(p.Offset(), len(all)):min(want, len(all))], total, err
+}
+
+// newest returns the keys of up to limit newest matches.
+func newest(tx *gorm.DB, s selection, limit int) (seqs []int64, err error) {
+	f, err := newSearch(tx, s)
+	if err != nil {
+		return nil, err
+	}
+	needed := func() int {
+		if len(seqs) >= limit {
+			return 0
+		}
+		return s.tierCount()
+	}
+	err = f.each(needed, func(block int64, lists map[string][]byte, n int) {
+		seqs = appendNewest(seqs, block, &f.match(block, lists, n)[n-1], limit)
+	})
+	return seqs, err
+}
+
+// anyMatch reports whether a link matches.
+func anyMatch(tx *gorm.DB, s selection) (bool, error) {
+	seqs, err := newest(tx, s, 1)
+	return len(seqs) > 0, err
+}
+
+// appendNewest adds the keys of a set of links, newest first, up to limit keys in total.
+func appendNewest(seqs []int64, block int64, found *linkSet, limit int) []int64 {
+	for i := len(found) - 1; i >= 0; i-- {
+		for word := found[i]; word != 0 && len(seqs) < limit; {
+			bit := bits.Len64(word) - 1
+			word &^= 1 << bit
+			seqs = append(seqs, block<<blockBits|int64(i*64+bit))
+		}
+	}
+	return seqs
+}
+
+func count(found *linkSet) (n int) {
+	for _, word := range found {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// each calls see for each block, newest first, with the posting lists for as many tiers as needed returns. It stops when
+// none is needed.
+func (f *search) each(needed func() int, see func(block int64, lists map[string][]byte, tiers int)) error {
+	window := int64(1)
+	for last := f.blocks - 1; last >= 0; {
+		tiers := needed()
+		if tiers == 0 {
+			return nil
+		}
+		var blocks []int64
+		for ; last >= 0 && int64(len(blocks)) < window; last-- {
+			if f.recent == nil || f.recent[last] != nil {
+				blocks = append(blocks, last)
+			}
+		}
+		lists, err := f.load(blocks, tiers)
+		if err != nil {
+			return err
+		}
+		for _, block := range blocks {
+			if n := needed(); n < tiers {
+				tiers = n
+			}
+			if tiers == 0 {
+				return nil
+			}
+			if lists[block] != nil {
+				see(block, lists[block], tiers)
+			}
+		}
+		window = min(2*window, maxWindow)
+	}
+	return nil
+}
+
+// load loads the posting lists that match needs, by block and key. It loads the many lists of short words only for
+// blocks in which the rest of the query matches.
+func (f *search) load(blocks []int64, tiers int) (map[int64]map[string][]byte, error) {
+	lists := map[int64]map[string][]byte{}
+	keys, words := map[string]bool{}, map[[2]string]bool{} // words are short
+	f.s.eachWord(tiers, func(field, form string) {
+		if isShort(form) {
+			words[[2]string{form, field}] = true
+			return
+		}
+		for _, g := range f.gramsOf(field, form) {
+			keys[g.key] = true
+		}
+	})
+	for _, m := range f.s.marks() {
+		keys[m+fieldMark] = true
+	}
+	var buckets []int64
+	for _, block := range blocks {
+		for key := range keys {
+			buckets = append(buckets, bucketOf(block, key))
+		}
+	}
+	add := func(block int64, key, list []byte) {
+		if lists[block] == nil {
+			lists[block] = map[string][]byte{}
+		}
+		lists[block][string(key)] = slices.Clone(list)
+	}
+	err := loadBuckets(f.tx, sortedSet(buckets), func(block int64, key, list []byte) {
+		if keys[string(key)] {
+			add(block, key, list)
+		}
+	})
+	if err != nil || len(words) == 0 {
+		return lists, err
+	}
+	buckets = nil
+	f.withoutShort = true
+	for _, block := range blocks {
+		if f.match(block, lists[block], tiers)[tiers-1] == (linkSet{}) {
+			continue
+		}
+		for w := range words {
+			buckets = append(buckets, bucketsOf(block, w[0])...)
+		}
+	}
+	f.withoutShort = false
+	return lists, loadBuckets(f.tx, sortedSet(buckets), func(block int64, key, list []byte) {
+		for w := range words {
+			if startsWith(string(key), w[0], w[1]) {
+				add(block, key, list)
+				return
+			}
+		}
+	})
+}
+
+func sortedSet(values []int64) []int64 {
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// eachWord calls see for each form of each word of the query, and each field in which it may match.
+func (s selection) eachWord(tiers int, see func(field, form string)) {
+	add := func(words []Word, fields ...string) {
+		for _, w := range words {
+			for _, form := range w {
+				for _, field := range fields {
+					see(field, form)
+				}
+			}
+		}
+	}
+	add(s.query.Words, wordFields[:tiers]...)
+	add(s.query.Title, fieldTitle)
+	add(s.query.URL, fieldURL)
+	for _, g := range s.query.Tags {
+		for _, n := range g.Names {
+			if !s.exact[n.Name] {
+				add([]Word{n.Part}, fieldTags)
+			}
+		}
+	}
+}
+
+// marks returns all marks that match reads.
+func (s selection) marks() []string {
+	marks := slices.Concat(s.must, s.not)
+	for _, g := range s.query.Tags {
+		for _, n := range g.Names {
+			if s.exact[n.Name] {
+				marks = append(marks, markTag(n.Name))
+			}
+		}
+	}
+	if s.own != "" {
+		marks = append(marks, markPrivate, s.own)
+	}
+	return marks
+}
+
+// match returns the matches in a block by tier: each tier has those of the better ones, too.
+func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSet {
+	s := f.s
+	base := *allLinks()
+	marked := func(mark string) *linkSet {
+		var set linkSet
+		set.addList(lists[mark+fieldMark])
+		return &set
+	}
+	for _, m := range s.must {
+		base.and(marked(m))
+	}
+	for _, m := range s.not {
+		base.not(marked(m))
+	}
+	if s.own != "" {
+		hidden := marked(markPrivate)
+		hidden.not(marked(s.own))
+		base.not(hidden)
+	}
+	if f.recent != nil {
+		base.and(f.recent[block])
+	}
+	for _, w := range s.query.Title {
+		base.and(f.wordIn(lists, fieldTitle, w))
+	}
+	for _, w := range s.query.URL {
+		base.and(f.wordIn(lists, fieldURL, w))
+	}
+	for _, g := range s.query.Tags {
+		var either linkSet
+		for _, n := range g.Names {
+			var tagged *linkSet
+			if s.exact[n.Name] {
+				tagged = marked(markTag(n.Name))
+			} else {
+				tagged = f.wordIn(lists, fieldTags, n.Part)
+			}
+			if g.All {
+				base.and(tagged)
+			}
+			either.or(tagged)
+		}
+		if !g.All {
+			base.and(&either)
+		}
+	}
+	out := make([]linkSet, tiers)
+	for i := range out {
+		out[i] = base
+	}
+	for _, w := range s.query.Words {
+		var found linkSet
+		for i, field := range wordFields[:tiers] {
+			found.or(f.wordIn(lists, field, w))
+			out[i].and(&found)
+		}
+	}
+	return out
+}
+
+// wordIn returns the links whose field has a form of a word.
+func (f *search) wordIn(lists map[string][]byte, field string, w Word) *linkSet {
+	var set linkSet
+	for _, form := range w {
+		if isShort(form) && f.withoutShort {
+			return allLinks()
+		}
+		if isShort(form) {
+			for key, list := range lists {
+				if startsWith(key, form, field) {
+					set.addList(list)
+				}
+			}
+			continue
+		}
+		grams := f.gramsOf(field, form)
+		all := make([][]byte, len(grams))
+		for i, g := range grams {
+			all[i] = lists[g.key]
+		}
+		set.addWord(grams, all)
+	}
+	return &set
+}
+
+func (f *search) gramsOf(field, word string) []gramAt {
+	grams, ok := f.grams[field+word]
+	if !ok {
+		grams = gramsOfWord(field, word)
+		f.grams[field+word] = grams
+	}
+	return grams
+}
+
+// usedForms returns the forms of a word that a link of a selection has, in the query that single makes of one. It reads
+// the index once for all of them.
+func usedForms(tx *gorm.DB, s selection, forms Word, single func(Word) Query) (Word, error) {
+	used, left := Word{}, slices.Clone(forms)
+	s.query = single(left)
+	f, err := newSearch(tx, s)
+	if err != nil {
+		return nil, err
+	}
+	needed := func() int {
+		if len(left) == 0 {
+			return 0
+		}
+		return s.tierCount()
+	}
+	err = f.each(needed, func(block int64, lists map[string][]byte, n int) {
+		left = slices.DeleteFunc(left, func(form string) bool {
+			f.s.query = single(Word{form})
+			found := f.match(block, lists, n)[n-1] != linkSet{}
+			if found {
+				used = append(used, form)
+			}
+			return found
+		})
+		f.s.query = single(left) // the next blocks are read for these
+	})
+	return slices.DeleteFunc(slices.Clone(forms), func(form string) bool { return !slices.Contains(used, form) }), err
+}
