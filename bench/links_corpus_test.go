@@ -14,7 +14,7 @@ type corpus struct {
 	zipf  *rand.Zipf
 	words []string
 	tags  []string
-	all   []links.New
+	first []links.New // the first links of a database
 }
 
 func newCorpus() *corpus {
@@ -54,7 +54,7 @@ func (c *corpus) part() string { w := c.word(); return w[1:max(4, len(w)-1)] }
 
 // mixed returns a search for two words, a tag and a host.
 func (c *corpus) mixed() string {
-	l := c.all[c.rnd.IntN(len(c.all))]
+	l := c.first[c.rnd.IntN(len(c.first))]
 	title := strings.Fields(l.Title)
 	return title[0] + " " + title[3] + " tag:" + l.Tags[1] + " url:example.com"
 }
@@ -64,6 +64,15 @@ func (c *corpus) misspelled() string {
 	i := 1 + c.rnd.IntN(len(w)-2)
 	w[i], w[i+1] = w[i+1], w[i]
 	return string(w) + "x"
+}
+
+// links returns n links with the numbers from first on.
+func (c *corpus) links(first, n int) []links.New {
+	out := make([]links.New, n)
+	for i := range out {
+		out[i] = c.link(first + i)
+	}
+	return out
 }
 
 func (c *corpus) link(i int) links.New {

@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	overviewLinks   = 100_000
 	overviewTargets = 1_000
 	overviewJobs    = 10_000
 	overviewShort   = 100_000
@@ -45,14 +46,14 @@ func overviewFigures(t *testing.T, engine, store string) {
 	s := e2e.Start(t, "DATABASE_URL="+store, "CRAWLER_POLL_INTERVAL=1h", "LINK_CHECK_INTERVAL=720h")
 	defer s.Stop()
 	untilReady(t, s)
-	table("%d links, %d targets, %d crawl jobs, %d short links, %d crawled pages, %s", figureLinks, overviewTargets, overviewJobs, overviewShort, overviewPages, engine)
+	table("%d links, %d targets, %d crawl jobs, %d short links, %d crawled pages, %s", overviewLinks, overviewTargets, overviewJobs, overviewShort, overviewPages, engine)
 	measurePath(t, s, "page /", "≤ 50 ms", "/")
 	for _, q := range []struct {
 		name  string
 		query func() string
 	}{
 		{"a word", c.word}, {"a part of a word", c.part}, {"one or two characters", c.short}, {"a phrase", c.phrase}, {"a misspelled word", c.misspelled},
-		{"a word in half of the titles", fixed("common")}, {"a word in every URL", fixed("example")}, {"a URL", func() string { return c.all[c.rnd.IntN(figureLinks)].URL }},
+		{"a word in half of the titles", fixed("common")}, {"a word in every URL", fixed("example")}, {"a URL", func() string { return c.first[c.rnd.IntN(overviewLinks)].URL }},
 		{"a word of crawled pages", fixed(vocabulary[20])}, {"the key of an old short link", fixed("s0000017")}, {"nothing matches", fixed("qqqqqq")},
 	} {
 		measure(t, "/search: "+q.name, "", func() string { return s.URL + "/search?q=" + url.QueryEscape(q.query()) })
@@ -66,11 +67,8 @@ func (c *corpus) fillAll(t *testing.T, store string) {
 	t.Helper()
 	db, closeDB := e2e.OpenDatabase(t, store)
 	defer closeDB()
-	c.all = make([]links.New, figureLinks)
-	for i := range c.all {
-		c.all[i] = c.link(i)
-	}
-	if n, err := links.NewStore(db, nil, nil, links.Options{CheckInterval: 30 * models.Day}).Import(t.Context(), c.all); err != nil || n != figureLinks {
+	c.first = c.links(0, overviewLinks)
+	if n, err := links.NewStore(db, nil, nil, links.Options{CheckInterval: 30 * models.Day}).Import(t.Context(), c.first); err != nil || n != overviewLinks {
 		t.Fatalf("got %d links stored, %v", n, err)
 	}
 	watched := targets.NewStore(db, time.Now, targets.Options{CheckInterval: time.Hour, Retention: models.Day})
