@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"linkwatch/models"
 )
 
@@ -17,19 +19,25 @@ var counted = []struct{ table, block, privateTo, state string }{
 // schema, or that does not respond any more, is not checked.
 func checkRowCounts(t testing.TB, db *models.DB) {
 	t.Helper()
-	tx := db.Read(context.Background())
-	for _, c := range counted {
-		var wrong []struct {
-			Block            int64
-			PrivateTo, State string
-			N                int
+	// In a transaction, because AfterRead observes the others.
+	_ = db.Write(context.Background(), func(tx *gorm.DB) error {
+		for _, c := range counted {
+			var wrong []struct {
+				Block            int64
+				PrivateTo, State string
+				N                int
+			}
+			err := tx.Raw(`SELECT block, private_to, state, CAST(sum(n) AS BIGINT) AS n FROM (
+					SELECT block, private_to, state, n FROM row_counts WHERE counted = ?
+					UNION ALL SELECT `+c.block+`, `+c.privateTo+`, `+c.state+`, -1 FROM `+c.table+`) AS both_sides
+				GROUP BY block, private_to, state HAVING sum(n) <> 0`, c.table).Scan(&wrong).Error
+			if err != nil {
+				return err
+			}
+			if len(wrong) > 0 {
+				t.Errorf("row_counts differs from the rows of %s: %+v", c.table, wrong)
+			}
 		}
-		err := tx.Raw(`SELECT block, private_to, state, CAST(sum(n) AS BIGINT) AS n FROM (
-				SELECT block, private_to, state, n FROM row_counts WHERE counted = ?
-				UNION ALL SELECT `+c.block+`, `+c.privateTo+`, `+c.state+`, -1 FROM `+c.table+`) AS both_sides
-			GROUP BY block, private_to, state HAVING sum(n) <> 0`, c.table).Scan(&wrong).Error
-		if err == nil && len(wrong) > 0 {
-			t.Errorf("row_counts differs from the rows of %s: %+v", c.table, wrong)
-		}
-	}
+		return nil
+	})
 }
