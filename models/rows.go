@@ -8,18 +8,19 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/ncruces/go-sqlite3"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
 
 // Rows is a batch of rows that a statement reads as a table, so that writing a batch takes one statement per table
-// (ADR 18). The batch is a single JSON argument: both engines can read it, and its size is not limited like the
-// number of arguments.
+// (ADR 18). The batch is a single argument, so its size is not limited like the number of arguments: a JSON array
+// on PostgreSQL, and on SQLite a pointer that the table function of rows_sqlite.go reads.
 type Rows struct {
 	columns []column
-	json    []byte
-	n       int
+	values  []any // of one row after the other: nil, int64, string, bool or []byte
 }
 
 type column struct{ name, kind string }
@@ -45,72 +46,104 @@ func RowsOf[T any](column string, values []T) *Rows {
 }
 
 // Len returns the number of rows.
-func (r *Rows) Len() int { return r.n }
+func (r *Rows) Len() int { return len(r.values) / len(r.columns) }
 
 // Add adds a row with a value for each column. A value is a string, a bool, an integer, a []byte, nil for NULL, or
-// a driver.Valuer of one of these. Add panics for any other value and for a wrong number of values.
+// a driver.Valuer of one of these. Add panics for any other value and for a wrong number of values. A []byte must
+// not change until the statement has run.
 func (r *Rows) Add(values ...any) {
 	if len(values) != len(r.columns) {
 		panic(fmt.Sprintf("models: a row of %d values for %d columns", len(values), len(r.columns)))
 	}
-	if r.n > 0 {
-		r.json = append(r.json, ',')
+	for _, v := range values {
+		r.values = append(r.values, plainValue(v))
 	}
-	r.n++
-	if len(values) == 1 { // the engines read a flat list in half the time
-		r.json = appendValue(r.json, values[0])
-		return
-	}
-	r.json = append(r.json, '[')
-	for i, v := range values {
-		if i > 0 {
-			r.json = append(r.json, ',')
-		}
-		r.json = appendValue(r.json, v)
-	}
-	r.json = append(r.json, ']')
 }
 
-func appendValue(to []byte, value any) []byte {
+// plainValue returns a value as one of the types of Rows.values.
+func plainValue(value any) any {
 	switch v := value.(type) {
-	case nil:
-		return append(to, "null"...)
+	case nil, int64, bool:
+		return v
 	case string:
-		return appendString(to, v)
-	case bool:
-		return strconv.AppendBool(to, v)
+		return plainText(v)
 	case int:
-		return strconv.AppendInt(to, int64(v), 10)
-	case int64:
-		return strconv.AppendInt(to, v, 10)
+		return int64(v)
 	case []byte:
-		return append(hex.AppendEncode(append(to, '"'), v), '"')
+		if v == nil { // not NULL
+			return []byte{}
+		}
+		return v
 	case driver.Valuer:
 		plain, err := v.Value()
 		if err != nil {
 			panic(fmt.Sprintf("models: the value of a %T: %v", value, err))
 		}
-		return appendValue(to, plain)
+		return plainValue(plain)
 	}
 	switch v := reflect.ValueOf(value); v.Kind() { // a named type, such as a status
 	case reflect.String:
-		return appendString(to, v.String())
+		return plainText(v.String())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return strconv.AppendInt(to, v.Int(), 10)
+		return v.Int()
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return appendValue(to, v.Bytes())
+			return plainValue(v.Bytes())
 		}
 	}
 	panic(fmt.Sprintf("models: a row cannot hold a %T", value))
 }
 
-// appendString appends a JSON string without NUL, which PostgreSQL cannot store.
+// plainText returns text that both engines can store: UTF-8 without NUL.
+func plainText(s string) string {
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "")
+	}
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	return s
+}
+
+// appendJSON appends the rows as a JSON array, with an array for each row. The engine reads a flat list in half the
+// time, so rows of one column are one.
+func (r *Rows) appendJSON(to []byte) []byte {
+	width := len(r.columns)
+	to = append(to, '[')
+	for i, v := range r.values {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		if width > 1 && i%width == 0 {
+			to = append(to, '[')
+		}
+		to = appendValue(to, v)
+		if width > 1 && i%width == width-1 {
+			to = append(to, ']')
+		}
+	}
+	return append(to, ']')
+}
+
+func appendValue(to []byte, value any) []byte {
+	switch v := value.(type) {
+	case string:
+		return appendString(to, v)
+	case bool:
+		return strconv.AppendBool(to, v)
+	case int64:
+		return strconv.AppendInt(to, v, 10)
+	case []byte:
+		return append(hex.AppendEncode(append(to, '"'), v), '"')
+	}
+	return append(to, "null"...)
+}
+
 func appendString(to []byte, s string) []byte {
 	if isPlain(s) {
 		return append(append(append(to, '"'), s...), '"')
 	}
-	quoted, err := json.Marshal(strings.ReplaceAll(s, "\x00", ""))
+	quoted, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a string can always be encoded
 	}
@@ -130,7 +163,7 @@ func isPlain(s string) bool {
 // Exec runs a statement in which {rows} is replaced by a subquery of the rows. args are the other arguments of the
 // statement. It does nothing if there are no rows.
 func (r *Rows) Exec(tx *gorm.DB, sql string, args ...any) *gorm.DB {
-	if r.n == 0 {
+	if len(r.values) == 0 {
 		return tx.Session(&gorm.Session{})
 	}
 	return r.with(tx, sql, args, tx.Exec)
@@ -149,11 +182,18 @@ func (r *Rows) with(tx *gorm.DB, sql string, args []any, run func(string, ...any
 	}
 	at := strings.Count(before, "?")
 	all := make([]any, 0, len(args)+1)
-	all = append(append(append(all, args[:at]...), "["+string(r.json)+"]"), args[at:]...)
+	all = append(append(append(all, args[:at]...), r.argument(tx.Name())), args[at:]...)
 	return run(before+r.table(tx.Name())+after, all...)
 }
 
-// table returns the subquery that reads the JSON.
+func (r *Rows) argument(engine string) any {
+	if engine == SQLite {
+		return sqlite3.Pointer(r)
+	}
+	return string(r.appendJSON(nil))
+}
+
+// table returns the subquery that reads the argument.
 func (r *Rows) table(engine string) string {
 	var b strings.Builder
 	b.WriteString("(SELECT ")
@@ -167,9 +207,8 @@ func (r *Rows) table(engine string) string {
 			value += "->>" + strconv.Itoa(i)
 		}
 		switch {
-		case engine == SQLite && c.kind == "bytes":
-			value = "unhex(" + value + ")"
-		case engine == SQLite: // JSON values have the right type
+		case engine == SQLite:
+			value = "c" + strconv.Itoa(i)
 		case c.kind == "bytes":
 			value = "decode(" + value + ", 'hex')"
 		default:
@@ -179,7 +218,7 @@ func (r *Rows) table(engine string) string {
 	}
 	switch {
 	case engine == SQLite:
-		b.WriteString(" FROM jsonb_each(?))")
+		b.WriteString(" FROM " + rowsFunction + "(?))")
 	case plain:
 		b.WriteString(" FROM jsonb_array_elements_text(CAST(? AS jsonb)))")
 	default:

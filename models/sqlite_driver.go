@@ -13,7 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
-// openPool opens an SQLite database by its URI. Its connections have FTS5. A statement that its context ended
+// openPool opens an SQLite database by its URI. Its connections have FTS5 and rowsFunction. A statement that its context ended
 // returns the context's error; the driver alone reports only "interrupted" or "busy".
 func openPool(uri string) (*sql.DB, error) {
 	c, err := (&sqlitedriver.SQLite{}).OpenConnector(uri)
@@ -38,7 +38,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, ended(ctx, err)
 	}
 	conn := &sqliteConn{opened.(driverConn), map[string]driverStmt{}}
-	if err := fts5.Register(conn.Raw()); err != nil {
+	if err := errors.Join(fts5.Register(conn.Raw()), registerRows(conn.Raw())); err != nil {
 		return nil, errors.Join(ended(ctx, err), conn.Close())
 	}
 	return conn, nil
@@ -55,6 +55,7 @@ func ended(ctx context.Context, err error) error {
 type driverConn interface {
 	sqlitedriver.Conn
 	driver.ExecerContext
+	driver.NamedValueChecker // accepts pointers such as that of Rows
 }
 
 type sqliteConn struct {
