@@ -194,18 +194,15 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 
 // run makes the requests of an exchange, starting with u.
 func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
-	page := c.pages.Get().(*colly.Collector)
-	page.Context = httptrace.WithClientTrace(context.WithValue(x.ctx, exchangeKey{}, x), &httptrace.ClientTrace{GotConn: x.gotConn})
-	defer func() {
-		page.Context = nil // it refers to the exchange and its body
-		c.pages.Put(page)
-	}()
+	ctx := httptrace.WithClientTrace(context.WithValue(x.ctx, exchangeKey{}, x), &httptrace.ClientTrace{GotConn: x.gotConn})
+	send, done := c.sender(ctx, x)
+	defer done()
 
 	start := time.Now()
-	res, header := &Response{}, x.Request.header(c.header)
+	res := &Response{}
 	for {
 		x.sent, x.url, x.next = false, u, nil
-		if err := page.Request(x.Method, href(u), nil, nil, header); err != nil {
+		if err := send(u); err != nil {
 			if !x.sent { // Colly's URL parser is stricter
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
 			}
@@ -240,4 +237,21 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	res.Body, cut = toUTF8(x.reader.kept, x.header.Get("Content-Type"), res.Truncated, x.MaxBytes)
 	res.Truncated = res.Truncated || cut
 	return res, nil
+}
+
+// sender returns a function that makes the request of one hop and reads its body, and one to call afterward. Colly makes
+// the requests, except those whose body is discarded: checks are many, and Colly would double their CPU time.
+func (c *Client) sender(ctx context.Context, x *exchange) (send func(*url.URL) error, done func()) {
+	header := x.Request.header(c.header)
+	if x.Discard {
+		return func(u *url.URL) error {
+			return c.transport.get((&http.Request{Method: x.Method, URL: u, Host: u.Host, Header: header}).WithContext(ctx), x)
+		}, func() {}
+	}
+	page := c.pages.Get().(*colly.Collector)
+	page.Context = ctx
+	return func(u *url.URL) error { return page.Request(x.Method, href(u), nil, nil, header) }, func() {
+		page.Context = nil // it refers to the exchange and its body
+		c.pages.Put(page)
+	}
 }

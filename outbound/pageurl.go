@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -141,8 +142,7 @@ func plainPath(p string) bool {
 	return true
 }
 
-// plainHost reports whether a host is an ASCII domain name without IDNA labels (with --). IP addresses do not count: their
-// last label starts with a digit.
+// plainHost reports whether a host is an ASCII domain name without IDNA labels (with --), or an IPv4 address in normal form.
 func plainHost(h string) bool {
 	if len(h) == 0 || len(h) > 253 {
 		return false
@@ -164,7 +164,11 @@ func plainHost(h string) bool {
 			return false
 		}
 	}
-	return begin < len(h) && len(h)-begin <= 63 && h[begin] >= 'a'
+	if begin < len(h) && len(h)-begin <= 63 && h[begin] >= 'a' {
+		return true
+	}
+	_, err := netip.ParseAddr(h) // accepts no short forms
+	return err == nil
 }
 
 // plainPort reports whether a port has no leading zeros and is in range.

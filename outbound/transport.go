@@ -65,6 +65,30 @@ func newTransport(o Options) *transport {
 // RoundTrip makes one hop of the exchange found in the request's context.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := req.Context().Value(exchangeKey{}).(*exchange)
+	resp, err := t.hop(req, x)
+	if err != nil {
+		return nil, err
+	}
+	// With Location, Content-Type and Content-Encoding, http.Client and Colly would redirect, convert and decompress again.
+	out := *resp
+	out.Header, out.Body, out.Uncompressed, out.Request = http.Header{}, x.reader, true, req
+	return &out, nil
+}
+
+// get makes one hop of an exchange and reads its body.
+func (t *transport) get(req *http.Request, x *exchange) error {
+	if _, err := t.hop(req, x); err != nil {
+		return err
+	}
+	defer x.reader.Close() //nolint:errcheck // the body was read
+	if _, err := x.reader.Read(nil); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// hop sends the request of one hop of an exchange. x.reader is then the body of the response.
+func (t *transport) hop(req *http.Request, x *exchange) (*http.Response, error) {
 	x.sent = true
 	x.releaseConn()
 	x.dials.Store(0)
@@ -111,10 +135,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x.Discard && x.reader.stream == nil && resp.ContentLength > min(x.MaxBytes, PageLimit) && req.Method != http.MethodHead {
 		x.reader.done, x.reader.truncated = true, true
 	}
-	// With Location, Content-Type and Content-Encoding, http.Client and Colly would redirect, convert and decompress again.
-	out := *resp
-	out.Header, out.Body, out.Uncompressed, out.Request = http.Header{}, x.reader, true, req
-	return &out, nil
+	return resp, nil
 }
 
 // redirect returns the URL of a redirect to follow, nil if resp is final, or an error if the redirect is not allowed.

@@ -30,6 +30,10 @@ func parseURL(raw string) (*url.URL, bool) {
 	if len(raw) > urlLimit {
 		return nil, false
 	}
+	if plain := (&resolver{}).plain(raw); plain != "" {
+		u, err := url.Parse(plain)
+		return u, err == nil
+	}
 	u, err := resolveURL(nil, raw)
 	return u, err == nil
 }
