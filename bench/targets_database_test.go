@@ -55,10 +55,10 @@ func fillTargets(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	insert, err := tx.Prepare(`INSERT INTO targets (id, url, canonical_url, host, name, search_text, interval_seconds, expect_status, expect_keyword,
-		expect_absent, expect_latency_ms, paused, created_at, updated_at, due_at, next_check_at, state, state_since, last_checked_at,
+		expect_absent, expect_latency_ms, paused, created_at, updated_at, state, state_since, last_checked_at,
 		last_status_code, last_latency_ms, last_error, failures, recent_checks, hour_bucket_start, hour_checks, hour_up_us, hour_down_us, hour_latency,
 		day_bucket_start, day_checks, day_up_us, day_down_us, day_latency)
-		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, 0, 0, x'0801', NULL, 0, 0, 0, x'')`)
+		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, 'up', ?4, ?4, 200, 12, '', 0, ?5, ?4, 1, 0, 0, x'0801', NULL, 0, 0, 0, x'')`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,12 +69,16 @@ func fillTargets(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	for i := range storedTargets {
-		host := fmt.Sprintf("host-%d.example", i%figureTargets)
+		host := fmt.Sprintf("host-%d.example", i%5000)
 		_, err := insert.Exec(models.NewID(models.KindTarget), fmt.Sprintf("https://%s/page-%d", host, i), host,
-			checked.UnixMicro(), checked.Add(24*time.Hour).UnixMicro()+int64(i), recentChecks)
+			checked.UnixMicro(), recentChecks)
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	_, err = tx.Exec("INSERT INTO target_schedule (target_seq, due_at, next_check_at) SELECT seq, last_checked_at + 86400000000 + seq, last_checked_at + 86400000000 + seq FROM targets")
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func (g *gate) count(of map[string]int) (n int) {
 }
 
 const (
-	claimedTargets = `SELECT canonical_url FROM targets WHERE claimed_by IS NOT NULL UNION ALL SELECT id FROM instances`
+	claimedTargets = `SELECT canonical_url FROM targets JOIN target_schedule ON target_seq = seq WHERE claimed_by IS NOT NULL UNION ALL SELECT id FROM instances`
 	checkedTargets = `SELECT canonical_url FROM targets JOIN check_results ON target_seq = seq`
 )
 

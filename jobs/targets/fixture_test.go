@@ -133,7 +133,7 @@ func (w world) recorded(n int) []targets.Result {
 func (w world) free() {
 	w.Helper()
 	var claimed int64
-	w.must(w.db.Read(w.Context()).Model(&targets.Target{}).Where("claimed_by IS NOT NULL").Count(&claimed).Error)
+	w.must(w.db.Read(w.Context()).Table("target_schedule").Where("claimed_by IS NOT NULL").Count(&claimed).Error)
 	if claimed > 0 {
 		w.Errorf("%d targets are claimed", claimed)
 	}

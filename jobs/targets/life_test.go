@@ -114,7 +114,7 @@ func TestNoThunderingHerdAtStart(t *testing.T) {
 		w.start(8, outbound.Options{})
 		due := func(before models.Time) (n int) {
 			var count int64
-			w.must(w.db.Read(w.Context()).Model(&targets.Target{}).Where("next_check_at <= ?", before).Count(&count).Error)
+			w.must(w.db.Read(w.Context()).Table("target_schedule").Where("next_check_at <= ?", before).Count(&count).Error)
 			return int(count)
 		}
 		modelstest.Eventually(w, "they are spread", func() bool { return due(w.Now()) <= 1 })
@@ -208,7 +208,7 @@ func TestChecksGoOnAfterAnError(t *testing.T) {
 		w.again(id)
 		modelstest.Eventually(w, "it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
 		// Like a claim whose commit was not confirmed.
-		modelstest.Exec(w, w.db, "UPDATE targets SET claimed_by = (SELECT id FROM elsewhere)")
+		modelstest.Exec(w, w.db, "UPDATE target_schedule SET claimed_by = (SELECT id FROM elsewhere)")
 		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO instances")
 		w.recorded(2)
 		w.free()

@@ -17,10 +17,9 @@ import (
 // "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent",
 // "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
-	var id string
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if n.IdempotencyKey == "" {
-			id, created, err = s.add(tx, n)
+			t, created, err = s.add(tx, n)
 			return err
 		}
 		known, err := s.keys.Claim(tx, n.IdempotencyKey)
@@ -29,23 +28,26 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 		}
 		if known != "" {
 			if _, err = lock(tx, known, false); models.CodeOf(err) != models.CodeNotFound {
-				id, created = known, false
+				t, created = Target{ID: known}, false
 				return err
 			} // it was deleted, so the key can be used again
 		}
-		if id, created, err = s.add(tx, n); err != nil {
+		if t, created, err = s.add(tx, n); err != nil {
 			return err
 		}
-		return s.keys.Save(tx, n.IdempotencyKey, id)
+		return s.keys.Save(tx, n.IdempotencyKey, t.ID)
 	})
 	if err != nil {
 		return Target{}, false, err
 	}
-	if created {
-		s.wake()
+	if !created {
+		t, err = s.Get(ctx, t.ID)
+		return t, false, err
 	}
-	t, err = s.Get(ctx, id)
-	return t, created, err
+	s.wake()
+	t = t.due(t.CreatedAt)
+	t.setUptime(make([]Share, len(Windows)), t.CreatedAt)
+	return t, true, nil
 }
 
 // draft returns the validated row of a new target of the actor.
@@ -59,16 +61,17 @@ func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
 		ID: models.NewID(models.KindTarget), URL: u.Given, CanonicalURL: u.Canonical, Host: u.Host,
 		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect,
-		CreatedAt: now, UpdatedAt: now, DueAt: now, NextCheckAt: now, State: Pending, StateSince: now,
+		CreatedAt: now, UpdatedAt: now, State: Pending, StateSince: now,
 	}
 	return t, t.validate()
 }
 
-func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
-	t, err := s.draft(tx.Statement.Context, n)
-	if err != nil {
-		return "", false, err
+// add returns the new target, or only the id of the existing one.
+func (s *Store) add(tx *gorm.DB, n New) (t Target, created bool, err error) {
+	if t, err = s.draft(tx.Statement.Context, n); err != nil {
+		return t, false, err
 	}
+	var id string
 	find := func() error {
 		if err := byURL(tx, t.CanonicalURL).Pluck("id", &id).Error; err != nil {
 			return fmt.Errorf("find target by URL: %w", err)
@@ -76,22 +79,25 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 		return nil
 	}
 	if err := find(); err != nil || id != "" {
-		return id, false, err
+		return Target{ID: id}, false, err
 	}
 	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&t)
 	if res.Error != nil {
-		return "", false, fmt.Errorf("store target: %w", res.Error)
+		return t, false, fmt.Errorf("store target: %w", res.Error)
 	}
 	if res.RowsAffected > 0 {
-		return t.ID, true, audit.Add(tx, t.CreatedAt, audit.Change{Action: "target.add", Subject: t.auditSubject(), After: t.auditValues()})
+		if err := scheduleNew(tx, []string{t.ID}); err != nil {
+			return t, false, err
+		}
+		return t, true, audit.Add(tx, t.CreatedAt, audit.Change{Action: "target.add", Subject: t.auditSubject(), After: t.auditValues()})
 	}
 	if err := find(); err != nil { // another request added it first
-		return "", false, err
+		return t, false, err
 	}
 	if id == "" {
-		return "", false, models.Conflict("The target is being deleted. Try again.")
+		return t, false, models.Conflict("The target is being deleted. Try again.")
 	}
-	return id, false, nil
+	return Target{ID: id}, false, nil
 }
 
 // validate checks what the owner set and converts it to its stored form.

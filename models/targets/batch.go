@@ -84,6 +84,9 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 		if err := ids.Raw(tx, "SELECT t.id FROM {rows} AS r CROSS JOIN targets AS t WHERE t.id = r.id").Scan(&stored).Error; err != nil {
 			return err
 		}
+		if err := scheduleNew(tx, stored); err != nil {
+			return err
+		}
 		added = len(stored)
 		return auditAdded(tx, s.clock.Now(), rows, stored)
 	})

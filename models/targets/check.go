@@ -36,11 +36,12 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 			return &models.Error{Code: models.CodeConflict, RetryAfter: wait, Detail: fmt.Sprintf(
 				"The host of this target is rate limiting requests (429). Try again in %s.", wait.Round(time.Second))}
 		}
-		changes := map[string]any{"next_check_at": now}
+		requested := t
+		requested.NextCheckAt = now
 		if t.DueAt.After(now.Time) { // otherwise it is overdue and keeps its place in the queue
-			changes["due_at"] = now
+			requested.DueAt = now
 		}
-		if err := update(tx, t, changes); err != nil {
+		if err := reschedule(tx, requested); err != nil {
 			return err
 		}
 		return audit.Add(tx, now, audit.Change{Action: "target.check", Subject: t.auditSubject()})

@@ -23,7 +23,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 		now := s.clock.Now()
 		changes := map[string]any{"deleted_at": now}
-		if err := s.unschedule(tx, t, changes); err != nil {
+		if err := s.stopChecks(tx, t, changes); err != nil {
 			return err
 		}
 		if err := update(tx, t, changes); err != nil {
@@ -47,7 +47,9 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 		}
 		changes := map[string]any{"deleted_at": nil}
 		if !t.Paused {
-			schedule(t, changes, now)
+			if err := reschedule(tx, t.due(now)); err != nil {
+				return err
+			}
 		}
 		err = update(tx, t, changes)
 		if errors.Is(err, gorm.ErrDuplicatedKey) {

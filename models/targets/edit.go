@@ -52,14 +52,13 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		if checksChanged || shared || t.Name != before.Name {
 			changes["updated_at"] = now
 		}
-		if shared { // a running check would record events with the old visibility
-			changes["claimed_by"] = nil
-		}
 		switch {
 		case t.Paused && !before.Paused:
-			err = s.unschedule(tx, t, changes)
+			err = s.stopChecks(tx, t, changes)
 		case checksChanged && !t.Paused:
-			schedule(t, changes, now)
+			err = reschedule(tx, t.due(now))
+		case shared: // a running check would record events with the old visibility
+			err = reschedule(tx, t.unclaimed())
 		}
 		if err != nil {
 			return err
@@ -89,19 +88,12 @@ func errURLTaken(t Target) error {
 	return models.Conflict("A shared target already has this URL. Delete one of them first.")
 }
 
-// schedule makes a target due now, or when the rate limit of its host ends. It removes
-// the claim, so that the result of a running check with the old settings is dropped.
-func schedule(t Target, changes map[string]any, now models.Time) {
-	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, nil
-	if t.Throttled(now) {
-		changes["next_check_at"] = t.PostponedUntil
-	}
-}
-
-// unschedule removes a target from the schedule, ends its outage and resets its state.
-func (s *Store) unschedule(tx *gorm.DB, t Target, changes map[string]any) error {
+// stopChecks removes a target from the schedule, ends its outage and resets its state.
+func (s *Store) stopChecks(tx *gorm.DB, t Target, changes map[string]any) error {
 	now := s.clock.Now()
-	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, nil
+	if err := reschedule(tx, t.unscheduled()); err != nil {
+		return err
+	}
 	changes["state"], changes["state_since"], changes["failures"] = Pending, now, 0
 	ended := t.accrue(now)
 	changes["known_until"] = nil

@@ -129,6 +129,9 @@ const (
 // slow reports whether the last successful checks were slow, compared with the lower
 // quartile of those before. A target that is usually slow is therefore not reported.
 func (b RecentChecks) slow() bool {
+	if !b.endsSlow() {
+		return false
+	}
 	var up []int
 	for _, c := range b {
 		if c.Outcome == UpOutcome {
@@ -141,6 +144,21 @@ func (b RecentChecks) slow() bool {
 	last, before := up[len(up)-slowChecks:], up[:len(up)-slowChecks]
 	slices.Sort(before)
 	return slices.Min(last) >= max(minSlowMS, slowFactor*before[len(before)/4])
+}
+
+// endsSlow reports whether the last successful checks took at least minSlowMS.
+func (b RecentChecks) endsSlow() bool {
+	n := 0
+	for i := len(b) - 1; i >= 0 && n < slowChecks; i-- {
+		if b[i].Outcome != UpOutcome {
+			continue
+		}
+		if b[i].LatencyMS < minSlowMS {
+			return false
+		}
+		n++
+	}
+	return n == slowChecks
 }
 
 // closeEvents closes all alerts of a target that is paused or deleted.

@@ -107,6 +107,9 @@ func parseStatusCode(s string) (int, bool) {
 
 // allowsStatus reports whether a status counts as up.
 func (e Expect) allowsStatus(status int) bool {
+	if e.Status == "" { // DefaultStatuses, as in most targets
+		return status >= 200 && status <= 399
+	}
 	ranges, err := parseStatuses("", e.Statuses())
 	if err != nil { // impossible: stored values are valid
 		return false

@@ -93,20 +93,25 @@ func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 	if err != nil {
 		return err
 	}
-	for i, t := range ts {
-		rest := t.unstored(now)
-		ts[i].AsOf, ts[i].Uptime = now, make(map[Range]Share, len(Windows))
-		var days Share
-		for j, r := range Windows {
-			share, parts := stored[t.Seq][j], rest.hours
-			if r != Last24h {
-				days = days.plus(share)
-				share, parts = days, rest.days
-			}
-			ts[i].Uptime[r] = share.plus(sinceStart(parts, r.From(now)))
-		}
+	for i := range ts {
+		ts[i].setUptime(stored[ts[i].Seq], now)
 	}
 	return nil
+}
+
+// setUptime sets the Uptime of a target from the result of loadShares.
+func (t *Target) setUptime(stored []Share, now models.Time) {
+	rest := t.unstored(now)
+	t.AsOf, t.Uptime = now, make(map[Range]Share, len(Windows))
+	var days Share
+	for i, r := range Windows {
+		share, parts := stored[i], rest.hours
+		if r != Last24h {
+			days = days.plus(share)
+			share, parts = days, rest.days
+		}
+		t.Uptime[r] = share.plus(sinceStart(parts, r.From(now)))
+	}
 }
 
 // sinceStart sums the roll-ups that start at from or later.

@@ -101,6 +101,35 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
+// A batch of results is joined with the schedules by target. By claim, which is the same
+// for all, it would take quadratic time. PostgreSQL does not know that if its statistics
+// are from a time when nothing was claimed.
+func TestResultsAreNotJoinedByClaim(t *testing.T) {
+	each(t, func(f fixture) {
+		if f.db.Engine != models.Postgres {
+			return
+		}
+		f.addMany(500)
+		modelstest.Exec(f, f.db, "ANALYZE target_schedule")
+		var done []targets.Checked
+		for _, c := range f.claim() {
+			r := up(1)
+			r.CheckedAt = f.Now()
+			done = append(done, targets.Checked{Target: c, Result: r})
+		}
+		for _, s := range modelstest.Sent(f, f.db, func() error { return f.Record(f.Context(), done...) }) {
+			if !strings.HasPrefix(s.SQL, "UPDATE target_schedule") {
+				continue
+			}
+			var plan []map[string]any
+			f.must(f.db.Read(f.Context()).Raw("EXPLAIN "+s.SQL, s.Vars...).Scan(&plan).Error)
+			if strings.Contains(fmt.Sprint(plan), "Join Filter") { // of the target, after a join by claim
+				f.Errorf("%s\n%v", s.SQL, plan)
+			}
+		}
+	})
+}
+
 // Few checks fail, so a list of failed checks must not scan all others.
 func TestFailedResultsUseTheirIndex(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))

@@ -52,7 +52,7 @@ func (b *RecentChecks) Scan(src any) error {
 	if !ok && src != nil {
 		return fmt.Errorf("recent checks are %T, want bytes", src)
 	}
-	*b = nil
+	*b = make(RecentChecks, 0, min(len(packed)/3, MaxRecentChecks)) // a check has at least three bytes
 	var at int64
 	for len(packed) > 0 {
 		step, n := binary.Varint(packed)

@@ -83,18 +83,24 @@ func (t Target) OverdueSince() models.Time {
 func (t Target) Throttled(now models.Time) bool { return t.PostponedUntil.After(now.Time) }
 
 // Record stores finished checks in one transaction and releases the targets. It writes
-// results, states, roll-ups, outages and events, with one statement per table. It drops
-// checks of targets that were deleted, paused or edited since the claim, or that another
-// instance has claimed.
+// results, states, roll-ups, outages and events, with one statement per table, and one
+// more for the columns of targets that few checks change. It drops checks of targets that
+// were deleted, paused or edited since the claim, or that another instance has claimed.
+// Of several checks of a target it stores the first that is valid.
 func (s *Store) Record(ctx context.Context, done ...Checked) error {
 	if err := s.markMaintenance(ctx, done); err != nil {
 		return fmt.Errorf("record checks: %w", err)
 	}
-	b := newBatch()
-	for _, c := range done {
-		b.add(s, c)
-	}
-	if err := s.db.Write(ctx, func(tx *gorm.DB) error { return b.store(s, tx) }); err != nil {
+	batches := s.batches(done)
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		for _, b := range batches {
+			if err := s.store(tx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("record checks: %w", err)
 	}
 	return nil
@@ -112,81 +118,61 @@ func (s *Store) markMaintenance(ctx context.Context, done []Checked) error {
 	return err
 }
 
-// batch is the changes of finished checks.
-type batch struct {
-	targets *models.Rows
-	checks  []recorded
-}
-
-// recorded is a check and its changes other than the new state of the target.
+// recorded is a check and its changes.
 type recorded struct {
-	result      Result
-	opens, ends bool // an outage
-	rollups     rollups
-	events      []event.Event
+	before, after Target
+	result        Result
+	opens, ends   bool // an outage
+	rollups       rollups
+	events        []event.Event
 }
 
-func newBatch() *batch {
-	return &batch{targets: models.NewRows(`seq bigint, claimed_by text, claimed_due bigint, due_at bigint, next_check_at bigint, postponed_until bigint,
-		state text, state_since bigint, last_checked_at bigint, last_status_code bigint, last_latency_ms bigint, last_error text,
-		failures bigint, tls_expires_at bigint, known_until bigint, recent_checks bytes,
-		hour_bucket_start bigint, hour_checks bigint, hour_known_from bigint, hour_up_us bigint, hour_down_us bigint, hour_latency bytes,
-		day_bucket_start bigint, day_checks bigint, day_known_from bigint, day_up_us bigint, day_down_us bigint, day_latency bytes`)}
+// batches returns checks in batches with one check per target each, usually one batch.
+func (s *Store) batches(done []Checked) (all [][]recorded) {
+	checks := make(map[int64]int, len(done)) // of each target so far
+	for _, c := range done {
+		n := checks[c.Target.Seq]
+		checks[c.Target.Seq]++
+		if n == len(all) {
+			all = append(all, make([]recorded, 0, len(done)))
+		}
+		all[n] = append(all[n], s.evaluate(c))
+	}
+	return all
 }
 
-func (b *batch) add(s *Store, c Checked) {
+// evaluate returns the changes of a check.
+func (s *Store) evaluate(c Checked) recorded {
 	t := c.Target
 	// A check that takes longer than the interval makes the interval longer.
 	c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, max(s.Interval(t), c.Elapsed).Milliseconds()
-	r := recorded{result: c.Result, rollups: t.count(c.Result, c.inMaintenance)}
+	r := recorded{before: c.Target, result: c.Result, rollups: t.count(c.Result, c.inMaintenance)}
 	r.opens, r.ends = t.apply(c.Result)
 	if !c.TLSExpiresAt.IsZero() {
 		t.TLSExpiresAt = c.TLSExpiresAt
 	}
 	r.events = events(c.Target, t, c.Result)
 	s.plan(&t, c)
-	b.checks = append(b.checks, r)
-	b.targets.Add(t.Seq, t.ClaimedBy, c.Target.DueAt, t.DueAt, t.NextCheckAt, t.PostponedUntil,
-		t.State, t.StateSince, t.LastCheckedAt, t.LastStatusCode, t.LastLatencyMS, t.LastError,
-		t.Failures, t.TLSExpiresAt, t.KnownUntil, t.RecentChecks,
-		t.Hour.BucketStart, t.Hour.Checks, t.Hour.KnownFrom, t.Hour.UpUS, t.Hour.DownUS, t.Hour.Latency,
-		t.Day.BucketStart, t.Day.Checks, t.Day.KnownFrom, t.Day.UpUS, t.Day.DownUS, t.Day.Latency)
+	r.after = t
+	return r
 }
 
-// store writes the batch. It skips checks whose claim or due time has changed.
-func (b *batch) store(s *Store, tx *gorm.DB) error {
-	// Of two checks of a target, at most one is stored. Its start time identifies it.
-	var written []struct {
-		Seq           int64
-		LastCheckedAt models.Time
-	}
-	err := b.targets.Raw(tx, `UPDATE targets SET due_at = r.due_at, next_check_at = r.next_check_at, postponed_until = r.postponed_until, claimed_by = NULL,
-			state = r.state, state_since = r.state_since, last_checked_at = r.last_checked_at, last_status_code = r.last_status_code,
-			last_latency_ms = r.last_latency_ms, last_error = r.last_error, failures = r.failures, tls_expires_at = r.tls_expires_at,
-			known_until = r.known_until, recent_checks = r.recent_checks,
-			hour_bucket_start = r.hour_bucket_start, hour_checks = r.hour_checks, hour_known_from = r.hour_known_from,
-			hour_up_us = r.hour_up_us, hour_down_us = r.hour_down_us, hour_latency = r.hour_latency,
-			day_bucket_start = r.day_bucket_start, day_checks = r.day_checks, day_known_from = r.day_known_from,
-			day_up_us = r.day_up_us, day_down_us = r.day_down_us, day_latency = r.day_latency
-		FROM {rows} AS r WHERE targets.seq = r.seq AND targets.claimed_by = r.claimed_by AND targets.due_at = r.claimed_due
-		RETURNING targets.seq, targets.last_checked_at`).Scan(&written).Error
+// store writes a batch. It skips checks whose claim or due time has changed.
+func (s *Store) store(tx *gorm.DB, batch []recorded) error {
+	valid, err := releaseChecked(tx, batch)
 	if err != nil {
 		return err
 	}
-	stored := make(map[int64]models.Time, len(written))
-	for _, w := range written {
-		stored[w.Seq] = w.LastCheckedAt
+	if err := storeStates(tx, valid); err != nil {
+		return err
 	}
 	results := models.NewRows(`target_seq bigint, checked_at bigint, outcome bigint, status_code bigint, latency_ms bigint,
 		attempts bigint, error text, interval_ms bigint`)
 	var opened, ended []Result
 	var hours, days []rollupRow
 	var evts []event.Event
-	for _, c := range b.checks {
+	for _, c := range valid {
 		r := c.result
-		if stored[r.TargetSeq] != r.CheckedAt {
-			continue
-		}
 		results.Add(r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS)
 		hours, days = appendRollups(hours, r.TargetSeq, c.rollups.hours), appendRollups(days, r.TargetSeq, c.rollups.days)
 		evts = append(evts, c.events...)
@@ -214,6 +200,68 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 		return err
 	}
 	return s.storeRollups(tx, hours, days)
+}
+
+// releaseChecked releases the targets of a batch, schedules their next checks, and returns
+// the checks whose claim and due time have not changed.
+func releaseChecked(tx *gorm.DB, batch []recorded) (valid []recorded, err error) {
+	rows := models.NewRows("seq bigint, claimed_by text, claimed_due bigint, due_at bigint, next_check_at bigint, postponed_until bigint")
+	for _, c := range batch {
+		rows.Add(c.before.Seq, c.before.ClaimedBy, c.before.DueAt, c.after.DueAt, c.after.NextCheckAt, c.after.PostponedUntil)
+	}
+	query := rows.Raw(tx, `UPDATE target_schedule SET claimed_by = NULL, due_at = r.due_at, next_check_at = r.next_check_at, postponed_until = r.postponed_until
+		FROM {rows} AS r WHERE target_seq = r.seq AND `+sameClaim+` AND target_schedule.due_at = r.claimed_due
+		RETURNING target_seq`)
+	released := make(map[int64]bool, len(batch))
+	if err := models.Each(query, func(r *models.Row) { released[r.Int64()] = true }); err != nil {
+		return nil, err
+	}
+	for _, c := range batch {
+		if released[c.before.Seq] {
+			valid = append(valid, c)
+		}
+	}
+	return valid, nil
+}
+
+// storeStates stores the new states of targets. Most checks change few columns. Those of
+// the first statement have no index, so that the indexes need not change.
+func storeStates(tx *gorm.DB, valid []recorded) error {
+	usual := models.NewRows(`seq bigint, last_checked_at bigint, last_latency_ms bigint, known_until bigint, recent_checks bytes,
+		hour_checks bigint, hour_up_us bigint, hour_down_us bigint, hour_latency bytes`)
+	rare := models.NewRows(`seq bigint, state text, state_since bigint, last_status_code bigint, last_error text, failures bigint, tls_expires_at bigint,
+		hour_bucket_start bigint, hour_known_from bigint,
+		day_bucket_start bigint, day_checks bigint, day_known_from bigint, day_up_us bigint, day_down_us bigint, day_latency bytes`)
+	for _, c := range valid {
+		t := c.after
+		usual.Add(t.Seq, t.LastCheckedAt, t.LastLatencyMS, t.KnownUntil, t.RecentChecks, t.Hour.Checks, t.Hour.UpUS, t.Hour.DownUS, t.Hour.Latency)
+		if c.isRare() {
+			rare.Add(t.Seq, t.State, t.StateSince, t.LastStatusCode, t.LastError, t.Failures, t.TLSExpiresAt,
+				t.Hour.BucketStart, t.Hour.KnownFrom,
+				t.Day.BucketStart, t.Day.Checks, t.Day.KnownFrom, t.Day.UpUS, t.Day.DownUS, t.Day.Latency)
+		}
+	}
+	err := usual.Exec(tx, `UPDATE targets SET last_checked_at = r.last_checked_at, last_latency_ms = r.last_latency_ms, known_until = r.known_until,
+			recent_checks = r.recent_checks, hour_checks = r.hour_checks, hour_up_us = r.hour_up_us, hour_down_us = r.hour_down_us, hour_latency = r.hour_latency
+		FROM {rows} AS r WHERE targets.seq = r.seq`).Error
+	if err != nil {
+		return err
+	}
+	return rare.Exec(tx, `UPDATE targets SET state = r.state, state_since = r.state_since, last_status_code = r.last_status_code,
+			last_error = r.last_error, failures = r.failures, tls_expires_at = r.tls_expires_at,
+			hour_bucket_start = r.hour_bucket_start, hour_known_from = r.hour_known_from,
+			day_bucket_start = r.day_bucket_start, day_checks = r.day_checks, day_known_from = r.day_known_from,
+			day_up_us = r.day_up_us, day_down_us = r.day_down_us, day_latency = r.day_latency
+		FROM {rows} AS r WHERE targets.seq = r.seq`).Error
+}
+
+// isRare reports whether a check changed one of the rare columns of storeStates. The day
+// changes only when an hour ends.
+func (c recorded) isRare() bool {
+	a, b := c.before, c.after
+	return a.State != b.State || a.StateSince != b.StateSince || a.LastStatusCode != b.LastStatusCode || a.LastError != b.LastError ||
+		a.Failures != b.Failures || a.TLSExpiresAt != b.TLSExpiresAt ||
+		a.Hour.BucketStart != b.Hour.BucketStart || a.Hour.KnownFrom != b.Hour.KnownFrom || a.Day.BucketStart != b.Day.BucketStart
 }
 
 // KeepDays is the retention of daily roll-ups and outages, in days.

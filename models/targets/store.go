@@ -203,27 +203,32 @@ func find(query *gorm.DB) ([]Target, error) {
 	return ts, nil
 }
 
-// load is like find but also sets the Uptime, with one more query for all targets.
+// load is like find but also sets the Schedule and the Uptime, with one more query for each.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := find(query)
 	if err != nil {
 		return nil, err
 	}
-	return ts, s.loadUptime(tx, ts)
+	return ts, errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
 }
 
-// lock loads a target and locks its row. deleted selects deleted targets.
-func lock(tx *gorm.DB, id string, deleted bool) (Target, error) {
+// lock loads a target with its Schedule and locks both rows. deleted selects deleted
+// targets.
+func lock(tx *gorm.DB, id string, deleted bool) (t Target, err error) {
 	if models.CheckID(models.KindTarget, id) != nil {
-		return Target{}, models.NotFound("target")
+		return t, models.NotFound("target")
+	}
+	if t.Schedule, err = lockSchedule(tx, id); err != nil {
+		return t, err
 	}
 	ts, err := find(visible(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
 	if err != nil {
-		return Target{}, err
+		return t, err
 	}
 	if len(ts) == 0 || ts[0].DeletedAt.IsZero() == deleted {
-		return Target{}, models.NotFound("target")
+		return t, models.NotFound("target")
 	}
+	ts[0].Schedule = t.Schedule
 	return ts[0], nil
 }
 

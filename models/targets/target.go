@@ -61,13 +61,7 @@ type Target struct {
 	Owner     string // who added it
 	PrivateTo string // see models.PrivateTo
 
-	// Schedule.
-	DueAt       models.Time // when the next check is due; zero while paused
-	NextCheckAt models.Time // when it can be claimed: DueAt, or later if it was postponed; zero while paused
-	// PostponedUntil is the end of the rate limit of its host, possibly in the past;
-	// zero: none.
-	PostponedUntil models.Time
-	ClaimedBy      lease.ID // the instance that is checking it; "" = none
+	Schedule
 
 	// Results of checks.
 	State          Status      // Pending, Up or Down; see Status
@@ -86,6 +80,16 @@ type Target struct {
 
 	Uptime map[Range]Share `gorm:"-"` // by the ranges in Windows; nil if not loaded
 	AsOf   models.Time     `gorm:"-"` // the end of the ranges of Uptime
+}
+
+// Schedule is when a target is checked, a row of target_schedule. Claim, Get and lists set it.
+type Schedule struct {
+	DueAt       models.Time `gorm:"-"` // when the next check is due; zero while paused
+	NextCheckAt models.Time `gorm:"-"` // when it can be claimed: DueAt, or later if it was postponed; zero while paused
+	// PostponedUntil is the end of the rate limit of its host, possibly in the past;
+	// zero: none.
+	PostponedUntil models.Time `gorm:"-"`
+	ClaimedBy      lease.ID    `gorm:"-"` // the instance that is checking it; "" = none
 }
 
 // Status returns Paused or the state.

@@ -15,7 +15,7 @@ func TestStatusText(t *testing.T) {
 	added := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 	now := added.Add(10 * time.Minute)
 	found := func(state targets.Status, outcomes ...targets.Outcome) targets.Target {
-		t := targets.Target{State: state, StateSince: added, NextCheckAt: now.Add(20 * time.Second)}
+		t := targets.Target{State: state, StateSince: added, Schedule: targets.Schedule{NextCheckAt: now.Add(20 * time.Second)}}
 		for i, o := range outcomes {
 			t.LastCheckedAt = added.Add(time.Duration(i) * time.Minute)
 			t.RecentChecks = append(t.RecentChecks, targets.RecentCheck{At: t.LastCheckedAt, Outcome: o})
