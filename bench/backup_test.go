@@ -21,6 +21,7 @@ import (
 )
 
 const (
+	backupHosts   = 250
 	backupTargets = 500
 	backupResults = 12_000 // of each target, about 1 GB
 	backupAnswer  = 20 * time.Millisecond
@@ -32,13 +33,13 @@ func TestBackupFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("skipped without -figures (task bench)")
 	}
-	hosts := farm(t, 3, figureHosts, func(rw http.ResponseWriter, _ *http.Request) {
+	hosts := farm(t, 3, backupHosts, func(rw http.ResponseWriter, _ *http.Request) {
 		time.Sleep(backupAnswer)
 		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title>") // the client may have disconnected
 	})
 	var urls []string
 	for i := range backupTargets {
-		urls = append(urls, fmt.Sprintf("%s/%d", hosts[i%figureHosts], i))
+		urls = append(urls, fmt.Sprintf("%s/%d", hosts[i%backupHosts], i))
 	}
 	file := targetFile(t, urls, func(db *models.DB, _ *targets.Store, _ *time.Time) { addResults(t, db) })
 	copies := t.TempDir()
