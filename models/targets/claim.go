@@ -1,8 +1,10 @@
 package targets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,7 +30,7 @@ func (s *Store) Claim(ctx context.Context, holder lease.ID, n int) (ts []Target,
 	if err != nil {
 		return nil, models.Time{}, fmt.Errorf("claim targets: %w", err)
 	}
-	slices.SortFunc(ts, func(a, b Target) int { return a.DueAt.Compare(b.DueAt.Time) })
+	slices.SortFunc(ts, func(a, b Target) int { return cmp.Or(a.DueAt.Compare(b.DueAt.Time), cmp.Compare(a.Seq, b.Seq)) })
 	return ts, next, nil
 }
 
@@ -48,10 +50,7 @@ func claim(tx *gorm.DB, holder lease.ID, now models.Time, n int, skipLocked stri
 // claimed returns targets with what a check needs.
 func claimed(tx *gorm.DB, schedules map[int64]Schedule) ([]Target, error) {
 	ts := make([]Target, 0, len(schedules))
-	rows := models.NewRows("seq bigint")
-	for seq := range schedules {
-		rows.Add(seq)
-	}
+	rows := models.RowsOf("seq bigint", slices.Sorted(maps.Keys(schedules))) // nearby rows are read together
 	query := rows.Raw(tx, `SELECT t.seq, t.id, t.url, t.canonical_url, t.host, t.name, t.interval_seconds,
 			t.expect_status, t.expect_keyword, t.expect_absent, t.expect_latency_ms, t.private_to,
 			t.state, t.state_since, t.last_checked_at, t.last_status_code, t.last_latency_ms, t.last_error,
