@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"linkwatch/config"
+	"linkwatch/handlers/middleware"
 )
 
 const (
@@ -97,7 +99,29 @@ func newLogger(cfg config.Config, stdout, w io.Writer) *slog.Logger {
 	if cfg.LogFormatFor(isTerminal(stdout)) == config.LogText {
 		return slog.New(slog.NewTextHandler(w, opts))
 	}
-	return slog.New(slog.NewJSONHandler(w, opts))
+	return slog.New(jsonHandler{slog.NewJSONHandler(w, opts), w})
+}
+
+// jsonHandler is a slog.JSONHandler with a fast path for the lines of requests. It implements middleware.RequestLogger.
+type jsonHandler struct {
+	*slog.JSONHandler
+	out io.Writer // safe for concurrent use
+}
+
+// lineBuffers holds buffers of lines.
+var lineBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// LogRequest writes the line of a request.
+func (h jsonHandler) LogRequest(l middleware.RequestLine) {
+	buffer, _ := lineBuffers.Get().(*[]byte)
+	defer lineBuffers.Put(buffer)
+	line, ok := l.AppendJSON((*buffer)[:0])
+	if !ok {
+		_ = h.Handle(context.Background(), l.Record()) // slog ignores this error too
+		return
+	}
+	_, _ = h.out.Write(line) // as above
+	*buffer = line
 }
 
 func isTerminal(w io.Writer) bool {

@@ -2,13 +2,42 @@ package app
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
+
+	"linkwatch/config"
+	"linkwatch/handlers/middleware"
 )
+
+// TestRequestLines checks that requests with usual and unusual paths are logged alike.
+func TestRequestLines(t *testing.T) {
+	cfg, err := config.Load(env(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/s/abcd", "/s/\u00fc\"\n"} {
+		var fast, slow bytes.Buffer
+		line := middleware.RequestLine{Ended: time.Now(), ID: "abcdefgh", Method: "GET", Path: path, Status: 302, Took: time.Second}
+		h, ok := newLogger(cfg, &fast, &fast).Handler().(middleware.RequestLogger)
+		if !ok {
+			t.Fatal("the logger writes requests as records")
+		}
+		h.LogRequest(line)
+		if err := slog.NewJSONHandler(&slow, nil).Handle(t.Context(), line.Record()); err != nil {
+			t.Fatal(err)
+		}
+		if fast.String() != slow.String() || !json.Valid(fast.Bytes()) {
+			t.Errorf("got %q, want %q", fast.String(), slow.String())
+		}
+	}
+}
 
 // slowWriter blocks until unblock is closed.
 type slowWriter struct {

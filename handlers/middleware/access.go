@@ -112,7 +112,7 @@ var errEnded = NewProblem(CodeUnauthorized, "The credential has changed. Connect
 // watch stores a function that a stream calls every few seconds. It returns an error if the
 // caller no longer has access as the same actor. A session, token, role or account may change
 // while the stream is open.
-func (a *Access) watch(c *gin.Context, route Route, started models.Actor, guarded bool) {
+func (a *Access) watch(c *gin.Context, route *Route, started models.Actor, guarded bool) {
 	if !route.Stream {
 		return
 	}
@@ -194,7 +194,7 @@ func (u caller) actor(c *gin.Context) models.Actor {
 }
 
 // lacks returns why a caller may not use a route; "" = it may.
-func (u caller) lacks(r Route) string {
+func (u caller) lacks(r *Route) string {
 	if u.Role < r.Needs {
 		return fmt.Sprintf("Your role is %s. This action requires the role %s.", u.Role, r.Needs)
 	}

@@ -1,8 +1,11 @@
 package middleware
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +16,22 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+
+	adding sync.Mutex
+	found  atomic.Pointer[map[outcome]series] // copied when one is added
+}
+
+// outcome is what the metrics distinguish.
+type outcome struct {
+	method, route string
+	status        int
+	timed         bool // the duration is observed
+}
+
+// series are the metrics of an outcome. To look them up by their labels takes longer than to count.
+type series struct {
+	requests prometheus.Counter
+	duration prometheus.Observer // nil = none
 }
 
 // NewMetrics registers the metrics.
@@ -30,16 +49,12 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		}),
 	}
 	r.MustRegister(m.requests, m.duration, m.inFlight)
+	m.found.Store(&map[outcome]series{})
 	return m
 }
 
-func (m *Metrics) observe(method, route string, status int, took time.Duration) {
-	route, method = m.count(method, route, status)
-	m.duration.WithLabelValues(route, method).Observe(took.Seconds())
-}
-
-// count counts a request without its duration, and returns the labels of its route and method.
-func (m *Metrics) count(method, route string, status int) (routeLabel, methodLabel string) {
+// observe counts a request and, unless it is a stream, observes its duration.
+func (m *Metrics) observe(method, route string, status int, took time.Duration, stream bool) {
 	if route == "" {
 		route = "unmatched"
 	}
@@ -48,6 +63,27 @@ func (m *Metrics) count(method, route string, status int) (routeLabel, methodLab
 	default:
 		method = "other" // clients can send any method
 	}
-	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	return route, method
+	o := outcome{method, route, status, !stream}
+	s, ok := (*m.found.Load())[o]
+	if !ok {
+		s = m.add(o)
+	}
+	s.requests.Inc()
+	if s.duration != nil {
+		s.duration.Observe(took.Seconds())
+	}
+}
+
+// add finds the metrics of an outcome. There are few outcomes, because clients cannot create routes or statuses.
+func (m *Metrics) add(o outcome) series {
+	m.adding.Lock()
+	defer m.adding.Unlock()
+	s := series{requests: m.requests.WithLabelValues(o.route, o.method, strconv.Itoa(o.status))}
+	if o.timed {
+		s.duration = m.duration.WithLabelValues(o.route, o.method)
+	}
+	found := maps.Clone(*m.found.Load())
+	found[o] = s
+	m.found.Store(&found)
+	return s
 }

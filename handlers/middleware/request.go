@@ -2,8 +2,6 @@ package middleware
 
 import (
 	"context"
-	"encoding/base32"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -19,17 +17,17 @@ const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// identified is the context of a request with its ID. context.WithValue needs two more
-// allocations per request.
+// identified is the context of a request with its ID, which is also the value of its header. One struct instead of
+// context.WithValue and a slice saves three allocations per request.
 type identified struct {
 	context.Context
-	id string
+	id [1]string
 }
 
 // Value implements context.Context.
 func (c *identified) Value(key any) any {
 	if key == (requestIDKey{}) {
-		return &c.id
+		return &c.id[0]
 	}
 	return c.Context.Value(key)
 }
@@ -52,19 +50,23 @@ func Identify(c *gin.Context) {
 	if id == "" || !givenID.MatchString(id) {
 		id = newID()
 	}
-	c.Writer.Header()[requestIDHeader] = []string{id}
-	c.Request = c.Request.WithContext(&identified{c.Request.Context(), id})
+	ctx := &identified{c.Request.Context(), [1]string{id}}
+	c.Writer.Header()[requestIDHeader] = ctx.id[:]
+	c.Request = c.Request.WithContext(ctx)
 }
 
 // newID returns an ID of 26 letters and digits. It is unique, but not secret.
 func newID() string {
-	var b [16]byte
-	binary.NativeEndian.PutUint64(b[:8], rand.Uint64()) //nolint:gosec // not a secret, and crypto/rand takes ten times as long
-	binary.NativeEndian.PutUint64(b[8:], rand.Uint64()) //nolint:gosec // as above
-	return idText.EncodeToString(b[:])
+	var id [26]byte
+	a, b := rand.Uint64(), rand.Uint64() //nolint:gosec // not a secret, and crypto/rand takes ten times as long
+	for i := range len(id) / 2 {
+		id[i], id[i+13] = idAlphabet[a&31], idAlphabet[b&31]
+		a, b = a>>5, b>>5
+	}
+	return string(id[:])
 }
 
-var idText = base32.StdEncoding.WithPadding(base32.NoPadding)
+const idAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 const maxLoggedPath = 200 // bytes
 
@@ -76,6 +78,7 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 	for _, route := range quiet {
 		debugOnly[route] = true
 	}
+	fast, _ := log.Handler().(RequestLogger)
 	return func(c *gin.Context) {
 		start := time.Now()
 		m.inFlight.Inc()
@@ -84,13 +87,8 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 
 		ended := time.Now()
 		took := ended.Sub(start)
-		timing := slog.Int64("took_us", took.Microseconds()) // not a float: floats are slow to write
-		if isStream(c) {
-			timing = slog.Int64("open_ms", took.Milliseconds())
-			m.count(c.Request.Method, c.FullPath(), c.Writer.Status())
-		} else {
-			m.observe(c.Request.Method, c.FullPath(), c.Writer.Status(), took)
-		}
+		stream := isStream(c)
+		m.observe(c.Request.Method, c.FullPath(), c.Writer.Status(), took, stream)
 		level := slog.LevelInfo
 		if debugOnly[c.FullPath()] {
 			level = slog.LevelDebug
@@ -99,15 +97,15 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 		if !log.Enabled(ctx, level) {
 			return
 		}
-		line := slog.NewRecord(ended, level, "request", 0) // 0: no source location, which is slow to look up
-		line.AddAttrs(
-			slog.String("request_id", RequestID(ctx)),
-			slog.String("method", c.Request.Method),
-			slog.String("path", path[:min(len(path), maxLoggedPath)]),
-			slog.Int("status", c.Writer.Status()),
-			slog.Int("bytes", max(0, c.Writer.Size())),
-			timing)
-		_ = log.Handler().Handle(ctx, line) // slog ignores this error too
+		line := RequestLine{
+			Ended: ended, Level: level, ID: RequestID(ctx), Method: c.Request.Method, Path: path[:min(len(path), maxLoggedPath)],
+			Status: c.Writer.Status(), Bytes: max(0, c.Writer.Size()), Took: took, Stream: stream,
+		}
+		if fast != nil {
+			fast.LogRequest(line)
+			return
+		}
+		_ = log.Handler().Handle(ctx, line.Record()) // slog ignores this error too
 	}
 }
 

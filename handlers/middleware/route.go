@@ -61,23 +61,33 @@ type Route struct {
 
 // Table holds the routes of a server by method and path. It is filled before the server starts
 // and safe for concurrent use after that.
-type Table struct{ routes map[string]Route }
+type Table struct{ routes map[methodPath]*Route }
+
+type methodPath struct{ method, path string }
 
 // NewTable returns an empty table.
-func NewTable() *Table { return &Table{map[string]Route{}} }
+func NewTable() *Table { return &Table{map[methodPath]*Route{}} }
 
 // Add adds routes. Each GET route is also added for HEAD.
 func (t *Table) Add(routes ...Route) {
 	for _, r := range routes {
-		t.routes[r.Method+" "+r.Path] = r
+		t.routes[methodPath{r.Method, r.Path}] = &r
 		if r.Method == http.MethodGet {
-			t.routes[http.MethodHead+" "+r.Path] = r
+			t.routes[methodPath{http.MethodHead, r.Path}] = &r
 		}
 	}
 }
 
-// Of returns the route of a request; the zero Route, which refuses all callers, if it is unknown.
-func (t *Table) Of(c *gin.Context) Route { return t.routes[c.Request.Method+" "+c.FullPath()] }
+// closed is the zero Route, which refuses all callers.
+var closed Route
+
+// Of returns the route of a request; the zero Route, which refuses all callers, if it is unknown. It must not be changed.
+func (t *Table) Of(c *gin.Context) *Route {
+	if r := t.routes[methodPath{c.Request.Method, c.FullPath()}]; r != nil {
+		return r
+	}
+	return &closed
+}
 
 // QuickPrefixes returns the path prefixes of the quick routes: "/s/".
 func (t *Table) QuickPrefixes() []string {

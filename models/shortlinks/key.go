@@ -30,6 +30,14 @@ func init() {
 	}
 }
 
+// inKeys holds the bytes of keyAlphabet. Every visit uses it.
+var inKeys = func() (is [256]bool) {
+	for i := range len(keyAlphabet) {
+		is[keyAlphabet[i]] = true
+	}
+	return is
+}()
+
 // Reserve reserves words as keys, in any case: the first path segments of the program's
 // own routes. Call it before the store is used.
 func (s *Store) Reserve(words ...string) {
@@ -46,7 +54,15 @@ func (s *Store) Reserved(key string) bool {
 
 // IsKey reports whether s has the form of a key. Others are unknown without a query.
 func IsKey(s string) bool {
-	return len(s) >= MinKey && len(s) <= MaxKey && strings.Trim(s, keyAlphabet) == ""
+	if len(s) < MinKey || len(s) > MaxKey {
+		return false
+	}
+	for i := range len(s) {
+		if !inKeys[s[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 // checkKey validates a chosen key.

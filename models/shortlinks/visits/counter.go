@@ -17,6 +17,8 @@ import (
 const (
 	// maxQueued is the capacity of the queue, more than a second of redirects on two cores.
 	maxQueued = 1 << 16
+	// keptQueue is the capacity of an empty queue. A larger one is freed: the garbage collector would read all of it.
+	keptQueue = 1 << 12
 	// aggregateInterval is how often the queue is drained.
 	aggregateInterval = 50 * time.Millisecond
 	// maxAggregated limits the visits in memory while the database is unavailable: the
@@ -30,10 +32,13 @@ const (
 // them by short link and day (Aggregate), and another one stores them (Write). Visits
 // beyond its limits are dropped and counted as dropped.
 type Counter struct {
-	queue            chan shortlinks.Visit
 	dropped, written atomic.Int64
 
+	queueing sync.Mutex // taken after mu, and never while visits are aggregated
+	queue    []shortlinks.Visit
+
 	mu         sync.Mutex
+	drained    []shortlinks.Visit // empty; the next queue
 	headers    headers
 	aggregated map[linkDay]*shortlinks.DayVisits
 	visits     int64 // in aggregated
@@ -47,17 +52,19 @@ type linkDay struct {
 
 // New returns an empty Counter.
 func New() *Counter {
-	return &Counter{queue: make(chan shortlinks.Visit, maxQueued), headers: newHeaders(), aggregated: map[linkDay]*shortlinks.DayVisits{}}
+	return &Counter{headers: newHeaders(), aggregated: map[linkDay]*shortlinks.DayVisits{}}
 }
 
 // Count implements shortlinks.Counter.
 func (c *Counter) Count(v shortlinks.Visit) {
 	v.Visitor = truncate(v.Visitor)
-	select {
-	case c.queue <- v:
-	default:
+	c.queueing.Lock()
+	defer c.queueing.Unlock()
+	if len(c.queue) >= maxQueued {
 		c.dropped.Add(1)
+		return
 	}
+	c.queue = append(c.queue, v)
 }
 
 // Dropped returns the number of visits dropped since the start.
@@ -70,6 +77,8 @@ func (c *Counter) Written() int64 { return c.written.Load() }
 func (c *Counter) Waiting() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.queueing.Lock()
+	defer c.queueing.Unlock()
 	return c.visits + int64(len(c.queue))
 }
 
@@ -90,19 +99,23 @@ func (c *Counter) Aggregate(ctx context.Context) {
 }
 
 func (c *Counter) drain() {
-	for {
-		select {
-		case v := <-c.queue:
-			c.add(v)
-		default:
-			return
-		}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queueing.Lock()
+	visits := c.queue
+	c.queue = c.drained
+	c.queueing.Unlock()
+	for _, v := range visits {
+		c.add(v)
+	}
+	if c.drained = nil; cap(visits) <= keptQueue {
+		clear(visits) // they hold the headers of requests
+		c.drained = visits[:0]
 	}
 }
 
+// add aggregates a visit. The caller holds mu.
 func (c *Counter) add(v shortlinks.Visit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	d := c.day(v.Link, v.At.StartOfDay())
 	if d == nil {
 		c.dropped.Add(1)
