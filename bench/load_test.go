@@ -22,6 +22,7 @@ type load struct {
 	Address     string // host:port
 	Path        string // contains %d, the number of a key
 	Keys        int    // number of keys, requested one after the other
+	Step        int    // between the numbers of two keys; 0 = 1
 	Connections int
 	Seconds     float64 // 0 = until each key was requested once
 	Rate        float64 // requests per second, at even intervals; 0 = no limit
@@ -98,7 +99,7 @@ func (l load) connection(started time.Time, next *atomic.Int64, took *[]time.Dur
 		}
 		request = fmt.Appendf(request[:0], "GET "+l.Path+" HTTP/1.1\r\nHost: %s\r\n"+
 			"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n"+
-			"Accept: text/html\r\nReferer: https://news.example/\r\n\r\n", n%int64(l.Keys), l.Address)
+			"Accept: text/html\r\nReferer: https://news.example/\r\n\r\n", n%int64(l.Keys)*int64(l.Step), l.Address)
 		if _, err := conn.Write(request); err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ func (l load) read(in *bufio.Reader) error {
 func (l load) send(t *testing.T) (r loaded) {
 	t.Helper()
 	l.Connections = cmp.Or(l.Connections, 32)
-	l.Keys = max(l.Keys, 1)
+	l.Keys, l.Step = max(l.Keys, 1), max(l.Step, 1)
 	l.Status = cmp.Or(l.Status, "302")
 	spec, err := json.Marshal(l)
 	if err != nil {
