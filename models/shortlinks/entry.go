@@ -50,7 +50,7 @@ const MaxStale = 2 * time.Second
 type Cache interface {
 	// Get returns the entry of a key. It contains all changes committed more than MaxStale
 	// before now, but may have expired since. On a miss it calls load, once for concurrent
-	// calls with the same key.
+	// calls with the same key. It can wait for other keys to be loaded together.
 	Get(ctx context.Context, key string, now time.Time, load Load) (Entry, error)
 	// Announce replaces the entry of a key after a change, here and on all reachable
 	// instances. started is when the change started.
@@ -60,8 +60,14 @@ type Cache interface {
 	End(key string, version int64, tombstone Entry, ttl time.Duration)
 }
 
-// Load reads the entry of a key from the database. A cache can keep it for ttl.
-type Load func(ctx context.Context, key string) (e Entry, ttl time.Duration, err error)
+// Load reads the entries of different keys from the database, in the same order.
+type Load func(ctx context.Context, keys []string) ([]Loaded, error)
+
+// Loaded is an entry that a cache can keep for TTL.
+type Loaded struct {
+	Entry
+	TTL time.Duration
+}
 
 // Change is a changed key and the version of its newest change.
 type Change struct {

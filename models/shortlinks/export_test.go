@@ -3,4 +3,4 @@ package shortlinks
 import "time"
 
 // On a busy machine the database can be slow. The timeout of visits is tested over HTTP.
-func init() { loadTimeout = time.Minute }
+func init() { LoadTimeout = time.Minute }

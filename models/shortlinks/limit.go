@@ -21,7 +21,7 @@ const maxClaims = 2
 // claim claims a visit of a short link with a visit limit. At most MaxVisits claims
 // succeed, on all instances together.
 func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, LoadTimeout)
 	defer cancel()
 	select {
 	case s.claims <- struct{}{}:

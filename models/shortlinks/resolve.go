@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,8 @@ const (
 	graceTTL = time.Minute
 )
 
-// loadTimeout limits how long a visit waits for the database.
-var loadTimeout = 2 * time.Second
+// LoadTimeout limits how long a visit waits for the database. Only tests change it.
+var LoadTimeout = 2 * time.Second
 
 // Visit returns the destination of a key and counts a visit. Visits are stored later; only
 // a short link with a visit limit claims each visit in the database at once. Errors are
@@ -45,7 +46,7 @@ func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 		return e, err
 	}
 	// Only the database knows whether visits are left.
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, LoadTimeout)
 	defer cancel()
 	if e, _, err = s.read(ctx, key); err != nil {
 		return Entry{}, asBusy(err)
@@ -83,7 +84,7 @@ func (s *Store) resolve(ctx context.Context, key string) (e Entry, at models.Tim
 	}
 	now := s.clock.Instant()
 	if e, err = s.cache.Get(ctx, key, now, s.loader); err != nil {
-		return Entry{}, at, err
+		return Entry{}, at, asBusy(err)
 	}
 	at = s.latestOf(now)
 	if !e.IsTombstone && e.Expired(at.Time) {
@@ -119,26 +120,33 @@ func (s *Store) latestOf(instant time.Time) models.Time {
 	}
 }
 
-// load implements Load. Several visits may wait for it, so it ignores the cancellation of
-// its caller. It takes at most loadTimeout.
-func (s *Store) load(ctx context.Context, key string) (Entry, time.Duration, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
+// load implements Load with one query. It takes at most LoadTimeout.
+func (s *Store) load(ctx context.Context, keys []string) ([]Loaded, error) {
+	ctx, cancel := context.WithTimeout(ctx, LoadTimeout)
 	defer cancel()
-	e, ttl, err := s.read(ctx, key)
-	return e, ttl, asBusy(err)
+	s.loaded.Add(int64(len(keys)))
+	var found []ShortLink
+	if err := s.db.Urgent().Read(ctx).Where("short_key IN ?", keys).Find(&found).Error; err != nil {
+		return nil, fmt.Errorf("load short links: %w", err)
+	}
+	now := s.now()
+	loaded := make([]Loaded, len(keys))
+	for i, key := range keys {
+		loaded[i] = Loaded{UnknownEntry(), unknownTTL}
+		if at := slices.IndexFunc(found, func(l ShortLink) bool { return l.Key == key }); at >= 0 {
+			loaded[i].Entry, loaded[i].TTL = s.entry(found[at], now)
+		}
+	}
+	return loaded, nil
 }
 
+// read loads one key.
 func (s *Store) read(ctx context.Context, key string) (Entry, time.Duration, error) {
-	s.loaded.Add(1)
-	l, ok, err := first(s.db.Urgent().Read(ctx).Where("short_key = ?", key))
+	loaded, err := s.load(ctx, []string{key})
 	if err != nil {
 		return Entry{}, 0, err
 	}
-	if !ok {
-		return UnknownEntry(), unknownTTL, nil
-	}
-	e, ttl := s.entry(l, s.now())
-	return e, ttl, nil
+	return loaded[0].Entry, loaded[0].TTL, nil
 }
 
 // entry returns the cache entry of a short link, and its TTL.

@@ -19,7 +19,9 @@ import (
 func randomKey() string { return fmt.Sprintf("test-%x", rand.Uint64()) }
 
 func reads(e shortlinks.Entry) shortlinks.Load {
-	return func(context.Context, string) (shortlinks.Entry, time.Duration, error) { return e, time.Hour, nil }
+	return func(context.Context, []string) ([]shortlinks.Loaded, error) {
+		return []shortlinks.Loaded{{Entry: e, TTL: time.Hour}}, nil
+	}
 }
 
 // whole returns a full entry with a destination of 60 bytes.
@@ -118,10 +120,10 @@ type racing struct {
 }
 
 func (r racing) Get(ctx context.Context, key string, now time.Time, load shortlinks.Load) (shortlinks.Entry, error) {
-	return r.Cache.Get(ctx, key, now, func(ctx context.Context, key string) (shortlinks.Entry, time.Duration, error) {
-		e, ttl, err := load(ctx, key)
+	return r.Cache.Get(ctx, key, now, func(ctx context.Context, keys []string) ([]shortlinks.Loaded, error) {
+		loaded, err := load(ctx, keys)
 		r.then()
-		return e, ttl, err
+		return loaded, err
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
-	"golang.org/x/sync/singleflight"
 
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
@@ -29,7 +28,7 @@ type Memory struct {
 	links        *otter.Cache[string, cached]
 	unknown      *otter.Cache[string, cached]
 	shared       *Shared // nil without Redis
-	loads        singleflight.Group
+	reading      reading
 	clock        models.Clock
 	start        time.Time
 	hits, misses atomic.Int64
@@ -60,6 +59,7 @@ func newMemory(size int, clock models.Clock, ttl otter.Clock) *Memory {
 	}
 	m := &Memory{
 		links: cache(size), unknown: cache(min(size, maxUnknown)), clock: clock, start: clock.Instant(), changed: map[string]int64{},
+		reading: reading{slots: make(chan struct{}, maxBatches), timeout: shortlinks.LoadTimeout, missing: map[string]*miss{}},
 	}
 	m.horizon.Store(&horizon{polled: never})
 	return m
@@ -96,44 +96,6 @@ func (m *Memory) peek(key string) (h cached, ok bool) {
 		h, ok = m.unknown.GetIfPresent(key)
 	}
 	return h, ok
-}
-
-// find is Get after a miss. Concurrent misses of a key share one read.
-func (m *Memory) find(ctx context.Context, key string, at time.Duration, load shortlinks.Load) (shortlinks.Entry, error) {
-	for {
-		found, err, _ := m.loads.Do(key, func() (any, error) { return m.read(ctx, key, load) })
-		if err != nil {
-			return shortlinks.Entry{}, err
-		}
-		// A shared read may be too old, if the process was stopped in between.
-		if h, _ := found.(cached); at-h.asOf < shortlinks.MaxStale {
-			return h.Entry, nil
-		}
-	}
-}
-
-// read reads the entry of a key into the cache, from Redis or from the database.
-func (m *Memory) read(ctx context.Context, key string, load shortlinks.Load) (h cached, err error) {
-	now, version := m.now(), m.horizon.Load().version
-	if h, ok := m.peek(key); ok { // another visit may have read it since
-		if h.asOf = m.asOf(&h); now-h.asOf < shortlinks.MaxStale {
-			return h, nil
-		}
-	}
-	if m.shared != nil {
-		if h, ok := m.shared.read(ctx, key, now); ok {
-			return h, nil
-		}
-	}
-	h = cached{asOf: m.now()}
-	if h.Entry, h.ttl, err = load(ctx, key); err != nil {
-		return cached{}, err
-	}
-	h.upTo = max(version, h.Version)
-	if m.put(key, h) && m.shared != nil {
-		m.shared.write(ctx, key, h)
-	}
-	return h, nil
 }
 
 // put stores an entry unless it may miss a known change of its key.

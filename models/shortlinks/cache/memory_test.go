@@ -18,8 +18,8 @@ func (c *manual) Tick(time.Duration) <-chan time.Time { return nil }
 
 // get returns the cached destination or reason of a key; "" on a miss.
 func (m *Memory) get(key string) string {
-	e, err := m.Get(context.Background(), key, time.Now(), func(context.Context, string) (shortlinks.Entry, time.Duration, error) {
-		return shortlinks.Entry{}, 0, errors.New("a miss")
+	e, err := m.Get(context.Background(), key, time.Now(), func(context.Context, []string) ([]shortlinks.Loaded, error) {
+		return nil, errors.New("a miss")
 	})
 	if err != nil {
 		return ""
@@ -141,9 +141,9 @@ func TestLateMiss(t *testing.T) {
 	for key, e := range map[string]shortlinks.Entry{"key": {LongURL: "https://example.com", Link: 1, Version: 1}, "unknown": shortlinks.UnknownEntry()} {
 		missed, n := m.now(), 0
 		for range 3 {
-			_, err := m.find(t.Context(), key, missed, func(context.Context, string) (shortlinks.Entry, time.Duration, error) {
+			_, err := m.find(t.Context(), key, missed, func(context.Context, []string) ([]shortlinks.Loaded, error) {
 				n++
-				return e, time.Hour, nil
+				return []shortlinks.Loaded{{Entry: e, TTL: time.Hour}}, nil
 			})
 			if err != nil {
 				t.Fatal(err)

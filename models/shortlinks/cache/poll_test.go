@@ -149,7 +149,7 @@ func TestReadOfAnotherVisitIsTooOld(t *testing.T) {
 		go visit()
 		modelstest.Eventually(f, "both wait for the same read", func() bool {
 			all := make([]byte, 1<<20)
-			return bytes.Count(all[:runtime.Stack(all, true)], []byte("singleflight.(*Group).Do(")) == 2
+			return bytes.Count(all[:runtime.Stack(all, true)], []byte("cache.(*Memory).find(")) == 2
 		})
 		on <- struct{}{}
 		if to := <-got; to != "https://example.com/page" { // the read of the first visit

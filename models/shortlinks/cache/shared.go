@@ -64,49 +64,63 @@ func (s *Shared) Misses() int64 { return s.misses.Load() }
 // attempts.
 func (s *Shared) Errors() int64 { return s.errors.Load() }
 
-// read reads an entry from Redis into memory.
-func (s *Shared) read(ctx context.Context, key string, now time.Duration) (h cached, ok bool) {
+// read reads entries from Redis into memory. It returns the misses that are not there.
+func (s *Shared) read(ctx context.Context, batch []*miss, now time.Duration) (missing []*miss) {
 	polled := s.memory.horizon.Load().polled
-	if !s.Up() || now-polled >= shortlinks.MaxStale { // the entry would be too old
-		return cached{}, false
+	if !s.Up() || now-polled >= shortlinks.MaxStale || len(batch) == 0 { // the entries would be too old
+		return batch
 	}
-	if h, ok = s.get(ctx, key); ok {
+	for i, h := range s.get(ctx, batch) {
 		h.asOf = polled
-		ok = s.memory.put(key, h)
-	}
-	if ok {
-		s.hits.Add(1)
-	} else {
+		if h.ttl > 0 && s.memory.put(batch[i].key, h) {
+			batch[i].found = h
+			s.hits.Add(1)
+			continue
+		}
+		missing = append(missing, batch[i])
 		s.misses.Add(1)
 	}
-	return h, ok
+	return missing
 }
 
-// get reads and validates an entry from Redis, which may contain anything.
-func (s *Shared) get(ctx context.Context, key string) (h cached, ok bool) {
-	var value *redis.StringCmd
-	var left *redis.DurationCmd
-	err := s.send(ctx, func(pipe redis.Pipeliner) {
-		value, left = pipe.Get(ctx, redisPrefix+key), pipe.PTTL(ctx, redisPrefix+key)
+// get reads and validates entries from Redis, which may contain anything. An entry that is missing or not valid has
+// the ttl 0.
+func (s *Shared) get(ctx context.Context, batch []*miss) []cached {
+	found := make([]cached, len(batch))
+	values, left := make([]*redis.StringCmd, len(batch)), make([]*redis.DurationCmd, len(batch))
+	s.send(ctx, func(pipe redis.Pipeliner) {
+		for i, b := range batch {
+			values[i], left[i] = pipe.Get(ctx, redisPrefix+b.key), pipe.PTTL(ctx, redisPrefix+b.key)
+		}
 	})
-	var e redisEntry
-	if err != nil || json.Unmarshal([]byte(value.Val()), &e) != nil || !s.rules.Valid(e.Entry) || left.Val() <= 0 {
-		return cached{}, false
+	for i := range batch {
+		var e redisEntry
+		value, err := values[i].Bytes()
+		if err == nil && json.Unmarshal(value, &e) == nil && s.rules.Valid(e.Entry) && left[i].Val() > 0 {
+			found[i] = cached{Entry: e.Entry, ttl: left[i].Val(), upTo: max(e.UpTo, e.Version)}
+		}
 	}
-	return cached{Entry: e.Entry, ttl: left.Val(), upTo: max(e.UpTo, e.Version)}, true
+	return found
 }
 
-// write writes an entry to Redis, but not unknown keys: guessed keys must not fill Redis.
-func (s *Shared) write(ctx context.Context, key string, h cached) {
-	if s.Up() && h.Reason != shortlinks.ReasonUnknown {
-		_ = s.send(ctx, func(pipe redis.Pipeliner) { set(ctx, pipe, key, h) })
+// write writes entries to Redis, but not unknown keys: guessed keys must not fill Redis.
+func (s *Shared) write(ctx context.Context, batch []*miss) {
+	if !s.Up() {
+		return
 	}
+	s.send(ctx, func(pipe redis.Pipeliner) {
+		for _, b := range batch {
+			if b.found.Reason != shortlinks.ReasonUnknown {
+				set(ctx, pipe, b.key, b.found)
+			}
+		}
+	})
 }
 
 // announce writes a changed entry to Redis and notifies the other instances.
 func (s *Shared) announce(ctx context.Context, key string, h cached) {
 	if s.Up() {
-		_ = s.send(ctx, func(pipe redis.Pipeliner) {
+		s.send(ctx, func(pipe redis.Pipeliner) {
 			set(ctx, pipe, key, h)
 			pipe.Publish(ctx, redisChannel, strconv.FormatInt(h.upTo, 10)+" "+key)
 		})
@@ -121,18 +135,23 @@ func set(ctx context.Context, pipe redis.Pipeliner, key string, h cached) {
 	pipe.Set(ctx, redisPrefix+key, content, max(h.ttl, time.Millisecond))
 }
 
-// send sends commands in a pipeline. A missing key or a wrong type is an error, but not a
-// failure of Redis.
-func (s *Shared) send(ctx context.Context, commands func(redis.Pipeliner)) error {
+// send sends commands in a pipeline; none are sent if there are none. A missing key or a wrong type is an error of its
+// command, but not a failure of Redis.
+func (s *Shared) send(ctx context.Context, commands func(redis.Pipeliner)) {
 	// Without cancellation: a visitor who leaves is not a failure of Redis.
-	_, err := s.redis.Pipelined(context.WithoutCancel(ctx), func(pipe redis.Pipeliner) error {
+	sent, err := s.redis.Pipelined(context.WithoutCancel(ctx), func(pipe redis.Pipeliner) error {
 		commands(pipe)
 		return nil
 	})
-	if err != nil && !errors.Is(err, redis.Nil) && !redis.HasErrorPrefix(err, "WRONGTYPE") {
-		s.failed(err)
+	if err == nil {
+		return
 	}
-	return err
+	for _, c := range sent {
+		if err := c.Err(); err != nil && !errors.Is(err, redis.Nil) && !redis.HasErrorPrefix(err, "WRONGTYPE") {
+			s.failed(err)
+			return
+		}
+	}
 }
 
 // failed stops using Redis.

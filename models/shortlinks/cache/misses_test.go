@@ -1,0 +1,112 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
+)
+
+// blocked is a database that responds when allowed.
+type blocked struct {
+	mu    sync.Mutex
+	reads [][]string
+	allow chan struct{}
+}
+
+func (b *blocked) load(_ context.Context, keys []string) ([]shortlinks.Loaded, error) {
+	b.mu.Lock()
+	b.reads = append(b.reads, keys)
+	b.mu.Unlock()
+	<-b.allow
+	loaded := make([]shortlinks.Loaded, len(keys))
+	for i, key := range keys {
+		loaded[i] = shortlinks.Loaded{Entry: shortlinks.Entry{LongURL: "https://example.com/" + key, Link: 1, Version: 1}, TTL: time.Hour}
+	}
+	return loaded, nil
+}
+
+func (b *blocked) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.reads)
+}
+
+// Misses that come while others are read are read together, and each visit gets its own entry.
+func TestMissesAreReadTogether(t *testing.T) {
+	modelstest.NoLeaks(t)
+	m := NewMemory(1000, nil)
+	defer m.Close()
+	db := &blocked{allow: make(chan struct{})}
+	var visits sync.WaitGroup
+	visit := func(key string) {
+		visits.Go(func() {
+			e, err := m.Get(t.Context(), key, time.Now(), db.load)
+			if err != nil || e.LongURL != "https://example.com/"+key {
+				t.Errorf("%s: got %+v, %v", key, e, err)
+			}
+		})
+	}
+	for i := range maxBatches { // one after the other, so that each is read alone
+		visit(fmt.Sprint("first", i))
+		modelstest.Eventually(t, "it is read", func() bool { return db.count() == i+1 })
+	}
+	const others = maxBatch + maxBatch/2
+	for i := range others {
+		visit(fmt.Sprint("other", i))
+		visit(fmt.Sprint("other", i))
+	}
+	modelstest.Eventually(t, "all others wait", func() bool {
+		m.reading.mu.Lock()
+		defer m.reading.mu.Unlock()
+		return len(m.reading.waiting) == others
+	})
+	close(db.allow)
+	visits.Wait()
+	if n := db.count(); n != maxBatches+2 {
+		t.Errorf("got %d reads, want %d", n, maxBatches+2)
+	}
+	if n := len(slices.MaxFunc(db.reads, func(a, b []string) int { return len(a) - len(b) })); n != maxBatch {
+		t.Errorf("got a read of %d keys, want at most %d", n, maxBatch)
+	}
+}
+
+// A failed read fails its visits only.
+func TestFailedReads(t *testing.T) {
+	m := NewMemory(1000, nil)
+	defer m.Close()
+	for want, load := range map[string]shortlinks.Load{
+		"no database":       func(context.Context, []string) ([]shortlinks.Loaded, error) { return nil, errors.New("no database") },
+		"panic: impossible": func(context.Context, []string) ([]shortlinks.Loaded, error) { panic("impossible") },
+	} {
+		if _, err := m.Get(t.Context(), "key", time.Now(), load); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got error %v, want %s", err, want)
+		}
+	}
+	db := &blocked{allow: make(chan struct{})}
+	close(db.allow)
+	if _, err := m.Get(t.Context(), "key", time.Now(), db.load); err != nil {
+		t.Error("the next visit: ", err)
+	}
+}
+
+// A visit does not wait longer than its timeout, whatever the database does.
+func TestVisitsStopWaiting(t *testing.T) {
+	m := NewMemory(1000, nil)
+	defer m.Close()
+	m.reading.timeout = time.Millisecond
+	db := &blocked{allow: make(chan struct{})}
+	defer close(db.allow)
+	for i := range maxBatches + 1 {
+		if _, err := m.Get(t.Context(), fmt.Sprint("key", i), time.Now(), db.load); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got error %v, want a timeout", err)
+		}
+	}
+}
