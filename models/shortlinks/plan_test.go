@@ -44,6 +44,10 @@ func TestQueryPlans(t *testing.T) {
 		}},
 		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: new("x")}) }},
 		{"visit", func() error { _, err := f.another().Visit(ctx, "some", shortlinks.Visitor{}); return err }},
+		{"visits", func() error {
+			_, err := shortlinks.LoadKeys(ctx, f.Store, "k-000100", "some", "none", "k-000200")
+			return err
+		}},
 		{"changed", func() error { _, _, err := f.ChangedAfter(ctx, f.get("some").Version, 1000); return err }},
 		{"stats", func() error { _, err := f.Stats(ctx, "some", 30); return err }},
 		{"waiting", func() error { _, err := f.Waiting(ctx, 100); return err }},

@@ -77,6 +77,23 @@ func TestNoSynchronousDeletes(t *testing.T) {
 	})
 }
 
+// Keys that are missing together are loaded with one query, each with its own entry.
+func TestKeysAreLoadedTogether(t *testing.T) {
+	each(t, func(f fixture) {
+		first, second := f.add(key("first")), f.add(key("second"), limit(3))
+		n := modelstest.Queries(t, f.db)
+		loaded, err := shortlinks.LoadKeys(t.Context(), f.Store, "second", "none", "first")
+		f.must(err)
+		if len(loaded) != 3 || loaded[0].Link != second.Seq || !loaded[0].Limited || loaded[1].Reason != shortlinks.ReasonUnknown ||
+			loaded[2].Link != first.Seq || loaded[2].LongURL != first.LongURL {
+			t.Errorf("got %+v", loaded)
+		}
+		if n.Load() != 1 {
+			t.Errorf("got %d queries", n.Load())
+		}
+	})
+}
+
 // Concurrent misses of a key send one query.
 func TestColdHotKey(t *testing.T) {
 	each(t, func(f fixture) {
