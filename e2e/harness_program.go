@@ -22,6 +22,9 @@ import (
 // patience is how long a test waits for anything before it fails. It is long enough for a busy machine.
 const patience = 30 * time.Second
 
+// tags are the build tags of deploy/Dockerfile, which keep unused code out of the program.
+const tags = "grpcnotrace,nomsgpack"
+
 // binary is the program under test. Run builds it.
 var binary string
 
@@ -39,7 +42,7 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	binary = filepath.Join(dir, "linkwatch")
-	build := exec.Command("go", "build", "-o", binary, "linkwatch")
+	build := exec.Command("go", "build", "-tags", tags, "-o", binary, "linkwatch")
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building the program:", err)
@@ -205,6 +208,12 @@ func (s *Server) PID() int { return s.cmd.Process.Pid }
 func (s *Server) Memory() int64 {
 	s.t.Helper()
 	return s.memory("VmRSS")
+}
+
+// AnonymousMemory returns the resident memory of the program that is not a mapped file, in bytes.
+func (s *Server) AnonymousMemory() int64 {
+	s.t.Helper()
+	return s.memory("RssAnon")
 }
 
 // PeakMemory returns the largest resident memory that the program has had, in bytes.

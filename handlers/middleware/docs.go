@@ -1,18 +1,27 @@
 package middleware
 
 import (
+	_ "embed" // for swaggerUI
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/gin-gonic/gin"
-	"github.com/swaggest/swgui/v5emb"
+	"github.com/swaggest/swgui/v5/static"
+	"github.com/vearutop/statigz"
 )
+
+// swaggerUI is the page of Swagger UI. The page of the library is an html/template. With code that executes templates, the
+// linker keeps each exported method of each type in the program, which is a third of its size.
+//
+//go:embed swagger.html
+var swaggerUI []byte
 
 // Docs serves the OpenAPI documents and Swagger UI.
 type Docs struct {
 	errs     *Errors
 	v31, v30 func() ([]byte, error)
-	ui       http.Handler
+	assets   http.Handler
 }
 
 // NewDocs returns the handlers for a description. The documents are generated at the first
@@ -21,7 +30,7 @@ func NewDocs(errs *Errors, d interface {
 	OpenAPI() ([]byte, error)
 	OpenAPI30() ([]byte, error)
 }) *Docs {
-	return &Docs{errs, sync.OnceValues(d.OpenAPI), sync.OnceValues(d.OpenAPI30), v5emb.New("Linkwatch", "/openapi.json", "/apidoc")}
+	return &Docs{errs, sync.OnceValues(d.OpenAPI), sync.OnceValues(d.OpenAPI30), http.StripPrefix("/apidoc/", statigz.FileServer(static.FS))}
 }
 
 // OpenAPI answers GET /openapi.json (OpenAPI 3.1).
@@ -44,5 +53,9 @@ func (d *Docs) write(c *gin.Context, document func() ([]byte, error)) {
 func (d *Docs) SwaggerUI(c *gin.Context) {
 	c.Header("Content-Security-Policy", "default-src 'self'; script-src 'self' 'unsafe-inline'; "+
 		"style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'")
-	d.ui.ServeHTTP(c.Writer, c.Request)
+	if strings.TrimSuffix(c.Request.URL.Path, "/") == "/apidoc" {
+		c.Data(http.StatusOK, "text/html; charset=utf-8", swaggerUI)
+		return
+	}
+	d.assets.ServeHTTP(c.Writer, c.Request)
 }

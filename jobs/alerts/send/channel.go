@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/matrix"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/mattermost"
@@ -123,7 +122,7 @@ func (s *Sender) inspect(c channel) (err error) {
 	}
 	recipients, err := c.dry()
 	switch {
-	case errors.Is(err, router.ErrUnknownService):
+	case errors.Is(err, errUnknownService):
 		return unknown()
 	case err != nil:
 		return incomplete()
@@ -162,7 +161,7 @@ func (c channel) dry() (recipients int, err error) {
 		}
 		return 1, err
 	}
-	service, err := (&router.ServiceRouter{}).Locate(c.raw)
+	service, err := locate(c.raw)
 	switch s := service.(type) {
 	case *telegram.Service:
 		return len(s.GetConfig().Chats), err
@@ -175,7 +174,7 @@ func (c channel) dry() (recipients int, err error) {
 // service returns the library's service, which sends with t. Services that do not accept a transport use http.DefaultTransport; see
 // outbound.Relay.
 func (c channel) service(t http.RoundTripper) (types.Service, error) {
-	service, err := (&router.ServiceRouter{}).Locate(c.raw)
+	service, err := locate(c.raw)
 	if err != nil {
 		return nil, err
 	}

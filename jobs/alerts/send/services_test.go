@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,5 +176,33 @@ func TestGeneric(t *testing.T) {
 		if r := server.Requests(); len(r) != 1 || r[0].Body != want || r[0].Path != "/in" {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// Headers, names of fields and the method of a generic URL.
+func TestGenericParameters(t *testing.T) {
+	s, server := newSender(t)
+	for raw, want := range map[string]string{
+		"generic://hook.example.com/in?template=JSON&titlekey=subject&messagekey=body&method=PUT&@apiKey=a+b&kept=1&$team=ops": "PUT /in application/json a b body subject team",
+		"generic://hook.example.com/in?contenttype=text/x&@Api-Key=a+b":                                                       "POST /in text/plain a b",
+	} {
+		if _, err := s.Send(t.Context(), raw, message); err != nil {
+			t.Fatal(err)
+		}
+		r := server.Requests()
+		if len(r) != 1 {
+			t.Fatalf("%d requests", len(r))
+		}
+		got := []string{r[0].Method, r[0].Path, r[0].Header.Get("Content-Type"), r[0].Header.Get("Api-Key")}
+		var fields map[string]string
+		if json.Unmarshal([]byte(r[0].Body), &fields) == nil {
+			got = append(got, slices.Sorted(maps.Keys(fields))...)
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("got %q, want %q", text, want)
+		}
+	}
+	if _, err := s.Send(t.Context(), "generic://hook.example.com/in?template=other", message); err == nil || len(server.Requests()) > 0 {
+		t.Errorf("a template that does not exist: %v", err)
 	}
 }

@@ -3,10 +3,8 @@ package google
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
-
-	"google.golang.org/api/indexing/v3"
-	"google.golang.org/api/searchconsole/v1"
 
 	"linkwatch/jobs/sites/engine"
 	"linkwatch/models"
@@ -35,14 +33,13 @@ func (c *Client) Authorize(ctx context.Context) error {
 
 // Publish notifies the Indexing API that a page was updated or deleted.
 func (c *Client) Publish(ctx context.Context, url string, deleted bool) error {
-	n := &indexing.UrlNotification{Url: url, Type: "URL_UPDATED"}
+	n := notification{URL: url, Type: "URL_UPDATED"}
 	if deleted {
 		n.Type = "URL_DELETED"
 	}
-	return c.call(ctx, call{api: indexingAPI, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, auth authorize) (bool, error) {
-		r := c.endpoints.indexing.UrlNotifications.Publish(n).Context(ctx)
-		auth(r.Header())
-		response, err := r.Do()
+	return c.call(ctx, call{api: indexingAPI, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, token string) (bool, error) {
+		var response *published
+		err := c.endpoints.indexing.send(ctx, token, http.MethodPost, "v3/urlNotifications:publish", n, &response)
 		return response != nil, err
 	})
 }
@@ -63,12 +60,11 @@ func (n Notification) Latest() models.Time {
 
 // Metadata returns the notifications of a page that the Indexing API has received. The zero Notification means that it does
 // not know the page.
-func (c *Client) Metadata(ctx context.Context, url string) (n Notification, err error) {
+func (c *Client) Metadata(ctx context.Context, pageURL string) (n Notification, err error) {
 	known := call{api: indexingAPI, timeout: c.endpoints.opts.Timeout, notFoundOK: true}
-	err = c.call(ctx, known, func(ctx context.Context, auth authorize) (bool, error) {
-		r := c.endpoints.indexing.UrlNotifications.GetMetadata().Url(url).Context(ctx)
-		auth(r.Header())
-		response, err := r.Do()
+	err = c.call(ctx, known, func(ctx context.Context, token string) (bool, error) {
+		var response *metadata
+		err := c.endpoints.indexing.send(ctx, token, http.MethodGet, "v3/urlNotifications/metadata?url="+url.QueryEscape(pageURL), nil, &response)
 		if err != nil || response == nil {
 			return false, err
 		}
@@ -78,7 +74,7 @@ func (c *Client) Metadata(ctx context.Context, url string) (n Notification, err 
 	return n, err
 }
 
-func notifiedAt(n *indexing.UrlNotification) models.Time {
+func notifiedAt(n *notification) models.Time {
 	if n == nil {
 		return models.Time{}
 	}
@@ -87,11 +83,10 @@ func notifiedAt(n *indexing.UrlNotification) models.Time {
 
 // Inspect inspects a page of a property with the URL Inspection API.
 func (c *Client) Inspect(ctx context.Context, siteURL, url string) (found sites.Inspection, err error) {
-	q := &searchconsole.InspectUrlIndexRequest{InspectionUrl: url, SiteUrl: siteURL, LanguageCode: "en-US"}
-	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.InspectTimeout}, func(ctx context.Context, auth authorize) (bool, error) {
-		r := c.endpoints.searchConsole.UrlInspection.Index.Inspect(q).Context(ctx)
-		auth(r.Header())
-		response, err := r.Do()
+	q := inspectRequest{InspectionURL: url, SiteURL: siteURL, LanguageCode: "en-US"}
+	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.InspectTimeout}, func(ctx context.Context, token string) (bool, error) {
+		var response *inspectResponse
+		err := c.endpoints.searchConsole.send(ctx, token, http.MethodPost, "v1/urlInspection/index:inspect", q, &response)
 		if err != nil || response == nil || response.InspectionResult == nil || response.InspectionResult.IndexStatusResult == nil {
 			return false, err
 		}
@@ -108,10 +103,9 @@ func (c *Client) Inspect(ctx context.Context, siteURL, url string) (found sites.
 
 // SubmitSitemap submits a sitemap of a property to Search Console.
 func (c *Client) SubmitSitemap(ctx context.Context, siteURL, feedURL string) error {
-	return c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, auth authorize) (bool, error) {
-		r := c.endpoints.searchConsole.Sitemaps.Submit(siteURL, feedURL).Context(ctx)
-		auth(r.Header())
-		return true, r.Do()
+	return c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, token string) (bool, error) {
+		path := sitePath(siteURL) + "/sitemaps/" + url.PathEscape(feedURL)
+		return true, c.endpoints.searchConsole.send(ctx, token, http.MethodPut, path, nil, nil)
 	})
 }
 
@@ -134,10 +128,9 @@ var permissions = map[string]Permission{
 
 // Site returns the permission on a property. The error has the kind engine.NotOwner if the service account has no access.
 func (c *Client) Site(ctx context.Context, siteURL string) (p Permission, err error) {
-	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, auth authorize) (bool, error) {
-		r := c.endpoints.searchConsole.Sites.Get(siteURL).Context(ctx)
-		auth(r.Header())
-		response, err := r.Do()
+	err = c.call(ctx, call{api: searchConsoleAPI, site: siteURL, timeout: c.endpoints.opts.Timeout}, func(ctx context.Context, token string) (bool, error) {
+		var response *site
+		err := c.endpoints.searchConsole.send(ctx, token, http.MethodGet, sitePath(siteURL), nil, &response)
 		if err != nil || response == nil {
 			return false, err
 		}
@@ -147,7 +140,7 @@ func (c *Client) Site(ctx context.Context, siteURL string) (p Permission, err er
 	return p, err
 }
 
-type authorize func(http.Header)
+func sitePath(siteURL string) string { return "webmasters/v3/sites/" + url.PathEscape(siteURL) }
 
 type call struct {
 	api        api
@@ -156,7 +149,7 @@ type call struct {
 	notFoundOK bool // 404 is a valid response
 }
 
-func (c *Client) call(ctx context.Context, r call, do func(context.Context, authorize) (bool, error)) error {
+func (c *Client) call(ctx context.Context, r call, do func(ctx context.Context, token string) (ok bool, err error)) error {
 	token, err := c.tokens.get(ctx, 0)
 	if err != nil {
 		return err
@@ -164,7 +157,7 @@ func (c *Client) call(ctx context.Context, r call, do func(context.Context, auth
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	asking, attempt := engine.NewAttempt(ctx)
-	ok, err := do(asking, func(h http.Header) { h.Set("Authorization", "Bearer "+token) })
+	ok, err := do(asking, token)
 	if err == nil && ok {
 		return nil
 	}

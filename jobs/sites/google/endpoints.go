@@ -4,14 +4,8 @@ package google
 
 import (
 	"cmp"
-	"context"
-	"log/slog"
 	"strings"
 	"time"
-
-	"google.golang.org/api/indexing/v3"
-	"google.golang.org/api/option"
-	"google.golang.org/api/searchconsole/v1"
 
 	"linkwatch/jobs/sites/engine"
 )
@@ -37,49 +31,32 @@ type Endpoints struct {
 	opts          Options
 	clients       []*engine.Client
 	token         *engine.Client
-	indexing      *indexing.Service
-	searchConsole *searchconsole.Service
+	indexing      endpoint
+	searchConsole endpoint
 }
 
 // NewEndpoints returns the clients of Google's endpoints. The error is about an invalid URL.
-//
-//nolint:contextcheck,nolintlint // Google's library needs a context only to find credentials; the directive is for callers, where nolintlint does not see its use
 func NewEndpoints(o Options) (*Endpoints, error) {
-	ctx := context.Background()
 	o.Timeout, o.InspectTimeout = cmp.Or(o.Timeout, timeout), cmp.Or(o.InspectTimeout, inspectTimeout)
 	e := &Endpoints{opts: o}
-	connect := func(endpoint string) (*engine.Client, error) {
-		c, err := engine.NewClient(endpoint, max(o.Timeout, o.InspectTimeout))
+	connect := func(url string) (endpoint, error) {
+		c, err := engine.NewClient(url, max(o.Timeout, o.InspectTimeout))
 		if err == nil {
 			e.clients = append(e.clients, c)
 		}
-		return c, err
+		return endpoint{c, strings.TrimSuffix(url, "/") + "/", o.UserAgent}, err
 	}
-	// The default logger depends on the environment and would write tokens.
-	options := func(endpoint string, c *engine.Client) []option.ClientOption {
-		return []option.ClientOption{
-			option.WithHTTPClient(c.HTTP), option.WithEndpoint(strings.TrimSuffix(endpoint, "/") + "/"),
-			option.WithLogger(slog.New(slog.DiscardHandler)),
-		}
-	}
-	var err error
-	if e.token, err = connect(o.Token); err != nil {
-		return nil, err
-	}
-	c, err := connect(o.Indexing)
+	token, err := connect(o.Token)
 	if err != nil {
 		return nil, err
 	}
-	if e.indexing, err = indexing.NewService(ctx, options(o.Indexing, c)...); err != nil {
+	e.token = token.client
+	if e.indexing, err = connect(o.Indexing); err != nil {
 		return nil, err
 	}
-	if c, err = connect(o.SearchConsole); err != nil {
+	if e.searchConsole, err = connect(o.SearchConsole); err != nil {
 		return nil, err
 	}
-	if e.searchConsole, err = searchconsole.NewService(ctx, options(o.SearchConsole, c)...); err != nil {
-		return nil, err
-	}
-	e.indexing.UserAgent, e.searchConsole.UserAgent = o.UserAgent, o.UserAgent
 	return e, nil
 }
 

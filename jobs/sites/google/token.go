@@ -9,8 +9,6 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/jwt"
-	"google.golang.org/api/indexing/v3"
-	"google.golang.org/api/searchconsole/v1"
 
 	"linkwatch/jobs/sites/engine"
 )
@@ -109,7 +107,7 @@ func (t *tokens) exchange(ctx context.Context) (*oauth2.Token, error) {
 	client.Transport = withContext{ctx, client.Transport} // the library does not pass it on
 	config := &jwt.Config{
 		Email: t.account.ClientEmail, PrivateKey: t.account.key, PrivateKeyID: t.account.PrivateKeyID,
-		Scopes: []string{indexing.IndexingScope, searchconsole.WebmastersScope}, TokenURL: t.url,
+		Scopes: []string{indexingScope, webmastersScope}, TokenURL: t.url,
 	}
 	token, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &client)).Token()
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
