@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -94,6 +95,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	a.services.Start()
 	a.last.Start()
 	log.Info("listening", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String(), "version", version())
+	debug.FreeOSMemory() // a third of the heap is garbage of the startup
 
 	select {
 	case err = <-served: // the listener failed

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"linkwatch/e2e"
 	"linkwatch/models"
 	"linkwatch/models/links"
@@ -117,6 +119,12 @@ func fillLarge(t *testing.T, file string) {
 		}
 	}
 	e2e.AddShortLinks(t, db, "key", storedShortLinks, time.Time{})
+	err := db.Write(t.Context(), func(tx *gorm.DB) error { // none is due soon
+		return tx.Exec("UPDATE links SET next_check_at = ? + seq", time.Now().Add(30*models.Day).UnixMicro()).Error
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	closeDB()
 	fillTargets(t, file)
 }

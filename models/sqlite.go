@@ -33,8 +33,9 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	if err := makePrivate(dsn); err != nil {
 		return err
 	}
-	// The writer's cache (16 MB) holds the changes of a bulk write until the commit.
-	writer, err := openPool(sqliteDSN(dsn, "journal_mode(WAL)", "cache_size(-16000)"))
+	// The writer's cache (8 MB) holds the changes of a bulk write until the commit. Twice the size saves 1 to 2% of the
+	// CPU time of an import. The cache fills over time and is never returned.
+	writer, err := openPool(sqliteDSN(dsn, "journal_mode(WAL)", "cache_size(-8000)"))
 	if err != nil {
 		return err
 	}

@@ -95,9 +95,13 @@ func (probes) Describe(descs chan<- *prometheus.Desc) {
 func (p probes) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout) // Collect has no context
 	defer cancel()
-	err := p.store.Probes(ctx, maxProbes, func(t targets.Target) {
+	all, err := p.store.Probes(ctx, maxProbes)
+	if err != nil {
+		p.log.Warn("read targets for metrics failed", "error", err)
+	}
+	for _, t := range all {
 		if t.State == targets.Pending { // resumed, and not checked since
-			return
+			continue
 		}
 		up := 0.0
 		if t.State == targets.Up {
@@ -108,8 +112,5 @@ func (p probes) Collect(out chan<- prometheus.Metric) {
 		} {
 			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, t.ID)
 		}
-	})
-	if err != nil {
-		p.log.Warn("read targets for metrics failed", "error", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -93,7 +94,7 @@ func (h *hasher) hash(ctx context.Context, password string) (stored string, err 
 }
 
 // commonPasswords holds the most common passwords of at least MinPassword characters, in lower case.
-var commonPasswords = func() map[string]bool {
+var commonPasswords = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, p := range frequency.FrequencyLists["passwords"] {
 		if len(p) >= MinPassword {
@@ -101,7 +102,7 @@ var commonPasswords = func() map[string]bool {
 		}
 	}
 	return all
-}()
+})
 
 // CheckPassword returns CodeInvalid if a password is too short, too long, one of the most common passwords, one repeated
 // character, or the username.
@@ -114,7 +115,7 @@ func CheckPassword(password, username string) error {
 		return models.Invalid("password", "must have at least %d characters", MinPassword)
 	case len(password) > MaxPassword:
 		return models.TooLong("password", MaxPassword, "bytes")
-	case commonPasswords[lower], lower == username, strings.Trim(lower, lower[:1]) == "":
+	case commonPasswords()[lower], lower == username, strings.Trim(lower, lower[:1]) == "":
 		return models.Invalid("password", "is too easy to guess: it is the username or one of the most common passwords. Choose another one")
 	}
 	return nil

@@ -23,8 +23,8 @@ func TestCertificatesAndProbes(t *testing.T) {
 			}
 		}
 		f.add("https://never.test")
-		var probed []targets.Target
-		f.must(f.Probes(f.Context(), 2, func(p targets.Target) { probed = append(probed, p) }))
+		probed, err := f.Probes(f.Context(), 2)
+		f.must(err)
 		if len(probed) != 2 || probed[0].State != targets.Up || probed[0].LastStatusCode != 200 || probed[0].ID == "" {
 			t.Errorf("%+v", probed)
 		}

@@ -184,7 +184,11 @@ func TestPrivateTargets(t *testing.T) {
 				return []string{one.ID}, err
 			}},
 			{"Probes", "", func(ctx context.Context) (all []string, err error) {
-				return all, f.Probes(ctx, 100, func(t targets.Target) { all = append(all, t.ID) })
+				probes, err := f.Probes(ctx, 100)
+				for _, p := range probes {
+					all = append(all, p.ID)
+				}
+				return all, err
 			}},
 		} {
 			for who, ctx := range map[string]context.Context{"alice": f.as("alice"), "bob": f.as("bob"), "admin": f.as("root"), "none": f.Context()} {

@@ -174,15 +174,23 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Probes calls fn for up to limit targets, oldest first, for the metrics. All accounts
-// can read the metrics, so private targets are omitted. Paused and unchecked ones are too.
-func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
-	ts, err := find(notDeleted(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
-		Select("seq, id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit))
-	for _, t := range ts {
-		fn(t)
+// Probe is the last result of a target.
+type Probe struct {
+	ID             string
+	State          Status
+	LastStatusCode int
+	LastLatencyMS  int
+}
+
+// Probes returns the last results of up to limit targets, oldest first, for the metrics. All accounts can read the
+// metrics, so private targets are omitted. Paused and unchecked ones are too.
+func (s *Store) Probes(ctx context.Context, limit int) (probes []Probe, err error) {
+	err = notDeleted(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
+		Select("id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit).Find(&probes).Error
+	if err != nil {
+		return nil, fmt.Errorf("load targets: %w", err)
 	}
-	return err
+	return probes, nil
 }
 
 // notDeleted returns a query for the targets that are not deleted and visible to the actor.
