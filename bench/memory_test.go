@@ -83,7 +83,7 @@ func idleMemory(t *testing.T) {
 			s.Stop()
 		}
 		started := time.Now()
-		s = e2e.Start(t, "DATABASE_URL="+file, "LINK_CHECK_INTERVAL=720h")
+		s = e2e.Start(t, "DATABASE_URL="+file, "LINK_CHECK_INTERVAL=720h", "CHECK_INTERVAL=24h")
 		untilReady(t, s)
 		ready = append(ready, time.Since(started).Seconds()*1000)
 	}

@@ -105,7 +105,7 @@ func addHistory(t *testing.T, url string, days int) (id string) {
 		latency = `'\x083c'::bytea`
 	}
 	series := func(n int) string {
-		return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) ", n)
+		return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT CAST(1 AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < %d) ", n)
 	}
 	results := `INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
 		SELECT seq, %d - i * %d + seq, CASE WHEN i %% 500 = 0 THEN 1 ELSE 0 END, 200, 20, 1, CASE WHEN i %% 500 = 0 THEN 'timed out' ELSE '' END, 60000

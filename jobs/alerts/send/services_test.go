@@ -184,7 +184,7 @@ func TestGenericParameters(t *testing.T) {
 	s, server := newSender(t)
 	for raw, want := range map[string]string{
 		"generic://hook.example.com/in?template=JSON&titlekey=subject&messagekey=body&method=PUT&@apiKey=a+b&kept=1&$team=ops": "PUT /in application/json a b body subject team",
-		"generic://hook.example.com/in?contenttype=text/x&@Api-Key=a+b":                                                       "POST /in text/plain a b",
+		"generic://hook.example.com/in?contenttype=text/x&@Api-Key=a+b":                                                        "POST /in text/plain a b",
 	} {
 		if _, err := s.Send(t.Context(), raw, message); err != nil {
 			t.Fatal(err)
