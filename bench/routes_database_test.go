@@ -33,7 +33,7 @@ func fillRoutes(t *testing.T, store string, n int) {
 			t.Fatal(err)
 		}
 	}
-	fillLinks(t, db, n)
+	fillLinks(t, db, min(n, 10_000))
 	text := newSeries(t, db, n)
 	for _, sql := range routeTables {
 		started := time.Now()
@@ -64,7 +64,7 @@ func addRules(t *testing.T, store string) {
 	}
 	for i := range 50 {
 		name := fmt.Sprint("number ", i)
-		channel := add("/v1/channels", map[string]any{"name": name, "kind": "webhook", "url": "http://127.0.0.1:9/", "secret": "a secret for benchmarks"})
+		channel := add("/v1/channels", map[string]any{"name": name, "kind": "webhook", "url": "http://127.0.0.1:9/", "secret": "a secret for benchmarks", "enabled": false})
 		add("/v1/alert-rules", map[string]any{"name": name, "events": []string{"target.down", "target.up"}, "channels": []string{channel}})
 		start := time.Now().Add(time.Duration(i+1) * 24 * time.Hour)
 		add("/v1/maintenance", map[string]any{"name": name, "starts_at": start, "ends_at": start.Add(time.Hour), "tags": []string{name}})
@@ -191,10 +191,10 @@ var routeTables = []string{
 			tls_expires_at, known_until, recent_checks, hour_bucket_start, hour_checks, hour_up_us, hour_down_us, hour_latency,
 			day_bucket_start, day_checks, day_up_us, day_down_us, day_latency, owner, private_to)
 		SELECT {id t}, 'https://host-' || (i % 5000) || '.example/page-' || i, 'https://host-' || (i % 5000) || '.example/page-' || i, 'host-' || (i % 5000) || '.example', 'Shop ' || i,
-			'shop ' || i || ' https://host-' || (i % 5000) || '.example/page-' || i, 86400, '', '', '', 0, i % 50 = 4, {at}, {at}, CASE WHEN i % 1000 = 7 THEN {now} END,
+			'shop ' || i || ' https://host-' || (i % 5000) || '.example/page-' || i, 2592000, '', '', '', 0, i % 50 = 4, {at}, {at}, CASE WHEN i % 1000 = 7 THEN {now} END,
 			{now} + {day} * 30 + i, CASE WHEN i % 50 <> 4 AND i % 1000 <> 7 THEN {now} + {day} * 30 + i END,
 			CASE WHEN i % 100 = 2 THEN 'down' WHEN i % 100 = 3 THEN 'pending' ELSE 'up' END, {at}, CASE WHEN i % 100 <> 3 THEN {now} END, 200, 100 + i % 50,
-			CASE WHEN i % 100 = 2 THEN 'timed out' ELSE '' END, CASE WHEN i % 100 = 2 THEN 3 ELSE 0 END, CASE WHEN i % 200 = 5 THEN {now} + {day} * 3 ELSE {now} + {day} * 60 END, {now},
+			CASE WHEN i % 100 = 2 THEN 'timed out' ELSE '' END, CASE WHEN i % 100 = 2 THEN 3 ELSE 0 END, CASE WHEN i % 200 = 5 THEN {now} + {day} * 3 ELSE {now} + {day} * 60 END, CASE WHEN i % 100 <> 3 THEN {now} END,
 			{recent}, {now} / 3600000000 * 3600000000, 10, 600000000, 0, {bytes 0801}, {now} / {day} * {day}, 100, 6000000000, 0, {bytes 0801}, {owner}, {private}
 		FROM {series}`,
 	`INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)

@@ -84,7 +84,7 @@ var routeVariants = map[string][]string{
 	// Watch.
 	"/watch":                  {"?status=down", "?status=paused", "?host=host-77.example", "?q=page-77", "?q=qqqqqq", "?certificate=expiring", "?page_token={deep /v1/targets}"},
 	"/v1/targets":             {"?status=down", "?status=up", "?host=host-77.example", "?q=page-77", "?q=qqqqqq", "?page_token={deep /v1/targets}", "?limit=500"},
-	"/watch/:id":              {"?range=30d", "?range=90d", "?failed=true", "?outages=all"},
+	"/watch/:id":              {"?range=30d", "?range=90d", "?failed=true"},
 	"/v1/targets/:id/results": {"?failed=true", "?page_token={deep /v1/targets/:id/results}"}, "/v1/targets/:id/outages": {"?page_token={deep /v1/targets/:id/outages}"}, "/v1/targets/:id/history": {"?range=365d"},
 	"/v1/checks":       {"?failed=true", "?page_token={deep /v1/checks}"},
 	"/admin/checks":    {"?failed=true", "?since=24h", "?since=7d&failed=true", "?target={targets/:id}", "?page_token={deep /v1/checks}"},

@@ -25,13 +25,14 @@ import (
 
 var (
 	dataFolder = flag.String("data", "", "keep the databases of TestRouteFigures in `folder`, and on PostgreSQL with fixed names, and reuse them")
+	manyRows   = flag.Int("rows", 1_000_000, "rows per table of the larger databases of TestRouteFigures")
 	onlyRoutes = flag.String("routes", "", "measure only the routes of TestRouteFigures that contain `text`")
 )
 
 const (
-	fewRows, manyRows = 10_000, 1_000_000
-	routeSamples      = 40
-	routesKey         = "SECRET_KEY=that of the benchmark of all routes"
+	fewRows      = 10_000
+	routeSamples = 40
+	routesKey    = "SECRET_KEY=that of the benchmark of all routes"
 )
 
 // TestRouteFigures measures every GET route of the golden list on databases with 10,000 and with 1,000,000 rows in each
@@ -50,7 +51,7 @@ func TestRouteFigures(t *testing.T) {
 func routeFigures(t *testing.T, engine string, open func(t *testing.T, n int) (store string)) {
 	var names []string
 	took := map[string]*[2]float64{} // p95 with few and with many rows
-	for size, n := range []int{fewRows, manyRows} {
+	for size, n := range []int{fewRows, *manyRows} {
 		w := newWalk(t, open(t, n), n)
 		for _, r := range w.requests() {
 			if took[r.name] == nil {
@@ -63,7 +64,7 @@ func routeFigures(t *testing.T, engine string, open func(t *testing.T, n int) (s
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(systemOf(a), systemOf(b)) })
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nGET routes with %d and %d rows per table, %s\n\n| system | request | p95, few rows | p95, many rows | ratio | |\n|---|---|---|---|---|---|\n", fewRows, manyRows, engine)
+	fmt.Fprintf(&b, "\nGET routes with %d and %d rows per table, %s\n\n| system | request | p95, few rows | p95, many rows | ratio | |\n|---|---|---|---|---|---|\n", fewRows, *manyRows, engine)
 	for _, name := range names {
 		few, many := took[name][0], took[name][1]
 		missed := ""

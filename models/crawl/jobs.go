@@ -219,24 +219,15 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limi
 	return models.NewSlice(page.Items, limit, func(j Job) models.Cursor { return models.Cursor{CreatedAt: j.CreatedAt, ID: j.ID} }), nil
 }
 
-// StatusCounts returns the number of jobs for each status, including zeros.
+// StatusCounts returns the number of jobs for each status, including zeros. The states of row_counts are these, and deleted.
 func (s *Store) StatusCounts(ctx context.Context) (map[Status]int, error) {
-	var rows []struct {
-		Status Status
-		N      int
-	}
-	tx := s.db.Read(ctx)
-	visible, args := ofVisibleSource(tx, "jobs.source_seq")
-	err := tx.Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL AND "+visible+" GROUP BY status", args...).Scan(&rows).Error
+	n, err := models.RowCounts(s.db.Read(ctx), "jobs")
 	if err != nil {
-		return nil, fmt.Errorf("count jobs: %w", err)
+		return nil, err
 	}
 	counts := make(map[Status]int, len(Statuses))
 	for _, status := range Statuses {
-		counts[status] = 0
-	}
-	for _, r := range rows {
-		counts[r.Status] = r.N
+		counts[status] = max(0, n[string(status)])
 	}
 	return counts, nil
 }

@@ -13,6 +13,8 @@ import (
 var counted = []struct{ table, block, privateTo, state string }{
 	{"links", "seq >> 12", "private_to", "CASE WHEN expired_at IS NULL THEN health ELSE 'expired ' || health END"},
 	{"tags", "0", "''", "''"},
+	{"targets", "0", "private_to", "CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN paused THEN 'paused' ELSE state END"},
+	{"jobs", "0", "(SELECT s.private_to FROM sources AS s WHERE s.seq = jobs.source_seq)", "CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END"},
 }
 
 // checkRowCounts compares row_counts with the rows of a database at the end of a test. A database without the current

@@ -10,7 +10,8 @@ import (
 // NeedAttention returns up to limit targets that are down, the most recent first,
 // without their Uptime.
 func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Target, error) {
-	return find(Filter{Status: Down}.apply(notDeleted(s.db.Read(ctx)), s.clock.Now()).Order("state_since DESC, seq DESC").Limit(limit))
+	// Without arguments in the condition, because the index is partial.
+	return find(notDeleted(s.db.Read(ctx)).Where("state = 'down' AND NOT paused").Order("state_since DESC, seq DESC").Limit(limit))
 }
 
 // Certificates returns the number of targets with such a certificate and up to limit

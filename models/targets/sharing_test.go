@@ -241,7 +241,7 @@ func TestPlansOfPrivateTargets(t *testing.T) {
 		for _, s := range modelstest.Sent(t, f.db, c.do) {
 			for _, step := range modelstest.Plan(t, f.db, s) {
 				given := step == "SCAN r" || strings.HasPrefix(step, "SCAN newest") || strings.HasPrefix(step, "SCAN begins") || strings.HasPrefix(step, "SCAN any_part")
-				if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && c.name != "find" {
+				if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && c.name != "find" && c.name != "counts" {
 					t.Errorf("%s: %s\n  %s", c.name, s.SQL, step)
 				}
 			}

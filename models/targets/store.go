@@ -156,20 +156,17 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	return q
 }
 
-// Counts returns the number of targets by status.
+// Counts returns the number of targets by status. The states of row_counts are these, and deleted.
 func (s *Store) Counts(ctx context.Context) (Counts, error) {
-	var rows []struct {
-		Paused bool
-		State  Status
-		N      int
-	}
-	err := notDeleted(s.db.Read(ctx)).Select("paused, state, count(*) AS n").Group("paused, state").Scan(&rows).Error
+	n, err := models.RowCounts(s.db.Read(ctx), "targets")
 	if err != nil {
-		return nil, fmt.Errorf("count targets: %w", err)
+		return nil, err
 	}
 	c := Counts{}
-	for _, r := range rows {
-		c[Target{Paused: r.Paused, State: r.State}.Status()] += r.N
+	for _, status := range []Status{Pending, Up, Down, Paused} {
+		if n[string(status)] > 0 {
+			c[status] = n[string(status)]
+		}
 	}
 	return c, nil
 }

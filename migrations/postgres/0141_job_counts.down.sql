@@ -1,0 +1,10 @@
+DROP TRIGGER sources_delete_jobs ON sources;
+DROP TRIGGER sources_count_jobs ON sources;
+DROP TRIGGER jobs_count_update ON jobs;
+DROP TRIGGER jobs_count_delete ON jobs;
+DROP TRIGGER jobs_count_insert ON jobs;
+DROP FUNCTION sources_delete_jobs;
+DROP FUNCTION sources_count_jobs;
+DROP FUNCTION jobs_count_update;
+DROP FUNCTION jobs_count_rows;
+DELETE FROM row_counts WHERE counted = 'jobs';
