@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,43 +45,78 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter, after models.Cursor, l
 	if err := f.check(); err != nil {
 		return l, err
 	}
-	q := f.where(s.db.Read(ctx)).Order("at DESC, seq DESC").Limit(limit + 1)
+	tx := s.db.Read(ctx)
+	actions, err := f.actions(tx)
+	if err != nil {
+		return l, err
+	}
+	where, args := f.where()
 	if after.ID != "" {
 		at, seq, err := models.ParseTimedID(models.KindAudit, after.ID)
 		if err != nil {
 			return l, models.ErrPageToken
 		}
-		q = q.Where("(at, seq) < (?, ?)", at, seq)
+		where, args = where+" AND (at, seq) < (?, ?)", append(args, at, seq)
 	}
-	var all []audit.Entry
-	if err := q.Find(&all).Error; err != nil {
+	const order = " ORDER BY at DESC, seq DESC LIMIT ?"
+	parts, all := []string{"SELECT * FROM audit_entries WHERE TRUE" + where + order}, append(slices.Clone(args), limit+1)
+	if f.Action != "" { // one part per action, each read in order from an index
+		parts, all = nil, nil
+		for _, action := range actions {
+			parts = append(parts, "SELECT * FROM (SELECT * FROM audit_entries WHERE action = ?"+where+order+") AS of_action")
+			all = append(append(append(all, action), args...), limit+1)
+		}
+	}
+	var found []audit.Entry
+	switch len(parts) {
+	case 0:
+		return l, nil
+	case 1:
+		err = tx.Raw(parts[0], all...).Scan(&found).Error
+	default:
+		err = tx.Raw("SELECT * FROM ("+strings.Join(parts, " UNION ALL ")+") AS e"+order, append(all, limit+1)...).Scan(&found).Error
+	}
+	if err != nil {
 		return l, fmt.Errorf("list audit entries: %w", err)
 	}
-	return models.NewSlice(all, limit, func(e audit.Entry) models.Cursor { return models.Cursor{CreatedAt: e.At, ID: EntryID(e)} }), nil
+	return models.NewSlice(found, limit, func(e audit.Entry) models.Cursor { return models.Cursor{CreatedAt: e.At, ID: EntryID(e)} }), nil
 }
 
-func (f AuditFilter) where(q *gorm.DB) *gorm.DB {
-	if f.Actor != "" {
-		q = q.Where("actor = ?", f.Actor)
+// actions returns the actions that the filter selects. It reads one entry per action from the index.
+func (f AuditFilter) actions(tx *gorm.DB) (all []string, err error) {
+	prefix, ok := strings.CutSuffix(f.Action, ".")
+	if !ok {
+		return []string{f.Action}, nil
 	}
-	if prefix, ok := strings.CutSuffix(f.Action, "."); ok { // "/" is the character after "."
-		q = q.Where("action >= ? AND action < ?", f.Action, prefix+"/")
-	} else if f.Action != "" {
-		q = q.Where("action = ?", f.Action)
+	end := prefix + "/" // "/" is the character after "."
+	err = tx.Raw(`WITH RECURSIVE found(action) AS (
+			SELECT min(action) FROM audit_entries WHERE action >= ? AND action < ?
+			UNION ALL SELECT (SELECT min(action) FROM audit_entries WHERE action > found.action AND action < ?) FROM found WHERE found.action IS NOT NULL)
+		SELECT action FROM found WHERE action IS NOT NULL`, f.Action, end, end).Scan(&all).Error
+	if err != nil {
+		return nil, fmt.Errorf("find actions: %w", err)
 	}
-	if f.SubjectID != "" {
-		q = q.Where("subject_id = ? AND subject_id <> ''", f.SubjectID)
+	return all, nil
+}
+
+// where returns the conditions other than the action.
+func (f AuditFilter) where() (sql string, args []any) {
+	for _, c := range []struct {
+		set   bool
+		sql   string
+		value any
+	}{
+		{f.Actor != "", " AND actor = ?", f.Actor},
+		{f.SubjectID != "", " AND subject_id = ? AND subject_id <> ''", f.SubjectID},
+		{f.Address != "", " AND address = ?", f.Address},
+		{!f.Since.IsZero(), " AND at >= ?", f.Since},
+		{!f.Until.IsZero(), " AND at < ?", f.Until},
+	} {
+		if c.set {
+			sql, args = sql+c.sql, append(args, c.value)
+		}
 	}
-	if f.Address != "" {
-		q = q.Where("address = ?", f.Address)
-	}
-	if !f.Since.IsZero() {
-		q = q.Where("at >= ?", f.Since)
-	}
-	if !f.Until.IsZero() {
-		q = q.Where("at < ?", f.Until)
-	}
-	return q
+	return sql, args
 }
 
 // ReapAudit deletes up to limit audit entries that are older than Options.Retention.
