@@ -207,9 +207,9 @@ var routeTables = []string{
 	`INSERT INTO outages (id, target_seq, started_at, ended_at, cause)
 		SELECT {id o}, CASE WHEN i % 50 = 0 THEN 2 ELSE 2 + i % {n/10} END, {at}, {at} + 600000000, 'timed out' FROM {series}`,
 	`INSERT INTO outages (id, target_seq, started_at, cause) SELECT 'o_100000000000' || (1000000000 + seq), seq, state_since, 'timed out' FROM targets WHERE state = 'down' AND deleted_at IS NULL`,
-	`INSERT INTO status_pages (id, slug, title, description, created_at, updated_at) SELECT {id h}, 'page-' || i, 'Page ' || i, '', {at}, {at} FROM {series/1000}`,
+	`INSERT INTO status_pages (id, slug, title, description, created_at, updated_at) SELECT {id h}, 'page-' || i, 'Page ' || i, '', {at}, {at} FROM {series} WHERE i <= 100`,
 	`INSERT INTO status_page_targets (page_id, target_seq, position)
-		SELECT p.id, p.k * 10 + n.i * 99, n.i FROM (SELECT id, row_number() OVER (ORDER BY id) % 9 AS k FROM status_pages) AS p CROSS JOIN {series/100} WHERE n.i <= 100`,
+		SELECT p.id, p.k * 10 + n.i * 99, n.i FROM (SELECT id, row_number() OVER (ORDER BY id) % 9 AS k FROM status_pages) AS p CROSS JOIN {series} WHERE n.i <= 100`,
 
 	// Short links.
 	`INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at, version, expires_at, visits, bots, owner, private_to)
@@ -236,6 +236,7 @@ var routeTables = []string{
 		SELECT {id e}, 2 + i % {n/90}, 1 + i / {n/90}, CASE WHEN i % 100 = 2 THEN 'failed' ELSE 'completed' END, '', i, 'https://site-1.example/', {at}, {at} + 60000000, {at} + 60000000, 0, 100, 100, 0, 100, 2,
 			CASE WHEN i % 100 = 2 THEN 'timed out' ELSE '' END, '', 1000000, 50, '', '', 100, 10000, '{}', false, 5, 5, 1, 2 FROM {series}`,
 	`UPDATE jobs SET executions = (SELECT max(execution_number) FROM job_executions WHERE job_seq = jobs.seq) WHERE seq BETWEEN 2 AND 1 + {n/90}`,
+	`UPDATE jobs SET crawl_seq = {n} WHERE seq = (SELECT job_seq FROM job_executions WHERE seq = {n})`, // an interrupted crawl with pending entries
 	`INSERT INTO job_logs (execution_seq, first_line, lines, text) SELECT i, 1, 2, 'time=2026-11-20T10:00:00.000Z level=info msg=fetched status=200
 time=2026-11-20T10:00:01.000Z level=info msg=fetched status=200
 ' FROM {series}`,
@@ -244,7 +245,7 @@ time=2026-11-20T10:00:01.000Z level=info msg=fetched status=200
 	`INSERT INTO crawl_hosts (host, next_at, claim, delay_ms, failures, slow, last_attempt_at) SELECT 'site-' || i || '.example', {now} + {day} * 30, 1, 1000, 0, false, {at} FROM {series/10}`,
 	`INSERT INTO frontier (crawl_seq, source_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
 		SELECT CASE WHEN i % 2 = 0 THEN {n} ELSE 1 + i % {n/50} END, CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/50} END, 1 + i % {n/10}, 'https://site-' || (1 + i % {n/10}) || '.example/p' || i, {hash}, i % 4,
-			CASE WHEN i % 100 = 3 THEN 'failed' WHEN i % 5 = 0 THEN 'pending' ELSE 'done' END, 1, 0, CASE WHEN i % 100 = 3 THEN 'timed out' ELSE '' END, {at}, {at} FROM {series}`,
+			CASE WHEN i % 100 = 3 THEN 'failed' WHEN i % 10 = 0 THEN 'pending' ELSE 'done' END, 1, 0, CASE WHEN i % 100 = 3 THEN 'timed out' ELSE '' END, {at}, {at} FROM {series}`,
 	`INSERT INTO discovered_links (source_seq, url, url_hash, text, found_on, created_at)
 		SELECT CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/50} END, 'https://found-' || (i % 5000) || '.example/' || i, {hash}, 'Found ' || i, 'https://site-1.example/', {at} FROM {series}`,
 	`INSERT INTO crawled_pages (source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language, og_title, og_description, og_image, og_site_name, og_type,

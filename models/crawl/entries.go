@@ -82,8 +82,10 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	switch f.Status {
 	case "":
 	case EntryPending, EntryFetching:
-		add("f.status = ? AND NOT ("+entryEnded+")", f.Status)
-	case EntryDone, EntryFailed:
+		add("f.status = ? AND f.status <> 'done' AND NOT ("+entryEnded+")", f.Status) // the index is partial
+	case EntryFailed:
+		add("f.status = ? AND f.status <> 'done'", f.Status)
+	case EntryDone:
 		add("f.status = ?", f.Status)
 	}
 	if f.Host != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -52,29 +53,41 @@ func (c PageChange) PageID() string {
 // PageChanges returns one page of the changes that the crawl of an execution found, in the order of discovery. An empty kind
 // selects all. PageNew includes PageBack. limit comes from models.NewLimit.
 func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
-	tx := s.db.Read(ctx)
-	visible, who := models.Visible(tx, "s")
-	sql, args := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
-		FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
-		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND `+visible, joinArgs([]any{e.CrawlSeq}, who...)
+	kinds := []Change{kind}
 	switch kind {
-	case "":
-	case PageNew: // includes pages that are back
-		sql += " AND v.change IN ('new', 'back')"
-	case PageChanged, PageGone, PageBack:
-		sql, args = sql+" AND v.change = ?", append(args, kind)
+	case "", PageChanged, PageGone, PageBack:
+	case PageNew:
+		kinds = []Change{PageNew, PageBack}
 	default:
 		return page, models.Invalid("query.change", "must be new, changed, gone or back")
 	}
+	var last int64
 	if after != (models.Cursor{}) {
-		_, seq, err := models.ParseTimedID(models.KindVersion, after.ID)
-		if err != nil {
+		if _, last, err = models.ParseTimedID(models.KindVersion, after.ID); err != nil {
 			return page, models.ErrPageToken
 		}
-		sql, args = sql+" AND v.seq > ?", append(args, seq)
+	}
+	tx := s.db.Read(ctx)
+	visible, who := models.Visible(tx, "s")
+	var parts []string // one per kind, each read in order from an index
+	var args []any
+	for _, k := range kinds {
+		part := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
+			FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
+			WHERE v.crawl_seq = ? AND v.seq > ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND ` + visible
+		args = joinArgs(append(args, e.CrawlSeq, last), who...)
+		if k != "" {
+			part, args = part+" AND v.change = ?", append(args, k)
+		}
+		parts, args = append(parts, part+" ORDER BY v.seq LIMIT ?"), append(args, limit+1)
+	}
+	sql := parts[0]
+	if len(parts) > 1 {
+		sql = "SELECT * FROM (SELECT * FROM (" + strings.Join(parts, ") AS of_kind UNION ALL SELECT * FROM (") + ") AS of_kind) AS changes ORDER BY seq LIMIT ?"
+		args = append(args, limit+1)
 	}
 	var found []PageChange
-	if err := tx.Raw(sql+" ORDER BY v.seq LIMIT ?", append(args, limit+1)...).Scan(&found).Error; err != nil {
+	if err := tx.Raw(sql, args...).Scan(&found).Error; err != nil {
 		return page, fmt.Errorf("load page changes: %w", err)
 	}
 	return models.NewSlice(found, limit, func(c PageChange) models.Cursor {

@@ -83,6 +83,8 @@ func TestQueryPlans(t *testing.T) {
 		{"crawled page", func() error { _, err := w.CrawledPage(ctx, models.TimedID(models.KindCrawled, w.Now(), 1)); return err }},
 		{"versions", func() error { _, err := w.PageVersions(ctx, crawl.Page{Seq: 1}); return err }},
 		{"page changes", func() error { _, err := w.PageChanges(ctx, running, "", models.Cursor{}, 50); return err }},
+		{"page changes of a kind", func() error { _, err := w.PageChanges(ctx, running, crawl.PageGone, models.Cursor{}, 50); return err }},
+		{"new pages", func() error { _, err := w.PageChanges(ctx, running, crawl.PageNew, models.Cursor{}, 50); return err }},
 		{"broken links", func() error { _, err := w.BrokenLinks(ctx, running, models.Cursor{}, 50); return err }},
 		{"report", func() error { _, err := w.NextReport(ctx); return err }},
 		{"unsent", func() error { _, err := w.UnsentDocuments(ctx, 0, 50); return err }},
@@ -107,6 +109,18 @@ func TestQueryPlans(t *testing.T) {
 		{"frontier", func() error { _, err := w.Frontier(ctx, crawl.EntryFilter{}, entry, 50); return err }},
 		{"failed entries", func() error {
 			_, err := w.Frontier(ctx, crawl.EntryFilter{Status: crawl.EntryFailed}, entry, 50)
+			return err
+		}},
+		{"pending entries", func() error {
+			_, err := w.Frontier(ctx, crawl.EntryFilter{Status: crawl.EntryPending}, entry, 50)
+			return err
+		}},
+		{"entries of an execution", func() error {
+			_, err := w.Frontier(ctx, crawl.EntryFilter{ExecutionID: running.ID}, entry, 50)
+			return err
+		}},
+		{"entries of a source", func() error {
+			_, err := w.Frontier(ctx, crawl.EntryFilter{SourceID: jobs[0].SourceID}, entry, 50)
 			return err
 		}},
 		{"discovered links", func() error { _, err := w.DiscoveredLinks(ctx, crawl.DiscoveredFilter{}, link, 50); return err }},
@@ -158,8 +172,8 @@ func TestQueryPlans(t *testing.T) {
 				for _, step := range modelstest.Plan(t, w.db, s) {
 					// Rows from a CTE, rows of the statement itself, and the single row of totals.
 					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN f" || step == "SCAN free" || strings.Contains(s.SQL, "scheduler_totals") || strings.Contains(step, "instances") ||
-						step == "SCAN placed" || strings.HasPrefix(step, "SCAN (subquery") // the entries of a feed
-					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && !strings.Contains(s.SQL, "{rows}") && !strings.Contains(s.SQL, "batch_rows") {
+						step == "SCAN placed" || step == "SCAN of_kind" || strings.HasPrefix(step, "SCAN (subquery") // the entries of a feed
+					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && !strings.Contains(s.SQL, "{rows}") && !strings.Contains(s.SQL, "batch_rows") && !strings.Contains(s.SQL, "AS of_kind") { // a page of each kind
 						t.Errorf("%s\n  %s", s.SQL, step)
 					}
 				}
