@@ -33,7 +33,7 @@ func fillRoutes(t *testing.T, store string, n int) {
 			t.Fatal(err)
 		}
 	}
-	fillLinks(t, db, min(n, 10_000))
+	fillLinks(t, db, n)
 	text := newSeries(t, db, n)
 	for _, sql := range routeTables {
 		started := time.Now()
@@ -187,23 +187,24 @@ var routeTables = []string{
 
 	// Watch.
 	`INSERT INTO targets (id, url, canonical_url, host, name, search_text, interval_seconds, expect_status, expect_keyword, expect_absent, expect_latency_ms, paused,
-			created_at, updated_at, deleted_at, due_at, next_check_at, state, state_since, last_checked_at, last_status_code, last_latency_ms, last_error, failures,
+			created_at, updated_at, deleted_at, state, state_since, last_checked_at, last_status_code, last_latency_ms, last_error, failures,
 			tls_expires_at, known_until, recent_checks, hour_bucket_start, hour_checks, hour_up_us, hour_down_us, hour_latency,
 			day_bucket_start, day_checks, day_up_us, day_down_us, day_latency, owner, private_to)
 		SELECT {id t}, 'https://host-' || (i % 5000) || '.example/page-' || i, 'https://host-' || (i % 5000) || '.example/page-' || i, 'host-' || (i % 5000) || '.example', 'Shop ' || i,
 			'shop ' || i || ' https://host-' || (i % 5000) || '.example/page-' || i, 2592000, '', '', '', 0, i % 50 = 4, {at}, {at}, CASE WHEN i % 1000 = 7 THEN {now} END,
-			{now} + {day} * 30 + i, CASE WHEN i % 50 <> 4 AND i % 1000 <> 7 THEN {now} + {day} * 30 + i END,
 			CASE WHEN i % 100 = 2 THEN 'down' WHEN i % 100 = 3 THEN 'pending' ELSE 'up' END, {at}, CASE WHEN i % 100 <> 3 THEN {now} END, 200, 100 + i % 50,
 			CASE WHEN i % 100 = 2 THEN 'timed out' ELSE '' END, CASE WHEN i % 100 = 2 THEN 3 ELSE 0 END, CASE WHEN i % 200 = 5 THEN {now} + {day} * 3 ELSE {now} + {day} * 60 END, CASE WHEN i % 100 <> 3 THEN {now} END,
 			{recent}, {now} / 3600000000 * 3600000000, 10, 600000000, 0, {bytes 0801}, {now} / {day} * {day}, 100, 6000000000, 0, {bytes 0801}, {owner}, {private}
 		FROM {series}`,
+	`INSERT INTO target_schedule (target_seq, due_at, next_check_at)
+		SELECT seq, {now} + {day} * 30 + seq, {now} + {day} * 30 + seq FROM targets WHERE NOT paused AND deleted_at IS NULL ON CONFLICT DO NOTHING`,
 	`INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
 		SELECT CASE WHEN i % 5 = 0 THEN 2 ELSE 3 + i % {n/50} END, {at}, CASE WHEN i % 100 = 1 THEN 1 ELSE 0 END, 200, 100 + i % 50, 1, CASE WHEN i % 100 = 1 THEN 'timed out' ELSE '' END, 60000
 		FROM {series}`,
 	`INSERT INTO target_hours (target_seq, bucket_start, checks, up_us, down_us, latency)
-		SELECT 2 + i / 800, {now} / 3600000000 * 3600000000 - (1 + i % 800) * 3600000000, 60, 3600000000, 0, {bytes 083c} FROM {series}`,
+		SELECT 1 + i / 101, {now} / 3600000000 * 3600000000 - (1 + i % 101) * 3600000000, 60, 3600000000, 0, {bytes 083c} FROM {series}`,
 	`INSERT INTO target_days (target_seq, bucket_start, checks, up_us, down_us, latency)
-		SELECT 2 + i / 390, {now} / {day} * {day} - (1 + i % 390) * {day}, 1440, {day}, 0, {bytes 083c} FROM {series}`,
+		SELECT 1 + i / 101, {now} / {day} * {day} - (1 + i % 101) * {day}, 1440, {day}, 0, {bytes 083c} FROM {series}`,
 	`INSERT INTO outages (id, target_seq, started_at, ended_at, cause)
 		SELECT {id o}, CASE WHEN i % 50 = 0 THEN 2 ELSE 2 + i % {n/10} END, {at}, {at} + 600000000, 'timed out' FROM {series}`,
 	`INSERT INTO outages (id, target_seq, started_at, cause) SELECT 'o_100000000000' || (1000000000 + seq), seq, state_since, 'timed out' FROM targets WHERE state = 'down' AND deleted_at IS NULL`,
