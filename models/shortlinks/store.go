@@ -3,6 +3,7 @@ package shortlinks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -96,21 +97,40 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	if err := models.CheckFilter("query.q", f.Text); err != nil {
 		return page, err
 	}
-	q, err := s.filtered(ctx, f)
-	if err != nil {
-		return page, err
-	}
-	order, beyond := "created_at, short_key", "(created_at, short_key) > (?, ?)"
+	tx, now := s.db.Read(ctx), s.clock.Now()
+	where, args := f.condition(tx)
+	order, beyond := " ORDER BY created_at, short_key LIMIT ?", " AND (created_at, short_key) > (?, ?)"
 	if f.Newest {
-		order, beyond = "created_at DESC, short_key DESC", "(created_at, short_key) < (?, ?)"
+		order, beyond = " ORDER BY created_at DESC, short_key DESC LIMIT ?", " AND (created_at, short_key) < (?, ?)"
 	}
 	if after != (models.Cursor{}) {
 		if !IsKey(after.ID) {
 			return page, models.ErrPageToken
 		}
-		q = q.Where(beyond, after.CreatedAt, after.ID)
+		where, args = where+beyond, append(args, after.CreatedAt, after.ID)
 	}
-	if err := q.Order(order).Limit(limit + 1).Find(&page.Items).Error; err != nil {
+	sql := "SELECT * FROM short_links WHERE " + where
+	switch f.Status {
+	case "":
+	case Active:
+		sql, args = sql+" AND "+activeCondition, append(args, now)
+	case Disabled:
+		sql += " AND disabled"
+	case Expired:
+		few, err := fewExpired(tx, now)
+		if err != nil {
+			return page, err
+		}
+		if !few {
+			sql, args = sql+" AND NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", append(args, now)
+			break
+		}
+		// Sort the keys, which are in the indexes, before reading rows.
+		keys := "SELECT seq, created_at, short_key FROM short_links WHERE " + where + " AND NOT disabled AND "
+		sql = "SELECT * FROM short_links WHERE seq IN (SELECT seq FROM (" + keys + "expires_at <= ? UNION ALL " + keys + "exhausted_at IS NOT NULL) AS expired GROUP BY seq, created_at, short_key" + order + ")"
+		args = slices.Concat(args, []any{now}, args, []any{limit + 1})
+	}
+	if err := tx.Raw(sql+order, append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("list short links: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(l ShortLink) models.Cursor {
@@ -122,42 +142,25 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 // more, it reads all short links in order instead. Usually the reaper leaves fewer.
 const maxSorted = 20_000
 
-// filtered returns a query for the short links that match a filter.
-func (s *Store) filtered(ctx context.Context, f Filter) (*gorm.DB, error) {
-	now := s.clock.Now()
-	q := f.apply(notDeleted(s.db.Read(ctx)), now)
-	if f.Status != Expired {
-		return q, nil
-	}
-	const expiredSQL = `SELECT seq FROM short_links WHERE expires_at <= ? LIMIT ?`
-	const limitSQL = `SELECT seq FROM short_links WHERE exhausted_at IS NOT NULL LIMIT ?`
+// fewExpired reports whether a list may sort all expired short links.
+func fewExpired(tx *gorm.DB, now models.Time) (bool, error) {
 	var n int
-	err := s.db.Read(ctx).Raw(`SELECT (SELECT count(*) FROM (`+expiredSQL+`) AS e) + (SELECT count(*) FROM (`+limitSQL+`) AS u)`, now, maxSorted, maxSorted).Scan(&n).Error
+	err := tx.Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM short_links WHERE expires_at <= ? LIMIT ?) AS e)
+		+ (SELECT count(*) FROM (SELECT 1 FROM short_links WHERE exhausted_at IS NOT NULL LIMIT ?) AS u)`, now, maxSorted, maxSorted).Scan(&n).Error
 	if err != nil {
-		return nil, fmt.Errorf("count expired short links: %w", err)
+		return false, fmt.Errorf("count expired short links: %w", err)
 	}
-	if n < maxSorted { // CROSS JOIN makes SQLite start with these
-		q = q.Select("short_links.*").Table("(SELECT * FROM ("+expiredSQL+") AS e UNION SELECT * FROM ("+limitSQL+") AS u) AS expired CROSS JOIN short_links", now, maxSorted, maxSorted).
-			Where("short_links.seq = expired.seq")
-	}
-	return q, nil
+	return n < maxSorted, nil
 }
 
-// apply adds the conditions of the filter to a query.
-func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
-	switch f.Status {
-	case "":
-	case Active:
-		q = q.Where(activeCondition, now)
-	case Expired:
-		q = q.Where("NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", now)
-	case Disabled:
-		q = q.Where("disabled")
-	}
+// condition returns the SQL condition for the visible short links that match the filter, except for its Status.
+func (f Filter) condition(tx *gorm.DB) (sql string, args []any) {
+	sql, args = models.Visible(tx, "short_links")
+	sql += " AND deleted_at IS NULL"
 	if text := models.Fold(f.Text); text != "" {
-		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
+		sql, args = sql+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(text)+"%")
 	}
-	return q
+	return sql, args
 }
 
 // notDeleted selects the visible short links that are not deleted.

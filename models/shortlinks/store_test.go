@@ -107,6 +107,31 @@ func TestByURL(t *testing.T) {
 	})
 }
 
+// A short link that has expired and has no visits left is in the list once, and pages are complete.
+func TestListOfExpired(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(9, "expires_at = CASE WHEN seq % 3 <> 1 THEN created_at + 1 END, exhausted_at = CASE WHEN seq % 3 <> 0 THEN created_at END")
+		f.clock.Advance(time.Minute)
+		for _, newest := range []bool{false, true} {
+			var got []string
+			for after := (models.Cursor{}); ; {
+				page, err := f.List(f.Context(), shortlinks.Filter{Status: shortlinks.Expired, Newest: newest}, after, 2)
+				f.must(err)
+				for _, l := range page.Items {
+					got = append(got, l.Key)
+				}
+				if after = page.Next; !page.More() {
+					break
+				}
+			}
+			slices.Sort(got)
+			if len(got) != 9 || len(slices.Compact(got)) != 9 {
+				t.Errorf("newest %v: got %v", newest, got)
+			}
+		}
+	})
+}
+
 // If many links have expired, the list is read in index order; if few have, it is sorted. Both
 // return the same list.
 func TestListOfManyExpired(t *testing.T) {
