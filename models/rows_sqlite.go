@@ -21,7 +21,7 @@ func registerRows(conn *sqlite3.Conn) error {
 	for i := range maxColumns {
 		schema.WriteString("c" + strconv.Itoa(i) + ", ")
 	}
-	return sqlite3.CreateModule(conn, rowsFunction, nil,
+	return sqlite3.CreateModule(conn, rowsFunction, nil, //nolint:staticcheck // its replacement needs Go 1.27
 		func(conn *sqlite3.Conn, _, _, _ string, _ ...string) (rowsTable, error) {
 			return rowsTable{}, conn.DeclareVTab("CREATE TABLE rows(" + schema.String() + "argument HIDDEN)")
 		})

@@ -21,7 +21,7 @@ func Each(query *gorm.DB, fn func(*Row)) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err has the error
+	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
 		return err

@@ -184,7 +184,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	defer cancel()
 
 	x := &exchange{Request: r, ctx: ctx}
-	res, err := c.run(x, u)
+	res, err := c.run(x, u) //nolint:contextcheck // x has the context
 	if err != nil {
 		cancel() // closes the connection, so that it is not reused
 	}

@@ -77,14 +77,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // get makes one hop of an exchange and reads its body.
 func (t *transport) get(req *http.Request, x *exchange) error {
-	if _, err := t.hop(req, x); err != nil {
+	resp, err := t.hop(req, x)
+	if err != nil {
 		return err
 	}
-	defer x.reader.Close() //nolint:errcheck // the body was read
-	if _, err := x.reader.Read(nil); err != io.EOF {
-		return err
-	}
-	return nil
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, x.reader)
+	return err
 }
 
 // hop sends the request of one hop of an exchange. x.reader is then the body of the response.
