@@ -22,7 +22,7 @@ import (
 
 const (
 	yearTargets  = 1_000
-	yearSample   = 10 // of the stored results of other targets, one in yearSample is generated
+	yearSample   = 60 // of the stored results of other targets, one in yearSample is generated
 	yearExpired  = yearTargets * 24 * 60
 	yearDeleting = 90 * time.Second // maximum duration of a measured cleanup
 )
@@ -113,9 +113,10 @@ func addHistory(t *testing.T, url string, days int) (id string) {
 	minute := int64(time.Minute / time.Microsecond)
 	stored := min(days, 30) * 24 * 60
 	statements := []string{
-		fmt.Sprintf(`UPDATE targets SET state = 'up', state_since = %d, last_checked_at = %d, last_status_code = 200, last_latency_ms = 20, due_at = %d, next_check_at = %d + seq,
+		fmt.Sprintf(`UPDATE targets SET state = 'up', state_since = %d, last_checked_at = %d, last_status_code = 200, last_latency_ms = 20,
 			hour_bucket_start = %d, hour_checks = 30, hour_up_us = 1, hour_latency = %s, day_bucket_start = %d, day_checks = 30, day_up_us = 1, day_latency = %s`,
-			at-hour, at, at+day, at+day, hourNow, latency, dayNow, latency),
+			at-hour, at, hourNow, latency, dayNow, latency),
+		fmt.Sprintf("UPDATE target_schedule SET due_at = %d, next_check_at = %d", at+day, at+day),
 		series(min(days, 35)*24) + fmt.Sprintf(`INSERT INTO target_hours (target_seq, bucket_start, checks, known_from, up_us, down_us, latency)
 			SELECT seq, %d - i * %d, 60, %d - i * %d, %d, 0, %s FROM targets CROSS JOIN n`, hourNow, hour, hourNow, hour, hour, latency),
 		series(days) + fmt.Sprintf(`INSERT INTO target_days (target_seq, bucket_start, checks, known_from, up_us, down_us, latency)
@@ -156,7 +157,7 @@ func cleanupFigures(t *testing.T, url string) {
 		defer closeDB()
 		now := time.Now().UnixMicro()
 		err := db.Write(t.Context(), func(tx *gorm.DB) error { // one check every 60 ms
-			return tx.Exec("UPDATE targets SET due_at = ? + seq * 60000, next_check_at = ? + seq * 60000", now, now).Error
+			return tx.Exec("UPDATE target_schedule SET due_at = ? + target_seq * 60000, next_check_at = ? + target_seq * 60000", now, now).Error
 		})
 		if err != nil {
 			t.Fatal(err)
