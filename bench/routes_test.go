@@ -267,7 +267,7 @@ func (w *walk) complete(variant string) string {
 	}
 	what, after, _ := strings.Cut(rest, "}")
 	name, arg, _ := strings.Cut(what, " ")
-	value := ""
+	var value string
 	switch name {
 	case "deep":
 		value = url.QueryEscape(w.deep(arg))
