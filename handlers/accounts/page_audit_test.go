@@ -143,11 +143,17 @@ func TestAuditPage_Many(t *testing.T) {
 	s := apptest.New(t)
 	as := s.SignIn(s.AddUser("alice", accounts.Admin))
 	addEntries(s, 10)
-	few := as.Count("/admin/audit")
+	queries := map[string]int64{ // at most: a group of actions takes one more, for its actions
+		"": 2, "?actor=alice": 2, "?action=target.": 3, "?subject_id=t_0000000000000000000000": 2, "?address=192.0.2.1": 2,
+	}
+	few := map[string]int64{}
+	for query := range queries {
+		few[query] = as.Count("/admin/audit" + query)
+	}
 	addEntries(s, 5000)
-	for _, query := range []string{"", "?actor=alice", "?action=target.", "?subject_id=t_0000000000000000000000", "?address=192.0.2.1"} {
-		if many := as.Count("/admin/audit" + query); many != few || many > 2 {
-			t.Errorf("%s: got %d queries with many entries, %d with few", query, many, few)
+	for query, most := range queries {
+		if many := as.Count("/admin/audit" + query); many != few[query] || many > most {
+			t.Errorf("%s: got %d queries with many entries, %d with few", query, many, few[query])
 		}
 	}
 	a := as.Get("/admin/audit?actor=alice")
