@@ -165,7 +165,7 @@ func cleanupFigures(t *testing.T, url string) {
 	}()
 	s := e2e.Start(t, "DATABASE_URL="+url, "CHECK_INTERVAL=60s", "CLEANUP_INTERVAL=24h")
 	defer s.Stop()
-	deleted := func() float64 { return labelled(t, s, `linkwatch_cleanup_rows_total{kind="check_results"}`) }
+	deleted := func() float64 { return labeled(t, s, `linkwatch_cleanup_rows_total{kind="check_results"}`) }
 	checks := func(name string, do func()) {
 		before, started := metric(t, s, "linkwatch_checks_total"), time.Now()
 		lag := []float64{}
@@ -201,8 +201,8 @@ func cleanupFigures(t *testing.T, url string) {
 	row("skipped checks", "0", "%.0f", metric(t, s, "linkwatch_checks_skipped_total"))
 }
 
-// labelled returns a sample of the metrics with its labels, or the sum over all labels for a bare name.
-func labelled(t *testing.T, s *e2e.Server, sample string) float64 {
+// labeled returns a sample of the metrics with its labels, or the sum over all labels for a bare name.
+func labeled(t *testing.T, s *e2e.Server, sample string) float64 {
 	t.Helper()
 	if !strings.Contains(sample, "{") {
 		return metric(t, s, sample)

@@ -20,11 +20,11 @@ const checkBudget = 8 * time.Minute
 
 // Revalidation returns the job that rechecks due links, with a number of workers and at most one request per host.
 // It claims links as holder, whose lease a Heartbeat renews. A slow host, or one with many links, delays only its
-// own links. When a run ends, it releases claimed links that it has not checked. A run first finishes interrupted
-// renames of tags.
+// own links. When a run ends, it releases claimed links that it has not checked. A run first indexes
+// the links that an upgrade or an interrupted rename of a tag left to it.
 func Revalidation(store *links.Store, holder *lease.Lease, workers int, log *slog.Logger) jobs.Job {
 	return jobs.Job{ID: "revalidation", Schedule: "@every 1m", Run: func(taking, working context.Context) (string, error) {
-		renamed := store.FinishRenames(working)
+		indexed := store.FinishIndexing(working)
 		r := revalidation{byHealth: map[links.Health]int{}}
 		q := &queue[links.Claimed, links.Checked]{
 			store: store, log: log,
@@ -47,7 +47,7 @@ func Revalidation(store *links.Store, holder *lease.Lease, workers int, log *slo
 		if taking.Err() != nil {
 			summary += ", interrupted"
 		}
-		return summary, errors.Join(renamed, err)
+		return summary, errors.Join(indexed, err)
 	}}
 }
 

@@ -63,7 +63,7 @@ func TestMigrationOfPrivateLinks(t *testing.T) {
 		want("counts after going up", read("SELECT name, links, tag_scopes.link_count, private_to FROM tag_scopes JOIN tags ON tags.seq = tag_seq ORDER BY name"),
 			"[map[link_count:2 links:2 name:go private_to:] map[link_count:1 links:1 name:own private_to:] map[link_count:2 links:2 name:web private_to:]]")
 		want("claims after going up", read("SELECT count(*) AS n FROM links WHERE claimed_by IS NOT NULL"), "[map[n:1]]")
-		t.must(t.FinishRenames(t.Context())) // index entries that have the mark "private"
+		t.must(t.FinishIndexing(t.Context())) // index entries that have the mark "private"
 		for query, n := range map[string]int{"private": 1, "tag:go": 2, "double": 0} {
 			if found, err := t.List(t.as("alice"), links.Filter{Query: query}, firstPage); err != nil || found.Total != n || len(found.Items) != n {
 				t.Errorf("%s: %d links, %v", query, found.Total, err)

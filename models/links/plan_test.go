@@ -79,7 +79,7 @@ func TestQueryPlans(t *testing.T) {
 		{"reap changes", reap(f.ReapChanges)},
 		{"reap refreshes", reap(f.ReapRefreshes)},
 		{"reap words", reap(f.ReapWords)},
-		{"finish renames", func() error { return f.FinishRenames(ctx) }},
+		{"finish renames", func() error { return f.FinishIndexing(ctx) }},
 		{"claim", func() error { return claim(f) }},
 		{"claim refreshes", func() error { return claimRefreshes(f) }},
 	} {

@@ -198,7 +198,7 @@ func TestPrivateLinksAreNotChanged(t *testing.T) {
 			"expire":  {func() (any, error) { return t.SetExpired(alice, false, l.ID) }, ""},
 			"tag all": {func() (any, error) { return t.TagAll(alice, []string{"x"}, l.ID) }, ""},
 			"bulk":    {func() (any, error) { return t.Bulk(alice, links.ActionDelete, nil, l.ID) }, ""},
-			"finish":  {func() (any, error) { return links.Change{}, t.FinishRenames(alice) }, ""},
+			"finish":  {func() (any, error) { return links.Change{}, t.FinishIndexing(alice) }, ""},
 		} {
 			v, err := c.do()
 			if models.CodeOf(err) != c.code || c.code == "" && (err != nil || v.(links.Change).Links != 0) {

@@ -56,7 +56,7 @@ const reindexBatchSize = 1000
 
 // RenameTag renames a tag on the visible links. If another visible tag has the name, the two are merged and the
 // spelling of the other one is kept. The links are indexed again in batches before RenameTag returns. If ctx ends
-// before that, FinishRenames continues.
+// before that, FinishIndexing continues.
 //
 // Hidden links keep the old tag. The returned tag then has another id. A name that only hidden links have can be
 // used: that is not a merge.
@@ -177,12 +177,13 @@ func merge(tx *gorm.DB, from, into Tag, keepOld bool) (Tag, error) {
 	return findTag(tx, into.ID)
 }
 
-// FinishRenames indexes the links that an interrupted RenameTag has not indexed.
-func (s *Store) FinishRenames(ctx context.Context) error {
+// FinishIndexing indexes the links that an interrupted RenameTag has not indexed and, after an upgrade that changes the
+// search index, all links.
+func (s *Store) FinishIndexing(ctx context.Context) error {
 	// Usually there are none, so check without a write transaction.
 	var waiting bool
 	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM link_reindex)").Scan(&waiting).Error; err != nil {
-		return fmt.Errorf("find links of renamed tags: %w", err)
+		return fmt.Errorf("find links to index: %w", err)
 	}
 	if !waiting {
 		return nil
@@ -204,7 +205,7 @@ func (s *Store) reindex(ctx context.Context) error {
 			return loadRows(tx, seqRows(seqs), bySeq)
 		})
 		if err != nil {
-			return fmt.Errorf("index links of a tag: %w", err)
+			return fmt.Errorf("index links: %w", err)
 		}
 		if len(seqs) < reindexBatchSize {
 			return nil

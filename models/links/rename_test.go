@@ -43,7 +43,7 @@ func TestRenameAndMergeTags(t *testing.T) {
 	})
 }
 
-func TestFinishRenames(t *testing.T) {
+func TestFinishIndexing(t *testing.T) {
 	each(t, func(t fixture) {
 		var ns []links.New
 		for i := range 600 {
@@ -68,7 +68,7 @@ func TestFinishRenames(t *testing.T) {
 		if t.tag("new").ID != id {
 			t.Fatal("the tag was not renamed")
 		}
-		t.must(t.FinishRenames(t.Context()))
+		t.must(t.FinishIndexing(t.Context()))
 		found, err := t.List(t.Context(), links.Filter{Query: "tag:new"}, firstPage)
 		t.must(err)
 		if found.Total != 600 {

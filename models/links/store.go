@@ -157,7 +157,7 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 }
 
 // List returns a page of the links that match a filter: newest first or, with a query, best match first. It counts
-// matches of a query or a tag up to MaxCounted. Later pages have results too.
+// matches of a query, or of several filters, up to MaxCounted. Later pages have results too.
 func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
 	out := Found{List: models.List[Link]{Page: p}}
 	q, err := ParseQuery(f.Query)
@@ -183,9 +183,22 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	if err != nil {
 		return out, err
 	}
-	seqs, total, err := find(tx, s.selectionOf(tx, f, q, exact), p)
+	sel := s.selectionOf(tx, f, q, exact)
+	byTag := q.Empty() && f.Health == "" && f.Shown != ShowRecent
+	if byTag {
+		sel.limit = 0 // the tag has the total
+	}
+	seqs, total, err := find(tx, sel, p)
 	if err != nil {
 		return out, fmt.Errorf("search links: %w", err)
+	}
+	if byTag {
+		out.Total, err = countTagged(tx, f.Tag, f.Shown)
+		if err != nil {
+			return out, err
+		}
+		out.Items, err = loadInOrder(tx, seqs)
+		return out, err
 	}
 	if total == 0 && !q.Empty() {
 		if seqs, total, out.Near, err = s.findNear(tx, f, q, p); err != nil {

@@ -125,3 +125,22 @@ func countVisibleTags(tx *gorm.DB) (n int, err error) {
 	all, err := models.RowCounts(tx, "tags")
 	return max(0, all[""]), err
 }
+
+// countTagged counts the visible links with a tag that are active, expired or both.
+func countTagged(tx *gorm.DB, name string, shown Shown) (int, error) {
+	visible, args := models.Visible(tx, "s")
+	var n struct{ Links, Active int }
+	err := tx.Raw(`SELECT CAST(COALESCE(sum(s.links), 0) AS BIGINT) AS links, CAST(COALESCE(sum(s.link_count), 0) AS BIGINT) AS active
+		FROM tags AS t JOIN tag_scopes AS s ON s.tag_seq = t.seq WHERE t.folded_name = ? AND `+visible, append([]any{models.FoldName(name)}, args...)...).Scan(&n).Error
+	if err != nil {
+		return 0, fmt.Errorf("count links of a tag: %w", err)
+	}
+	switch shown {
+	case ShowActive:
+		return n.Active, nil
+	case ShowExpired:
+		return n.Links - n.Active, nil
+	default:
+		return n.Links, nil
+	}
+}

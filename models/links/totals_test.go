@@ -87,3 +87,43 @@ func TestLatePopularPages(t *testing.T) {
 		}
 	})
 }
+
+// The total of a tag is exact, however many links have it.
+func TestTagTotals(t *testing.T) {
+	each(t, func(f fixture) {
+		const all = links.MaxCounted + 50
+		batch := make([]links.New, 0, all)
+		for i := range all {
+			batch = append(batch, links.New{URL: fmt.Sprintf("https://h.test/%d", i), Tags: []string{"Every"}, Private: i < 20})
+		}
+		_, err := f.Import(f.as("bob"), batch)
+		f.must(err)
+		newest, err := f.List(f.Context(), links.Filter{Tag: "every"}, models.Page{Number: 1, Size: 30})
+		f.must(err)
+		_, err = f.SetExpired(f.Context(), true, newest.Items[0].ID, newest.Items[1].ID)
+		f.must(err)
+		for _, c := range []struct {
+			who   context.Context
+			shown links.Shown
+			want  int
+		}{
+			{f.as("bob"), links.ShowActive, all - 2}, {f.as("bob"), links.ShowExpired, 2}, {f.as("bob"), links.ShowAll, all},
+			{f.as("alice"), links.ShowActive, all - 22}, {f.as("alice"), links.ShowAll, all - 20},
+		} {
+			last := models.Page{Number: c.want, Size: 1}
+			found, err := f.List(c.who, links.Filter{Tag: "every", Shown: c.shown}, last)
+			f.must(err)
+			if found.Total != c.want || found.TotalIsLowerBound || len(found.Items) != 1 {
+				t.Errorf("%q: %d of %d links on the last page, want 1 of %d", c.shown, len(found.Items), found.Total, c.want)
+			}
+			last.Number++
+			if beyond, err := f.List(c.who, links.Filter{Tag: "every", Shown: c.shown}, last); err != nil || len(beyond.Items) != 0 {
+				t.Errorf("%q: %d links after the last page, %v", c.shown, len(beyond.Items), err)
+			}
+		}
+		missing, err := f.List(f.Context(), links.Filter{Tag: "none"}, models.Page{Number: 1, Size: 30})
+		if err != nil || missing.Total != 0 || len(missing.Items) != 0 {
+			t.Errorf("a missing tag: %+v, %v", missing, err)
+		}
+	})
+}
