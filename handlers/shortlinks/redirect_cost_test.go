@@ -1,3 +1,7 @@
+//go:build !race
+
+// Not with the race detector: it makes sync.Pool drop items at random, which adds allocations.
+
 package shortlinks_test
 
 import (
