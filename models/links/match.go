@@ -287,12 +287,6 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 	if f.recent != nil {
 		base.and(f.recent[block])
 	}
-	for _, w := range s.query.Title {
-		base.and(f.wordIn(lists, fieldTitle, w))
-	}
-	for _, w := range s.query.URL {
-		base.and(f.wordIn(lists, fieldURL, w))
-	}
 	for _, g := range s.query.Tags {
 		var either linkSet
 		for _, n := range g.Names {
@@ -312,6 +306,9 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 		}
 	}
 	out := make([]linkSet, tiers)
+	if base == (linkSet{}) {
+		return out
+	}
 	for i := range out {
 		out[i] = base
 	}
@@ -321,6 +318,20 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 			found.or(f.wordIn(lists, field, w))
 			out[i].and(&found)
 		}
+		if out[tiers-1] == (linkSet{}) { // each tier has those of the better ones
+			return out
+		}
+	}
+	and := func(found *linkSet) {
+		for i := range out {
+			out[i].and(found)
+		}
+	}
+	for _, w := range s.query.Title {
+		and(f.wordIn(lists, fieldTitle, w))
+	}
+	for _, w := range s.query.URL {
+		and(f.wordIn(lists, fieldURL, w))
 	}
 	return out
 }
