@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"flag"
@@ -243,7 +242,7 @@ func (w *walk) value(of string) string {
 	query = strings.ReplaceAll(query, "{n}", fmt.Sprint(w.n))
 	if kind == "" {
 		var value string
-		if err := w.db.Read(context.Background()).Raw(query).Scan(&value).Error; err != nil || value == "" {
+		if err := w.db.Read(w.Context()).Raw(query).Scan(&value).Error; err != nil || value == "" {
 			w.Fatalf("%s: %q, %v", query, value, err)
 		}
 		return value
@@ -252,7 +251,7 @@ func (w *walk) value(of string) string {
 		CreatedAt models.Time
 		Seq       int64
 	}
-	if err := w.db.Read(context.Background()).Raw(query).Scan(&found).Error; err != nil || found.Seq == 0 {
+	if err := w.db.Read(w.Context()).Raw(query).Scan(&found).Error; err != nil || found.Seq == 0 {
 		w.Fatalf("%s: %v", query, err)
 	}
 	return models.TimedID(models.Kind(kind), found.CreatedAt, found.Seq)
@@ -310,7 +309,7 @@ func (w *walk) deep(route string) string {
 
 // get sends a request, decodes a JSON response into out (nil: ignores it) and returns the time in milliseconds.
 func (w *walk) get(r request, out any) (took float64, err error) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, w.server.URL+r.path, http.NoBody)
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodGet, w.server.URL+r.path, http.NoBody)
 	if err != nil {
 		return 0, err
 	}

@@ -340,10 +340,10 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 func (f *search) wordIn(lists map[string][]byte, field string, w Word) *linkSet {
 	var set linkSet
 	for _, form := range w {
-		if isShort(form) && f.withoutShort {
-			return allLinks()
-		}
 		if isShort(form) {
+			if f.withoutShort {
+				return allLinks()
+			}
 			for key, list := range lists {
 				if startsWith(key, form, field) {
 					set.addList(list)

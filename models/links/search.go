@@ -103,8 +103,7 @@ func (s selection) tierCount() int {
 	return len(wordFields)
 }
 
-// maxRanked is the largest number of matches that rank sorts by their text. A query of the index for each tier
-// takes long for frequent words, even if few links have all of them. Find never ranks more.
+// maxRanked is the number of newest matches that the global search ranks by their text.
 const maxRanked = 200
 
 // rank sorts links by tier. Within a tier the order does not change.

@@ -16,6 +16,8 @@ const (
 	maxBatches = 2
 	// maxBatch is the number of keys per read.
 	maxBatch = 100
+	// maxMissing is the number of keys that are being read or wait for it. While reads hang, further misses fail at once.
+	maxMissing = 10_000
 )
 
 // reading are the misses that are being read or wait for it.
@@ -37,12 +39,15 @@ type miss struct {
 	err   error
 }
 
-// join returns the read of a key.
+// join returns the read of a key; nil if too many others wait.
 func (r *reading) join(key string) *miss {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.missing[key]
 	if m == nil {
+		if len(r.missing) >= maxMissing {
+			return nil
+		}
 		m = &miss{key: key, done: make(chan struct{})}
 		r.missing[key] = m
 		r.waiting = append(r.waiting, m)
@@ -76,6 +81,9 @@ func (m *Memory) find(ctx context.Context, key string, at time.Duration, load sh
 	defer timeout.Stop()
 	for {
 		own := m.reading.join(key)
+		if own == nil {
+			return shortlinks.Entry{}, fmt.Errorf("read short link: too many others wait: %w", context.DeadlineExceeded)
+		}
 		for slots, read := m.reading.slots, false; !read; {
 			select {
 			case slots <- struct{}{}:

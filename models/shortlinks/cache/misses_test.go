@@ -110,3 +110,25 @@ func TestVisitsStopWaiting(t *testing.T) {
 		}
 	}
 }
+
+// While reads hang, the number of keys that wait is limited, and further visits fail at once.
+func TestMissesThatWaitAreLimited(t *testing.T) {
+	modelstest.NoLeaks(t)
+	m := NewMemory(1000, nil)
+	defer m.Close()
+	for i := range maxMissing {
+		if m.reading.join(fmt.Sprint(i)) == nil {
+			t.Fatalf("key %d does not wait", i)
+		}
+	}
+	if m.reading.join("0") == nil {
+		t.Error("a visit of a key that is waiting does not wait")
+	}
+	_, err := m.Get(t.Context(), "more", time.Now(), func(context.Context, []string) ([]shortlinks.Loaded, error) {
+		t.Error("a key beyond the limit was read")
+		return nil, nil
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
