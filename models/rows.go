@@ -230,12 +230,31 @@ func (r *Rows) table(engine string) string {
 // Insert stores rows in one statement and skips rows that violate a unique constraint. It does not set their keys.
 // Generated keys must be zero in all rows.
 func Insert[T any](tx *gorm.DB, rows []T) error {
+	batch, sql, err := insertion(tx, rows)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return batch.Exec(tx, sql).Error
+}
+
+// InsertReturning is Insert, and returns some columns of the rows that it stored, in any order.
+func InsertReturning[T, R any](tx *gorm.DB, rows []T, columns string) (stored []R, err error) {
+	batch, sql, err := insertion(tx, rows)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	err = batch.Raw(tx, sql+" RETURNING "+columns).Scan(&stored).Error
+	return stored, err
+}
+
+// insertion returns the statement of Insert.
+func insertion[T any](tx *gorm.DB, rows []T) (*Rows, string, error) {
 	if len(rows) == 0 {
-		return nil
+		return nil, "", nil
 	}
 	stmt := &gorm.Statement{DB: tx}
 	if err := stmt.Parse(new(T)); err != nil {
-		return fmt.Errorf("read columns of %T: %w", rows[0], err)
+		return nil, "", fmt.Errorf("read columns of %T: %w", rows[0], err)
 	}
 	reflected := reflect.ValueOf(rows)
 	var fields []*schema.Field
@@ -257,7 +276,7 @@ func Insert[T any](tx *gorm.DB, rows []T) error {
 	}
 	list := strings.Join(names, ", ")
 	// Without WHERE true, SQLite parses ON as a join condition.
-	return batch.Exec(tx, "INSERT INTO "+stmt.Table+" ("+list+") SELECT "+list+" FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING").Error
+	return batch, "INSERT INTO " + stmt.Table + " (" + list + ") SELECT " + list + " FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING", nil
 }
 
 // kindOf returns the type of a field's column for NewRows.

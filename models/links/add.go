@@ -1,6 +1,7 @@
 package links
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,9 @@ import (
 
 type draft struct {
 	New
-	canonical string
-	privateTo string // as Link.PrivateTo
+	canonical  string
+	privateTo  string      // as Link.PrivateTo
+	firstCheck models.Time // of Import
 }
 
 // check validates n. It puts prefix before the names of invalid fields. CodeForbidden if the owner is another
@@ -43,7 +45,7 @@ func (n New) check(ctx context.Context, prefix string) (draft, error) {
 			return draft{}, models.TooLong(prefix+m.name, m.limit, "characters")
 		}
 	}
-	return draft{n, u.Canonical, models.PrivateTo(n.Owner, n.Private)}, nil
+	return draft{New: n, canonical: u.Canonical, privateTo: models.PrivateTo(n.Owner, n.Private)}, nil
 }
 
 // Add fetches the page of n and stores the link with the page's metadata, if the page returns 200. Then created is
@@ -242,21 +244,18 @@ func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	if err := models.Insert(tx, rows); err != nil {
-		return nil, fmt.Errorf("insert links: %w", err)
-	}
-	// INSERT ignores duplicates, so the table has to be read for what was stored.
-	position, ids := make(map[string]int, len(rows)), make([]string, len(rows))
-	for i, l := range rows {
-		position[l.ID], ids[i] = i, l.ID
-	}
-	var keys []struct {
+	type key struct {
 		Seq int64
 		ID  string
 	}
-	err := idRows(ids).Raw(tx, "SELECT seq, id FROM links WHERE "+byID+" ORDER BY seq").Scan(&keys).Error
+	keys, err := models.InsertReturning[Link, key](tx, rows, "seq, id") // without those of duplicates
 	if err != nil {
 		return nil, fmt.Errorf("insert links: %w", err)
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.Seq, b.Seq) })
+	position := make(map[string]int, len(rows))
+	for i, l := range rows {
+		position[l.ID] = i
 	}
 	stored := make([]Link, len(keys))
 	for i, k := range keys {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -25,6 +26,7 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 		}
 	}
 	now := s.clock.Now()
+	s.spreadChecks(drafts, now)
 	for len(drafts) > 0 {
 		size, err := s.batchSize(ctx)
 		if err != nil {
@@ -38,6 +40,16 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 		drafts = drafts[min(size, len(drafts)):]
 	}
 	return stored, nil
+}
+
+// spreadChecks sets the time of the first check of new links, spread over a day. The order of the times is that of the
+// links, so that a batch changes few pages of the index by time.
+func (s *Store) spreadChecks(drafts []draft, now models.Time) {
+	within := min(s.opts.CheckInterval, models.Day)
+	for i := range drafts {
+		share := (float64(i) + rand.Float64()) / float64(len(drafts))
+		drafts[i].firstCheck = now.Add(time.Duration(share * float64(within)))
+	}
 }
 
 // batchSize returns the size of a transaction that ends with the end of a block of the search index, so that each
@@ -69,23 +81,30 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		byURL[d.canonical] = d
 		l := d.link(now)
 		l.Health = Unchecked
-		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, models.Day))) // spread the checks over a day
+		l.NextCheckAt = d.firstCheck
 		rows = append(rows, l)
 	}
-	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+	err := s.writeEntries(ctx, func(tx *gorm.DB) (entries, error) {
 		ls, err := insertNew(tx, rows)
 		if err != nil {
-			return nil, err
+			return entries{}, err
 		}
-		names := make([][]string, len(ls))
+		names, docs := make([][]string, len(ls)), make([]doc, len(ls))
 		for i, l := range ls {
 			names[i] = byURL[l.CanonicalURL].Tags
+			l.Tags = names[i]
+			docs[i] = docOf(l)
 		}
-		if _, err = attach(tx, now, ls, names); err != nil {
-			return nil, err
+		// The database and the text of the links can each keep a CPU busy.
+		indexed := make(chan entries, 1)
+		go func() { indexed <- entriesOf(nil, docs) }()
+		_, err = attach(tx, now, ls, names)
+		es := <-indexed
+		if err != nil {
+			return entries{}, err
 		}
 		stored = ls
-		return ls, auditAdd(tx, now, ls)
+		return es, auditAdd(tx, now, ls)
 	})
 	if err != nil {
 		return 0, err

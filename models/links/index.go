@@ -16,28 +16,42 @@ import (
 // There is a posting list for each block of 4,096 links and each key: a group of three characters of a field, or a mark.
 // The lists are in link_postings, several in a bucket, because a change of one link changes a hundred lists.
 
-// putDocs inserts or replaces the index entries of links, in the transaction that changes the links. write ensures
-// that only one transaction does this at a time.
-func putDocs(tx *gorm.DB, docs []doc) error {
-	seqs := make([]int64, len(docs))
-	for i, d := range docs {
-		seqs[i] = d.seq
-	}
-	before, err := loadDocs(tx, seqRows(seqs))
-	if err != nil {
-		return err
-	}
-	rows, changes := models.NewRows("link_seq bigint, title text, url text, tags text, marks text"), postingChanges{}
+// entries are index entries of links and the changes of posting lists that they need.
+type entries struct {
+	docs    []doc
+	rows    *models.Rows
+	changes postingChanges
+}
+
+// entriesOf returns the entries that replace those of before, by key of the link.
+func entriesOf(before map[int64]doc, docs []doc) entries {
+	es := entries{docs, models.NewRows("link_seq bigint, title text, url text, tags text, marks text"), postingChanges{}}
 	for _, d := range docs {
-		rows.Add(d.seq, d.title, d.url, d.tags, strings.Join(d.marks, "\n"))
-		changes.change(before[d.seq], d)
+		es.rows.Add(d.seq, d.title, d.url, d.tags, strings.Join(d.marks, "\n"))
+		es.changes.change(before[d.seq], d)
 	}
-	err = rows.Exec(tx, `INSERT INTO link_docs (link_seq, title, url, tags, marks) SELECT link_seq, title, url, tags, marks FROM {rows} AS r WHERE true
+	return es
+}
+
+// changedEntries returns the entries of links that may have entries.
+func changedEntries(tx *gorm.DB, ls []Link) (entries, error) {
+	docs := make([]doc, len(ls))
+	for i, l := range ls {
+		docs[i] = docOf(l)
+	}
+	before, err := loadDocs(tx, seqRows(seqsOf(ls)))
+	return entriesOf(before, docs), err
+}
+
+// put stores the entries, in the transaction that changes the links. writeEntries ensures that only one transaction
+// does this at a time.
+func (es entries) put(tx *gorm.DB) error {
+	err := es.rows.Exec(tx, `INSERT INTO link_docs (link_seq, title, url, tags, marks) SELECT link_seq, title, url, tags, marks FROM {rows} AS r WHERE true
 		ON CONFLICT (link_seq) DO UPDATE SET title = excluded.title, url = excluded.url, tags = excluded.tags, marks = excluded.marks`).Error
 	if err != nil {
 		return err
 	}
-	return changes.store(tx)
+	return es.changes.store(tx)
 }
 
 // removeDocs deletes the index entries of links (seqRows).

@@ -20,7 +20,24 @@ type search struct {
 	blocks int64               // number of blocks
 	grams  map[string][]gramAt // of words, by field and word
 
-	withoutShort bool // short words match everything, as their lists are not loaded yet
+	loaded int // the last stage that is loaded: words of later ones match everything
+}
+
+// Posting lists are loaded in stages. Those of a later stage are longer, so they are loaded only for the blocks in which
+// the query matches so far.
+const (
+	stageWords = iota
+	stageURL   // words after url:, which most URLs may have
+	stageShort // words with many lists
+	stages
+)
+
+// stageOf returns the stage of a form of a word. of is that of a form that is not short.
+func stageOf(form string, of int) int {
+	if isShort(form) {
+		return stageShort
+	}
+	return of
 }
 
 func newSearch(tx *gorm.DB, s selection) (*search, error) {
@@ -162,87 +179,103 @@ func (f *search) each(needed func() int, see func(block int64, lists map[string]
 	return nil
 }
 
-// load loads the posting lists that match needs, by block and key. It loads the many lists of short words only for
-// blocks in which the rest of the query matches.
-func (f *search) load(blocks []int64, tiers int) (map[int64]map[string][]byte, error) {
-	lists := map[int64]map[string][]byte{}
-	keys, words := map[string]bool{}, map[[2]string]bool{} // words are short
-	f.s.eachWord(tiers, func(field, form string) {
+// wanted are the posting lists of a stage: those of keys, and those of groups that start with short words.
+type wanted struct {
+	keys  map[string]bool
+	short map[[2]string]bool // word and field
+}
+
+func (w wanted) has(key string) bool {
+	for s := range w.short {
+		if startsWith(key, s[0], s[1]) {
+			return true
+		}
+	}
+	return w.keys[key]
+}
+
+func (w wanted) buckets(blocks []int64) (buckets []int64) {
+	for _, block := range blocks {
+		for key := range w.keys {
+			buckets = append(buckets, bucketOf(block, key))
+		}
+		for s := range w.short {
+			buckets = append(buckets, bucketsOf(block, s[0])...)
+		}
+	}
+	slices.Sort(buckets)
+	return slices.Compact(buckets)
+}
+
+// wanted returns the posting lists of each stage.
+func (f *search) wanted(tiers int) (all [stages]wanted) {
+	for i := range all {
+		all[i] = wanted{map[string]bool{}, map[[2]string]bool{}}
+	}
+	f.s.eachWord(tiers, func(field, form string, of int) {
+		w := all[stageOf(form, of)]
 		if isShort(form) {
-			words[[2]string{form, field}] = true
+			w.short[[2]string{form, field}] = true
 			return
 		}
 		for _, g := range f.gramsOf(field, form) {
-			keys[g.key] = true
+			w.keys[g.key] = true
 		}
 	})
 	for _, m := range f.s.marks() {
-		keys[m+fieldMark] = true
+		all[0].keys[m+fieldMark] = true
 	}
-	var buckets []int64
+	return all
+}
+
+// load loads the posting lists that match needs, by block and key.
+func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]byte, err error) {
+	lists = make(map[int64]map[string][]byte, len(blocks))
 	for _, block := range blocks {
-		for key := range keys {
-			buckets = append(buckets, bucketOf(block, key))
-		}
+		lists[block] = map[string][]byte{}
 	}
-	add := func(block int64, key, list []byte) {
-		if lists[block] == nil {
-			lists[block] = map[string][]byte{}
-		}
-		lists[block][string(key)] = slices.Clone(list)
-	}
-	err := loadBuckets(f.tx, sortedSet(buckets), func(block int64, key, list []byte) {
-		if keys[string(key)] {
-			add(block, key, list)
-		}
-	})
-	if err != nil || len(words) == 0 {
-		return lists, err
-	}
-	buckets = nil
-	f.withoutShort = true
-	for _, block := range blocks {
-		if f.match(block, lists[block], tiers)[tiers-1] == (linkSet{}) {
+	for stage, w := range f.wanted(tiers) {
+		if len(w.keys)+len(w.short) == 0 {
 			continue
 		}
-		for w := range words {
-			buckets = append(buckets, bucketsOf(block, w[0])...)
+		if stage > 0 {
+			blocks = slices.DeleteFunc(blocks, func(block int64) bool {
+				return f.match(block, lists[block], tiers)[tiers-1] == (linkSet{})
+			})
 		}
-	}
-	f.withoutShort = false
-	return lists, loadBuckets(f.tx, sortedSet(buckets), func(block int64, key, list []byte) {
-		for w := range words {
-			if startsWith(string(key), w[0], w[1]) {
-				add(block, key, list)
-				return
+		err = loadBuckets(f.tx, w.buckets(blocks), func(block int64, key, list []byte) {
+			if w.has(string(key)) {
+				lists[block][string(key)] = slices.Clone(list)
 			}
+		})
+		if err != nil {
+			return nil, err
 		}
-	})
+		f.loaded = stage
+	}
+	f.loaded = stages
+	return lists, nil
 }
 
-func sortedSet(values []int64) []int64 {
-	slices.Sort(values)
-	return slices.Compact(values)
-}
-
-// eachWord calls see for each form of each word of the query, and each field in which it may match.
-func (s selection) eachWord(tiers int, see func(field, form string)) {
-	add := func(words []Word, fields ...string) {
+// eachWord calls see for each form of each word of the query, and each field in which it may match. of is the stage of
+// a form that is not short.
+func (s selection) eachWord(tiers int, see func(field, form string, of int)) {
+	add := func(of int, words []Word, fields ...string) {
 		for _, w := range words {
 			for _, form := range w {
 				for _, field := range fields {
-					see(field, form)
+					see(field, form, of)
 				}
 			}
 		}
 	}
-	add(s.query.Words, wordFields[:tiers]...)
-	add(s.query.Title, fieldTitle)
-	add(s.query.URL, fieldURL)
+	add(stageWords, s.query.Words, wordFields[:tiers]...)
+	add(stageWords, s.query.Title, fieldTitle)
+	add(stageURL, s.query.URL, fieldURL)
 	for _, g := range s.query.Tags {
 		for _, n := range g.Names {
 			if !s.exact[n.Name] {
-				add([]Word{n.Part}, fieldTags)
+				add(stageWords, []Word{n.Part}, fieldTags)
 			}
 		}
 	}
@@ -294,7 +327,7 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 			if s.exact[n.Name] {
 				tagged = marked(markTag(n.Name))
 			} else {
-				tagged = f.wordIn(lists, fieldTags, n.Part)
+				tagged = f.wordIn(lists, fieldTags, n.Part, stageWords)
 			}
 			if g.All {
 				base.and(tagged)
@@ -315,7 +348,7 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 	for _, w := range s.query.Words {
 		var found linkSet
 		for i, field := range wordFields[:tiers] {
-			found.or(f.wordIn(lists, field, w))
+			found.or(f.wordIn(lists, field, w, stageWords))
 			out[i].and(&found)
 		}
 		if out[tiers-1] == (linkSet{}) { // each tier has those of the better ones
@@ -328,22 +361,22 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 		}
 	}
 	for _, w := range s.query.Title {
-		and(f.wordIn(lists, fieldTitle, w))
+		and(f.wordIn(lists, fieldTitle, w, stageWords))
 	}
 	for _, w := range s.query.URL {
-		and(f.wordIn(lists, fieldURL, w))
+		and(f.wordIn(lists, fieldURL, w, stageURL))
 	}
 	return out
 }
 
-// wordIn returns the links whose field has a form of a word.
-func (f *search) wordIn(lists map[string][]byte, field string, w Word) *linkSet {
+// wordIn returns the links whose field has a form of a word. of is the stage of a form that is not short.
+func (f *search) wordIn(lists map[string][]byte, field string, w Word, of int) *linkSet {
 	var set linkSet
 	for _, form := range w {
+		if stageOf(form, of) > f.loaded {
+			return allLinks()
+		}
 		if isShort(form) {
-			if f.withoutShort {
-				return allLinks()
-			}
 			for key, list := range lists {
 				if startsWith(key, form, field) {
 					set.addList(list)

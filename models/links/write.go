@@ -90,38 +90,39 @@ const lockChanges models.LockKey = 7_110_913_001
 // write runs a change of links or tags, one at a time. fn returns the links whose search index entry has changed,
 // with their tags.
 func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
+	return s.writeEntries(ctx, func(tx *gorm.DB) (entries, error) {
+		ls, err := fn(tx)
+		if err != nil || len(ls) == 0 {
+			return entries{}, err
+		}
+		return changedEntries(tx, ls)
+	})
+}
+
+// writeEntries is write for fn that returns the changed entries.
+func (s *Store) writeEntries(ctx context.Context, fn func(tx *gorm.DB) (entries, error)) error {
 	var words storedWords
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		words = storedWords{} // a rolled back attempt stored nothing
 		if err := s.db.OneAtATime(tx, lockChanges); err != nil {
 			return err
 		}
-		ls, err := fn(tx)
-		if err != nil || len(ls) == 0 {
+		es, err := fn(tx)
+		if err != nil || len(es.docs) == 0 {
 			return err
 		}
-		words, err = s.indexLinks(tx, ls)
-		return err
+		if err := es.put(tx); err != nil {
+			return fmt.Errorf("index links: %w", err)
+		}
+		if words, err = s.words.put(tx, es.docs); err != nil {
+			return fmt.Errorf("store words of links: %w", err)
+		}
+		return nil
 	})
 	if err == nil {
 		s.words.remember(words)
 	}
 	return err
-}
-
-// indexLinks updates the search index entries of links, and returns the words that it stored.
-func (s *Store) indexLinks(tx *gorm.DB, ls []Link) (words storedWords, err error) {
-	docs := make([]doc, len(ls))
-	for i, l := range ls {
-		docs[i] = docOf(l)
-	}
-	if err := putDocs(tx, docs); err != nil {
-		return storedWords{}, fmt.Errorf("index links: %w", err)
-	}
-	if words, err = s.words.put(tx, docs); err != nil {
-		return storedWords{}, fmt.Errorf("store words of links: %w", err)
-	}
-	return words, nil
 }
 
 // saveAll updates the columns that checks and bulk actions change, in one statement. release ends the claims of
