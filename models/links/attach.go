@@ -96,12 +96,15 @@ func tagsByFoldedName(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 		return tags, nil
 	}
 	rows := models.RowsOf("folded_name text", folded)
-	var ts []Tag
-	if err := rows.Raw(tx, "SELECT * FROM tags WHERE folded_name IN (SELECT folded_name FROM {rows} AS r)").Scan(&ts).Error; err != nil {
-		return nil, fmt.Errorf("load tags: %w", err)
-	}
-	for _, t := range ts {
+	err := models.Each(rows.Raw(tx, `SELECT seq, id, name, folded_name, link_count, created_at, last_used_at FROM tags
+		WHERE folded_name IN (SELECT folded_name FROM {rows} AS r)`), func(r *models.Row) {
+		t := Tag{Seq: r.Int64(), ID: r.Text(), Name: r.Text(), FoldedName: r.Text(), LinkCount: r.Int()}
+		r.Scan(&t.CreatedAt)
+		r.Scan(&t.LastUsedAt)
 		tags[t.FoldedName] = t
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load tags: %w", err)
 	}
 	return tags, nil
 }
