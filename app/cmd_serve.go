@@ -96,6 +96,9 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	a.last.Start()
 	log.Info("listening", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String(), "version", version())
 	debug.FreeOSMemory() // a third of the heap is garbage of the startup
+	if err := releasePages(); err != nil {
+		log.Debug("pages of the program not released", "error", err)
+	}
 
 	select {
 	case err = <-served: // the listener failed
