@@ -160,7 +160,7 @@ func newSeries(t *testing.T, db *models.DB, n int) func(sql string) string {
 				return bytes(hex.EncodeToString(crawl.CompressText(strings.Repeat("A page about solar panels and heat pumps. ", 20))))
 			case "index":
 				if db.Engine == models.Postgres {
-					return fmt.Sprintf("page_index (page_seq, words) SELECT i, to_tsvector('simple', 'solar page w' || (i %% %d))", part("n/100"))
+					return fmt.Sprintf("page_index (page_seq, words) SELECT i, to_tsvector('simple', 'solar page w' || (i %% %d)) || array_to_tsvector(ARRAY[chr(57347) || 'b' || (i >> 12)])", part("n/100"))
 				}
 				return fmt.Sprintf("page_index (rowid, words) SELECT %d - i, 'solar page w' || (i %% %d)", 1<<35-1, part("n/100"))
 			}
