@@ -33,7 +33,7 @@ func (s alertSubjects) FindTargets(ctx context.Context, text string, n int) (fou
 
 // StatusPages implements alerthandlers.Subjects.
 func (s alertSubjects) StatusPages(ctx context.Context) ([]alertviews.Choice, error) {
-	list, err := s.targets.Pages(ctx)
+	list, err := s.targets.PageTitles(ctx)
 	all := make([]alertviews.Choice, len(list))
 	for i, p := range list {
 		all[i] = alertviews.Choice{ID: p.ID, Name: p.Title}

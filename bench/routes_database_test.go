@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -89,7 +90,7 @@ func fillLinks(t *testing.T, db *models.DB, n int) {
 }
 
 // newSeries returns a function that completes a statement for the engine. It replaces
-//   - {series} and {series/10} with a table n of the numbers i from 1 to the number of rows, or to a part of it,
+//   - {series}, {series/10} and {series 100} with a table n of the numbers i from 1 to the number of rows, to a part of it, or to 100,
 //   - {n} and {n/10} with the number of rows, or with a part of it, at least 1,
 //   - {id t} with the id of row i with the prefix t,
 //   - {hash} with 16 bytes that differ in each row,
@@ -127,10 +128,11 @@ func newSeries(t *testing.T, db *models.DB, n int) func(sql string) string {
 			name, arg, _ := strings.Cut(strings.Trim(found, "{}"), " ")
 			switch before, _, _ := strings.Cut(name, "/"); before {
 			case "series":
+				last := cmp.Or(arg, strconv.Itoa(part(name)))
 				if db.Engine == models.Postgres {
-					return fmt.Sprintf("generate_series(CAST(1 AS bigint), %d) AS n(i)", part(name))
+					return "generate_series(CAST(1 AS bigint), " + last + ") AS n(i)"
 				}
-				return fmt.Sprintf("(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n) AS n", part(name))
+				return "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + last + ") SELECT i FROM n) AS n"
 			case "n":
 				return strconv.Itoa(part(name))
 			case "id":
@@ -158,9 +160,9 @@ func newSeries(t *testing.T, db *models.DB, n int) func(sql string) string {
 				return bytes(hex.EncodeToString(crawl.CompressText(strings.Repeat("A page about solar panels and heat pumps. ", 20))))
 			case "index":
 				if db.Engine == models.Postgres {
-					return "page_index (page_seq, words) SELECT i, to_tsvector('simple', 'solar page w' || (i % 1000))"
+					return fmt.Sprintf("page_index (page_seq, words) SELECT i, to_tsvector('simple', 'solar page w' || (i %% %d)) || array_to_tsvector(ARRAY[chr(57347) || 'b' || (i >> 12)])", part("n/100"))
 				}
-				return fmt.Sprintf("page_index (rowid, words) SELECT %d - i, 'solar page w' || (i %% 1000)", 1<<35-1)
+				return fmt.Sprintf("page_index (rowid, words) SELECT %d - i, 'solar page w' || (i %% %d)", 1<<35-1, part("n/100"))
 			}
 			t.Fatalf("unknown %s", found)
 			return ""
@@ -181,7 +183,7 @@ var routeTables = []string{
 	`INSERT INTO sessions (secret_hash, id, user_seq, method, address, device, created_at, last_seen_at, expires_at)
 		SELECT {hash}, {id s}, 1 + i / 20, 'password', '192.0.2.1', 'Firefox on Linux', {at}, {now}, {now} + {day} * 30 FROM {series}`,
 	`INSERT INTO audit_entries (at, actor_id, actor, via, credential, address, request_id, action, subject_kind, subject_id, subject_name, before, after, attempts)
-		SELECT {at}, {id u}, CASE WHEN i % 1000 = 1 THEN 'rare' ELSE 'user-' || (i % 50) END, 'session', '', '192.0.2.' || (i % 200), 'request-' || i,
+		SELECT {at}, {id u}, CASE WHEN i % {n/100} = 1 THEN 'rare' ELSE 'user-' || (i % 50) END, 'session', '', '192.0.2.' || (i % 200), 'request-' || i,
 			CASE i % 4 WHEN 0 THEN 'target.edit' WHEN 1 THEN 'target.add' WHEN 2 THEN 'link.add' ELSE 'shortlink.delete' END, 'target', {id t}, 'Shop ' || i, '{"name":"Old"}', '{"name":"New"}', 1
 		FROM {series}`,
 
@@ -190,8 +192,8 @@ var routeTables = []string{
 			created_at, updated_at, deleted_at, state, state_since, last_checked_at, last_status_code, last_latency_ms, last_error, failures,
 			tls_expires_at, known_until, recent_checks, hour_bucket_start, hour_checks, hour_up_us, hour_down_us, hour_latency,
 			day_bucket_start, day_checks, day_up_us, day_down_us, day_latency, owner, private_to)
-		SELECT {id t}, 'https://host-' || (i % 5000) || '.example/page-' || i, 'https://host-' || (i % 5000) || '.example/page-' || i, 'host-' || (i % 5000) || '.example', 'Shop ' || i,
-			'shop ' || i || ' https://host-' || (i % 5000) || '.example/page-' || i, 2592000, '', '', '', 0, i % 50 = 4, {at}, {at}, CASE WHEN i % 1000 = 7 THEN {now} END,
+		SELECT {id t}, 'https://host-' || (i % {n/200}) || '.example/page-' || i, 'https://host-' || (i % {n/200}) || '.example/page-' || i, 'host-' || (i % {n/200}) || '.example', 'Shop ' || i,
+			'shop ' || i || ' https://host-' || (i % {n/200}) || '.example/page-' || i, 2592000, '', '', '', 0, i % 50 = 4, {at}, {at}, CASE WHEN i % 1000 = 7 THEN {now} END,
 			CASE WHEN i % 100 = 2 THEN 'down' WHEN i % 100 = 3 THEN 'pending' ELSE 'up' END, {at}, CASE WHEN i % 100 <> 3 THEN {now} END, 200, 100 + i % 50,
 			CASE WHEN i % 100 = 2 THEN 'timed out' ELSE '' END, CASE WHEN i % 100 = 2 THEN 3 ELSE 0 END, CASE WHEN i % 200 = 5 THEN {now} + {day} * 3 ELSE {now} + {day} * 60 END, CASE WHEN i % 100 <> 3 THEN {now} END,
 			{recent}, {now} / 3600000000 * 3600000000, 10, 600000000, 0, {bytes 0801}, {now} / {day} * {day}, 100, 6000000000, 0, {bytes 0801}, {owner}, {private}
@@ -201,21 +203,26 @@ var routeTables = []string{
 	`INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
 		SELECT CASE WHEN i % 5 = 0 THEN 2 ELSE 3 + i % {n/50} END, {at}, CASE WHEN i % 100 = 1 THEN 1 ELSE 0 END, 200, 100 + i % 50, 1, CASE WHEN i % 100 = 1 THEN 'timed out' ELSE '' END, 60000
 		FROM {series}`,
+	// Targets 2 to 101 have a long history, the others a short one.
 	`INSERT INTO target_hours (target_seq, bucket_start, checks, up_us, down_us, latency)
-		SELECT 1 + i / 101, {now} / 3600000000 * 3600000000 - (1 + i % 101) * 3600000000, 60, 3600000000, 0, {bytes 083c} FROM {series}`,
+		SELECT 2 + (i - 1) / 90, {now} / 3600000000 * 3600000000 - (1 + i % 90) * 3600000000, 60, 3600000000, 0, {bytes 083c} FROM {series 9000}`,
+	`INSERT INTO target_hours (target_seq, bucket_start, checks, up_us, down_us, latency)
+		SELECT 102 + (i - 1) / 10, {now} / 3600000000 * 3600000000 - (1 + i % 10) * 3600000000, 60, 3600000000, 0, {bytes 083c} FROM {series}`,
 	`INSERT INTO target_days (target_seq, bucket_start, checks, up_us, down_us, latency)
-		SELECT 1 + i / 101, {now} / {day} * {day} - (1 + i % 101) * {day}, 1440, {day}, 0, {bytes 083c} FROM {series}`,
+		SELECT 2 + (i - 1) / 90, {now} / {day} * {day} - (1 + i % 90) * {day}, 1440, {day}, 0, {bytes 083c} FROM {series 9000}`,
+	`INSERT INTO target_days (target_seq, bucket_start, checks, up_us, down_us, latency)
+		SELECT 102 + (i - 1) / 10, {now} / {day} * {day} - (1 + i % 10) * {day}, 1440, {day}, 0, {bytes 083c} FROM {series}`,
 	`INSERT INTO outages (id, target_seq, started_at, ended_at, cause)
 		SELECT {id o}, CASE WHEN i % 50 = 0 THEN 2 ELSE 2 + i % {n/10} END, {at}, {at} + 600000000, 'timed out' FROM {series}`,
 	`INSERT INTO outages (id, target_seq, started_at, cause) SELECT 'o_100000000000' || (1000000000 + seq), seq, state_since, 'timed out' FROM targets WHERE state = 'down' AND deleted_at IS NULL`,
-	`INSERT INTO status_pages (id, slug, title, description, created_at, updated_at) SELECT {id h}, 'page-' || i, 'Page ' || i, '', {at}, {at} FROM {series} WHERE i <= 100`,
+	`INSERT INTO status_pages (id, slug, title, description, created_at, updated_at) SELECT {id h}, 'page-' || i, 'Page ' || i, '', {at}, {at} FROM {series 100}`,
 	`INSERT INTO status_page_targets (page_id, target_seq, position)
-		SELECT p.id, p.k * 10 + n.i * 99, n.i FROM (SELECT id, row_number() OVER (ORDER BY id) % 9 AS k FROM status_pages) AS p CROSS JOIN {series} WHERE n.i <= 100`,
+		SELECT p.id, 1 + n.i, n.i FROM status_pages AS p CROSS JOIN {series 100}`,
 
 	// Short links.
 	`INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at, version, expires_at, visits, bots, owner, private_to)
-		SELECT 's' || (10000000 + i), 'https://shop-' || (i % 5000) || '.example/spring/' || i, 'https://shop-' || (i % 5000) || '.example/spring/' || i, 'Spring ' || i,
-			's' || (10000000 + i) || ' spring ' || i || ' https://shop-' || (i % 5000) || '.example/spring/' || i, 0, i % 100 = 2, {at}, {at}, i,
+		SELECT 's' || (10000000 + i), 'https://shop-' || (i % {n/200}) || '.example/spring/' || i, 'https://shop-' || (i % {n/200}) || '.example/spring/' || i, 'Spring ' || i,
+			's' || (10000000 + i) || ' spring ' || i || ' https://shop-' || (i % {n/200}) || '.example/spring/' || i, 0, i % 100 = 2, {at}, {at}, i,
 			CASE WHEN i % 50 = 3 THEN {now} + i ELSE {now} + {day} * 365 + i END, i % 1000, 0, {owner}, {private}
 		FROM {series}`,
 	`UPDATE short_link_version SET newest = {n}`,
@@ -248,10 +255,10 @@ time=2026-11-20T10:00:01.000Z level=info msg=fetched status=200
 		SELECT CASE WHEN i % 2 = 0 THEN {n} ELSE 1 + i % {n/50} END, CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/50} END, 1 + i % {n/10}, 'https://site-' || (1 + i % {n/10}) || '.example/p' || i, {hash}, i % 4,
 			CASE WHEN i % 100 = 3 THEN 'failed' WHEN i % 10 = 0 THEN 'pending' ELSE 'done' END, 1, 0, CASE WHEN i % 100 = 3 THEN 'timed out' ELSE '' END, {at}, {at} FROM {series}`,
 	`INSERT INTO discovered_links (source_seq, url, url_hash, text, found_on, created_at)
-		SELECT CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/50} END, 'https://found-' || (i % 5000) || '.example/' || i, {hash}, 'Found ' || i, 'https://site-1.example/', {at} FROM {series}`,
+		SELECT CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/50} END, 'https://found-' || (i % {n/200}) || '.example/' || i, {hash}, 'Found ' || i, 'https://site-1.example/', {at} FROM {series}`,
 	`INSERT INTO crawled_pages (source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language, og_title, og_description, og_image, og_site_name, og_type,
 			content_hash, links_found, noindex, etag, last_modified, created_at, fetched_at, changed_at, word_count, versions, text_version, unindexed)
-		SELECT CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/50} END, {n}, 'https://site-2.example/p' || i, {hash}, CASE WHEN i % 100 = 3 THEN 404 ELSE 200 END, 'text/html', 'Page w' || (i % 1000), '', 'en', '', '', '', '', '',
+		SELECT CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/50} END, {n}, 'https://site-2.example/p' || i, {hash}, CASE WHEN i % 100 = 3 THEN 404 ELSE 200 END, 'text/html', 'Page w' || (i % {n/100}), '', 'en', '', '', '', '', '',
 			'h' || i, 30, false, '', '', {at}, {at}, {at}, 160, 2, 2, false FROM {series}`,
 	`INSERT INTO page_versions (page_seq, version, change, crawl_seq, status_code, title, content_hash, word_count, text, created_at)
 		SELECT 1 + i / 2, 1 + i % 2, CASE WHEN i % 2 = 0 THEN 'new' ELSE 'changed' END, CASE WHEN i % 2 = 0 THEN {n} ELSE 1 + i % {n/50} END, 200, 'Page', 'h' || i, 160, {text}, {at} FROM {series}`,
@@ -278,7 +285,7 @@ time=2026-11-20T10:00:01.000Z level=info msg=fetched status=200
 	`INSERT INTO submissions (website_seq, page_seq, url, method, action, pages, status, status_code, error, created_at, answered_at)
 		SELECT CASE WHEN i % 2 = 0 THEN 2 ELSE 1 + i % {n/100} END, i, 'https://shop-2.example/blog/' || i, 'indexnow', 'updated', 1, CASE WHEN i % 100 = 3 THEN 'failed' ELSE 'accepted' END, 200, '', {at}, {at} FROM {series}`,
 	`INSERT INTO coverage_days (website_seq, day_at, status, pages) SELECT w.seq, {now} / {day} * {day} - n.i * {day}, s.status, 100
-		FROM websites AS w CROSS JOIN {series/1} CROSS JOIN (SELECT 'indexed' AS status UNION ALL SELECT 'pending' UNION ALL SELECT 'not_indexed') AS s WHERE n.i <= 90`,
+		FROM websites AS w CROSS JOIN {series 90} CROSS JOIN (SELECT 'indexed' AS status UNION ALL SELECT 'pending' UNION ALL SELECT 'not_indexed') AS s`,
 
 	// Alerts. Rules, channels and maintenance are added through the API.
 	`INSERT INTO alerts (id, ends_id, event, severity, group_key, subject_kind, subject_id, subject_name, subject_url, detail, subject_count, open_subject_count, flapping, changes, created_at, started_at, fired_at,
@@ -293,6 +300,6 @@ time=2026-11-20T10:00:01.000Z level=info msg=fetched status=200
 
 	// Administration.
 	`INSERT INTO job_runs (id, job_id, started_at, duration_ns, "trigger", summary, error)
-		SELECT {id r}, j.id, {at}, 1000000, 'schedule', 'deleted 10 rows', '' FROM {series} CROSS JOIN (SELECT min(id) AS id FROM scheduled_jobs) AS j WHERE i <= 100`, // more are not kept
-	`INSERT INTO cleanup_runs (started_at, kind, duration_ns, cleaned, error) SELECT {at}, 'short_link', 1000000, 10, '' FROM {series} WHERE i <= 100`,
+		SELECT {id r}, j.id, {at}, 1000000, 'schedule', 'deleted 10 rows', '' FROM {series 100} CROSS JOIN (SELECT min(id) AS id FROM scheduled_jobs) AS j`, // more are not kept
+	`INSERT INTO cleanup_runs (started_at, kind, duration_ns, cleaned, error) SELECT {at}, 'short_link', 1000000, 10, '' FROM {series 100}`,
 }

@@ -82,8 +82,8 @@ var routeVariants = map[string][]string{
 	"/v1/tags":              {"?q=ba", "?page=100"}, "/tags": {"?sort=count", "?sort=recent", "?q=ba", "?page=100"},
 
 	// Watch.
-	"/watch":                  {"?status=down", "?status=paused", "?host=host-77.example", "?q=page-77", "?q=qqqqqq", "?certificate=expiring", "?page_token={deep /v1/targets}"},
-	"/v1/targets":             {"?status=down", "?status=up", "?host=host-77.example", "?q=page-77", "?q=qqqqqq", "?page_token={deep /v1/targets}", "?limit=500"},
+	"/watch":                  {"?status=down", "?status=paused", "?host=host-7.example", "?q=page-77", "?q=qqqqqq", "?certificate=expiring", "?page_token={deep /v1/targets}"},
+	"/v1/targets":             {"?status=down", "?status=up", "?host=host-7.example", "?q=page-77", "?q=qqqqqq", "?page_token={deep /v1/targets}", "?limit=500"},
 	"/watch/:id":              {"?range=30d", "?range=90d", "?failed=true"},
 	"/v1/targets/:id/results": {"?failed=true", "?page_token={deep /v1/targets/:id/results}"}, "/v1/targets/:id/outages": {"?page_token={deep /v1/targets/:id/outages}"}, "/v1/targets/:id/history": {"?range=365d"},
 	"/v1/checks":       {"?failed=true", "?page_token={deep /v1/checks}"},
@@ -100,11 +100,11 @@ var routeVariants = map[string][]string{
 	"/v1/jobs":                {"?status=failed", "?source_id={sources/:id}", "?q=qqqqqq", "?page_token={deep /v1/jobs}"},
 	"/v1/jobs/:id/executions": {"?limit=5"},
 	"/v1/sources":             {"?q=source+77", "?q=qqqqqq", "?page_token={deep /v1/sources}"},
-	"/crawl/discovered":       {"?source={sources/:id}", "?host=found-77.example", "?q=found-77", "?q=qqqqqq", "?page_token={deep /v1/discovered-links}"},
-	"/v1/discovered-links":    {"?source_id={sources/:id}", "?host=found-77.example", "?q=qqqqqq", "?page_token={deep /v1/discovered-links}"},
+	"/crawl/discovered":       {"?source={sources/:id}", "?host=found-7.example", "?q=found-77", "?q=qqqqqq", "?page_token={deep /v1/discovered-links}"},
+	"/v1/discovered-links":    {"?source_id={sources/:id}", "?host=found-7.example", "?q=qqqqqq", "?page_token={deep /v1/discovered-links}"},
 	"/crawl/feeds":            {"?source={sources/:id}", "?page_token={deep /v1/feeds}"},
 	"/v1/feeds":               {"?source_id={sources/:id}", "?page_token={deep /v1/feeds}"},
-	"/crawl/frontier":         {"?status=failed", "?status=pending", "?status=fetching", "?source={sources/:id}", "?execution={executions/:id}", "?host=site-77.example", "?q=qqqqqq", "?page_token={deep /v1/frontier}"},
+	"/crawl/frontier":         {"?status=failed", "?status=pending", "?status=fetching", "?source={sources/:id}", "?execution={executions/:id}", "?host=site-7.example", "?q=qqqqqq", "?page_token={deep /v1/frontier}"},
 	"/v1/frontier":            {"?status=failed", "?status=pending", "?status=fetching", "?source_id={sources/:id}", "?execution_id={executions/:id}", "?page_token={deep /v1/frontier}"},
 	"/crawl/pages":            {"?q=solar", "?q=w77", "?q=qqqqqq", "?source={sources/:id}", "?language=en", "?language=de", "?page_token={deep /v1/crawled-pages}"},
 	"/v1/crawled-pages":       {"?q=solar", "?q=w77", "?q=qqqqqq", "?source_id={sources/:id}", "?language=de", "?page_token={deep /v1/crawled-pages}"},
@@ -131,5 +131,5 @@ var routeVariants = map[string][]string{
 
 	// Overview and search.
 	"/":       {},
-	"/search": {"?q=spring", "?q=example", "?q=qqqqqq", "?q=shop+77", "?q=user-7", "?q=https://host-77.example/page-77"},
+	"/search": {"?q=spring", "?q=example", "?q=qqqqqq", "?q=shop+77", "?q=user-7", "?q=https://host-7.example/page-7"},
 }

@@ -48,17 +48,19 @@ func TestRouteFigures(t *testing.T) {
 
 // routeFigures measures all routes on the databases that open returns, and prints a table.
 func routeFigures(t *testing.T, engine string, open func(t *testing.T, n int) (store string)) {
-	var names []string
-	took := map[string]*[2]times{} // with few and with many rows
+	var walks [2]*walk
+	var requests [2][]request
 	for size, n := range []int{fewRows, *manyRows} {
-		w := newWalk(t, open(t, n), n)
-		for _, r := range w.requests() {
-			if took[r.name] == nil {
-				names = append(names, r.name)
-				took[r.name] = new([2]times)
-			}
-			took[r.name][size] = w.measure(r)
-		}
+		walks[size] = newWalk(t, open(t, n), n)
+		requests[size] = walks[size].requests()
+	}
+	var names []string
+	took := map[string][2]times{} // with few and with many rows
+	for i, few := range requests[0] {
+		names = append(names, few.name)
+		took[few.name] = measureBoth(walks, [2]request{few, requests[1][i]})
+	}
+	for _, w := range walks {
 		w.server.Stop()
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(systemOf(a), systemOf(b)) })
@@ -336,24 +338,31 @@ type times struct{ p50, p95 float64 }
 
 func (t times) String() string { return fmt.Sprintf("p50 %.1f, p95 %.1f ms", t.p50, t.p95) }
 
-// measure sends a request repeatedly.
-func (w *walk) measure(r request) times {
+// measureBoth sends a request repeatedly, in turn to the servers with few and with many rows. So what else the machine does
+// delays both alike.
+func measureBoth(walks [2]*walk, r [2]request) (both [2]times) {
 	const warmups = 3
-	var all []float64
+	var all [2][]float64
 	for i := range warmups + routeSamples {
-		took, err := w.get(r, nil)
-		if err != nil {
-			w.Error(err)
-			return times{}
+		slowest := 0.0
+		for size, w := range walks {
+			took, err := w.get(r[size], nil)
+			if err != nil {
+				w.Error(err)
+				return both
+			}
+			if slowest = max(slowest, took); i >= warmups {
+				all[size] = append(all[size], took)
+			}
 		}
-		if i >= warmups {
-			all = append(all, took)
-		}
-		if took > 2000 && i >= warmups { // it missed: more requests would show nothing
+		if slowest > 2000 && i >= warmups { // it missed: more requests would show nothing
 			break
 		}
 	}
-	return times{quantile(all, 0.5), quantile(all, 0.95)}
+	for size := range both {
+		both[size] = times{quantile(all[size], 0.5), quantile(all[size], 0.95)}
+	}
+	return both
 }
 
 // systemOf returns the system of a route.

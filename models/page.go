@@ -106,8 +106,9 @@ func ParseToken(s string) (Cursor, error) {
 
 // Slice is one page of a list that is paged by cursor. Next is the zero Cursor on the last page.
 type Slice[T any] struct {
-	Items []T
-	Next  Cursor
+	Items   []T
+	Next    Cursor
+	Stopped bool // the list has read MaxSearched rows and found fewer items than the limit; Next continues the search
 }
 
 // More reports whether there is a next page.

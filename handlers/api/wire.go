@@ -19,7 +19,7 @@ type List[T any] struct {
 // Slice is one page of a list with page tokens.
 type Slice[T any] struct {
 	Items         []T    `json:"items" nullable:"false" doc:"Items on this page"`
-	NextPageToken string `json:"next_page_token" doc:"page_token of the next page. Empty on the last page"`
+	NextPageToken string `json:"next_page_token" doc:"page_token of the next page. Empty on the last page. A page of a search can have few or no items and still have a next page"`
 }
 
 // Output is a response with a body and no headers.

@@ -10,6 +10,9 @@ import (
 	views "linkwatch/views/crawl"
 )
 
+// maxPreview is the number of runs up to which the page of the schedule previews a rebalance, which reads all of them.
+const maxPreview = 10_000
+
 // SchedulePage shows the jobs of the next 24 hours and a preview of a rebalance.
 func (p Pages) SchedulePage(c *gin.Context) {
 	ctx := c.Request.Context()
@@ -18,7 +21,8 @@ func (p Pages) SchedulePage(c *gin.Context) {
 	if err == nil {
 		v.Slots, v.Score, err = p.Crawl.Distribution(ctx)
 	}
-	if err == nil {
+	v.TooMany = v.Runs() > maxPreview
+	if err == nil && !v.TooMany {
 		v.Plan, err = p.Crawl.PreviewRebalance(ctx)
 	}
 	if err == nil {

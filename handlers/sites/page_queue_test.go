@@ -98,7 +98,7 @@ func TestQueueByToken(t *testing.T) {
 	if len(seen) != 251 || n != 3 {
 		t.Errorf("%d pages on %d list pages", len(seen), n)
 	}
-	few, many := q.Count(q.at("/pages?q=/p11")), q.Count(q.at("/pages"))
+	few, many := q.Count(q.at("/pages?q=/p11")), q.Count(q.at("/pages?q=/p"))
 	if few != many {
 		t.Errorf("%d queries for few pages, %d for 100", few, many)
 	}

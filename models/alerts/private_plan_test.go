@@ -45,7 +45,7 @@ func TestPlansOfARestrictedReader(t *testing.T) {
 		{"all alerts", "", list(alerts.AnyState)},
 		{"open alerts", "", list(alerts.Firing)},
 		{"unacknowledged alerts", "", list(alerts.Unacknowledged)},
-		{"resolved alerts", "", list(alerts.Resolved)},
+		{"resolved alerts", "INDEX alerts_ended", list(alerts.Resolved)},
 		{"counts", "INDEX alerts_firing", func(ctx context.Context) error { _, err := w.Counts(ctx); return err }},
 		{"attention", "INDEX alerts_severity", func(ctx context.Context) error { _, err := w.Attention(ctx, 5); return err }},
 		{"search", "", func(ctx context.Context) error { _, err := w.Find(ctx, "Target 1", 5); return err }},

@@ -38,44 +38,69 @@ func hostOf(typed string) string {
 func discovered(tx *gorm.DB) *gorm.DB {
 	visible, args := models.Visible(tx, "sources")
 	return tx.Model(&DiscoveredLink{}).Select("discovered_links.*, sources.id AS source_id").
-		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL").Where(visible, args...)
+		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL").Where(visible, args...)
 }
 
 // DiscoveredLinks returns one page of links to hosts outside the allowed domains, the oldest first. limit comes from
-// models.NewLimit. A filter by host or text scans all links.
+// models.NewLimit. A filter by host or text reads models.MaxSearched links.
 func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after models.Cursor, limit int) (models.Slice[DiscoveredLink], error) {
 	var page models.Slice[DiscoveredLink]
 	if err := f.check(); err != nil {
 		return page, err
 	}
-	q := discovered(s.db.Read(ctx))
+	tx := s.db.Read(ctx)
+	where, args := "discovered_links.deleted_at IS NULL", []any(nil)
+	add := func(condition string, arg ...any) { where, args = where+" AND "+condition, append(args, arg...) }
 	if f.SourceID != "" {
 		if !isID(models.KindSource, f.SourceID) {
 			return page, nil // no such source
 		}
-		q = q.Where("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
-	}
-	if f.Host != "" {
-		host := models.EscapeLike(hostOf(f.Host))
-		q = q.Where(`(discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\'
-			OR discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\')`,
-			"https://"+host+"/%", "http://"+host+"/%", "https://"+host+":%", "http://"+host+":%")
-	}
-	if text := strings.ToLower(f.Text); text != "" {
-		like := "%" + models.EscapeLike(text) + "%"
-		q = q.Where(`(lower(discovered_links.url) LIKE ? ESCAPE '\' OR lower(discovered_links.text) LIKE ? ESCAPE '\')`, like, like)
+		add("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
 	}
 	if after != (models.Cursor{}) {
 		_, seq, err := models.ParseTimedID(models.KindDiscovered, after.ID)
 		if err != nil {
 			return page, models.ErrPageToken
 		}
-		q = q.Where("discovered_links.seq > ?", seq)
+		add("discovered_links.seq > ?", seq)
 	}
-	if err := q.Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+	var end models.Cursor
+	if f.Host != "" || f.Text != "" {
+		visible, who := ofVisibleSource(tx, "discovered_links.source_seq")
+		last, more, err := models.SearchEnd[seqAndTime](tx, "SELECT seq, created_at FROM discovered_links WHERE "+where+" AND "+visible+" ORDER BY seq", joinArgs(args, who...)...)
+		if err != nil {
+			return page, err
+		}
+		if more {
+			end = last.cursor(models.KindDiscovered)
+			add("discovered_links.seq <= ?", last.Seq)
+		}
+	}
+	if f.Host != "" {
+		host := models.EscapeLike(hostOf(f.Host))
+		add(`(discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\'
+			OR discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\')`,
+			"https://"+host+"/%", "http://"+host+"/%", "https://"+host+":%", "http://"+host+":%")
+	}
+	if text := strings.ToLower(f.Text); text != "" {
+		like := "%" + models.EscapeLike(text) + "%"
+		add(`(lower(discovered_links.url) LIKE ? ESCAPE '\' OR lower(discovered_links.text) LIKE ? ESCAPE '\')`, like, like)
+	}
+	if err := discovered(tx).Where(where, args...).Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("load discovered links: %w", err)
 	}
-	return models.NewSlice(page.Items, limit, func(d DiscoveredLink) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
+	page = models.NewSlice(page.Items, limit, func(d DiscoveredLink) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} })
+	return page.SearchedTo(end), nil
+}
+
+// seqAndTime is the position of a row in a list ordered by seq.
+type seqAndTime struct {
+	Seq       int64
+	CreatedAt models.Time
+}
+
+func (p seqAndTime) cursor(kind models.Kind) models.Cursor {
+	return models.Cursor{CreatedAt: p.CreatedAt, ID: models.TimedID(kind, p.CreatedAt, p.Seq)}
 }
 
 // rowsOfIDs returns rows of the ids of a kind, to join. It skips invalid ids. The error is CodeInvalid ("id") for more than

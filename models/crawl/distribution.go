@@ -63,7 +63,7 @@ func (s *Store) plan(tx *gorm.DB) (p RebalancePlan, err error) {
 		MovedAt   models.Time
 	}
 	visible, args := ofVisibleSource(tx, "jobs.source_seq")
-	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+scheduledJobs+" AND "+visible+" ORDER BY seq", args...).Scan(&rows).Error
+	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+scheduledJobs+" AND next_run_at < ? AND "+visible, joinArgs([]any{s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
 	if err != nil {
 		return p, fmt.Errorf("load schedule: %w", err)
 	}

@@ -56,7 +56,8 @@ const selectEntries = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS ex
 
 const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.status, '') <> 'running' AND coalesce(j.crawl_seq, 0) <> f.crawl_seq`
 
-// Frontier returns one page of the frontier, the oldest entry first. limit comes from models.NewLimit.
+// Frontier returns one page of the frontier, the oldest entry first. limit comes from models.NewLimit. A filter by host or
+// text reads models.MaxSearched entries.
 func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor, limit int) (models.Slice[FrontierEntry], error) {
 	var page models.Slice[FrontierEntry]
 	err := errors.Join(
@@ -67,8 +68,8 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 		return page, err
 	}
 	tx := s.db.Read(ctx)
-	sql, args := entryRows(tx)
-	add := func(where string, arg ...any) { sql, args = sql+" AND "+where, append(args, arg...) }
+	where, args := "TRUE", []any(nil)
+	add := func(condition string, arg ...any) { where, args = where+" AND "+condition, append(args, arg...) }
 	if f.SourceID != "" && !isID(models.KindSource, f.SourceID) ||
 		f.ExecutionID != "" && !isID(models.KindExecution, f.ExecutionID) {
 		return page, nil // no such source or job
@@ -81,19 +82,10 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	}
 	switch f.Status {
 	case "":
-	case EntryPending, EntryFetching:
-		add("f.status = ? AND f.status <> 'done' AND NOT ("+entryEnded+")", f.Status) // the index is partial
-	case EntryFailed:
-		add("f.status = ? AND f.status <> 'done'", f.Status)
+	case EntryPending, EntryFetching, EntryFailed:
+		add("f.status = ? AND f.status <> 'done'", f.Status) // the index is partial
 	case EntryDone:
 		add("f.status = ?", f.Status)
-	}
-	if f.Host != "" {
-		host := hostOf(f.Host)
-		add(`f.host_seq IN (SELECT seq FROM crawl_hosts WHERE host = ? OR host LIKE ? ESCAPE '\')`, host, models.EscapeLike(host)+":%")
-	}
-	if text := strings.ToLower(f.Text); text != "" {
-		add(`lower(f.url) LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	if after != (models.Cursor{}) {
 		_, seq, err := models.ParseTimedID(models.KindFrontier, after.ID)
@@ -102,11 +94,36 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 		}
 		add("f.seq > ?", seq)
 	}
-	err = tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
+	var end models.Cursor
+	if f.Host != "" || f.Text != "" {
+		visible, who := ofVisibleSource(tx, "f.source_seq")
+		last, more, err := models.SearchEnd[seqAndTime](tx, "SELECT f.seq, f.created_at FROM frontier AS f WHERE "+where+" AND "+visible+" ORDER BY f.seq", joinArgs(args, who...)...)
+		if err != nil {
+			return page, err
+		}
+		if more {
+			end = last.cursor(models.KindFrontier)
+			add("f.seq <= ?", last.Seq)
+		}
+	}
+	if f.Status == EntryPending || f.Status == EntryFetching {
+		add("NOT (" + entryEnded + ")")
+	}
+	if f.Host != "" {
+		host := hostOf(f.Host)
+		withPort := models.Beginning(host + ":")
+		add("f.host_seq IN (SELECT seq FROM crawl_hosts WHERE host = ? OR host >= ? AND host < ?)", host, withPort.From, withPort.Till)
+	}
+	if text := strings.ToLower(f.Text); text != "" {
+		add(`lower(f.url) LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
+	}
+	sql, who := entryRows(tx)
+	err = tx.Raw(sql+" AND "+where+" ORDER BY f.seq LIMIT ?", append(joinArgs(who, args...), limit+1)...).Scan(&page.Items).Error
 	if err != nil {
 		return page, fmt.Errorf("load frontier: %w", err)
 	}
-	return models.NewSlice(page.Items, limit, func(e FrontierEntry) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} }), nil
+	page = models.NewSlice(page.Items, limit, func(e FrontierEntry) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} })
+	return page.SearchedTo(end), nil
 }
 
 // Entry returns an entry by id. The error is CodeNotFound if there is none.

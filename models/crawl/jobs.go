@@ -187,36 +187,48 @@ type JobFilter struct {
 	Text     string // part of the URL, or of the name or URL of the source
 }
 
-// Jobs returns one page of jobs, the oldest first. limit comes from models.NewLimit.
+// Jobs returns one page of jobs, the oldest first. limit comes from models.NewLimit. A search for a text reads
+// models.MaxSearched jobs.
 func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limit int) (models.Slice[Job], error) {
 	var page models.Slice[Job]
 	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.source_id", f.SourceID)); err != nil {
 		return page, err
 	}
-	q := jobs(s.db.Read(ctx))
+	tx := s.db.Read(ctx)
+	where, args := "jobs.deleted_at IS NULL", []any(nil)
 	if f.Status != "" {
-		q = q.Where("jobs.status = ?", f.Status)
+		where, args = where+" AND jobs.status = ?", append(args, f.Status)
 	}
 	if f.SourceID != "" {
 		if !isID(models.KindSource, f.SourceID) {
 			return page, nil // no such source
 		}
-		q = q.Where("jobs.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
-	}
-	if folded := models.Fold(f.Text); folded != "" {
-		like := "%" + models.EscapeLike(folded) + "%"
-		q = q.Where(`(lower(jobs.url) LIKE ? ESCAPE '\' OR sources.search_text LIKE ? ESCAPE '\')`, like, like)
+		where, args = where+" AND jobs.source_seq = (SELECT seq FROM sources WHERE id = ?)", append(args, f.SourceID)
 	}
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindJob, after.ID) != nil {
 			return page, models.ErrPageToken
 		}
-		q = q.Where("(jobs.created_at, jobs.id) > (?, ?)", after.CreatedAt, after.ID)
+		where, args = where+" AND (jobs.created_at, jobs.id) > (?, ?)", append(args, after.CreatedAt, after.ID)
 	}
-	if err := q.Order("jobs.created_at, jobs.id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+	var end models.Cursor
+	if folded := models.Fold(f.Text); folded != "" {
+		visible, who := ofVisibleSource(tx, "jobs.source_seq")
+		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, id FROM jobs WHERE "+where+" AND "+visible+" ORDER BY created_at, id", joinArgs(args, who...)...)
+		if err != nil {
+			return page, err
+		}
+		if more {
+			end, where, args = last, where+" AND (jobs.created_at, jobs.id) <= (?, ?)", append(args, last.CreatedAt, last.ID)
+		}
+		like := "%" + models.EscapeLike(folded) + "%"
+		where, args = where+` AND (lower(jobs.url) LIKE ? ESCAPE '\' OR sources.search_text LIKE ? ESCAPE '\')`, append(args, like, like)
+	}
+	if err := jobs(tx).Where(where, args...).Order("jobs.created_at, jobs.id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("load jobs: %w", err)
 	}
-	return models.NewSlice(page.Items, limit, func(j Job) models.Cursor { return models.Cursor{CreatedAt: j.CreatedAt, ID: j.ID} }), nil
+	page = models.NewSlice(page.Items, limit, func(j Job) models.Cursor { return models.Cursor{CreatedAt: j.CreatedAt, ID: j.ID} })
+	return page.SearchedTo(end), nil
 }
 
 // StatusCounts returns the number of jobs for each status, including zeros. The states of row_counts are these, and deleted.

@@ -74,36 +74,38 @@ func source(tx *gorm.DB, id string, deleted bool) (src Source, err error) {
 	return src, nil
 }
 
-// Sources returns one page of sources, the oldest first. text is a part of the name or URL; "" selects all. limit comes from
-// models.NewLimit.
+// Sources returns one page of sources, the oldest first. text is a part of the name or URL; "" selects all. A search for a
+// text reads models.MaxSearched sources. limit comes from models.NewLimit.
 func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, limit int) (models.Slice[Source], error) {
 	var page models.Slice[Source]
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return page, err
 	}
-	q := s.db.Read(ctx)
-	visible, args := models.Visible(q, "sources")
-	q = q.Where("deleted_at IS NULL").Where(visible, args...)
-	if folded := models.Fold(text); folded != "" {
-		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(folded)+"%")
+	tx := s.db.Read(ctx)
+	where, args := models.Visible(tx, "sources")
+	where += " AND deleted_at IS NULL"
+	if after != (models.Cursor{}) {
+		if models.CheckID(models.KindSource, after.ID) != nil {
+			return page, models.ErrPageToken
+		}
+		where, args = where+" AND (created_at, id) > (?, ?)", append(args, after.CreatedAt, after.ID)
 	}
-	if q, err := afterCursor(q, models.KindSource, after); err != nil {
-		return page, err
-	} else if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+	var end models.Cursor
+	if folded := models.Fold(text); folded != "" {
+		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, id FROM sources WHERE "+where+" ORDER BY created_at, id", args...)
+		if err != nil {
+			return page, err
+		}
+		if more {
+			end, where, args = last, where+" AND (created_at, id) <= (?, ?)", append(args, last.CreatedAt, last.ID)
+		}
+		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(folded)+"%")
+	}
+	if err := tx.Where(where, args...).Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("load sources: %w", err)
 	}
-	return models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} }), nil
-}
-
-// afterCursor limits a list ordered by (created_at, id) to the rows after a cursor.
-func afterCursor(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
-	if after == (models.Cursor{}) {
-		return q, nil
-	}
-	if models.CheckID(kind, after.ID) != nil {
-		return nil, models.ErrPageToken
-	}
-	return q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID), nil
+	page = models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} })
+	return page.SearchedTo(end), nil
 }
 
 // EditSource changes a source. Errors are those of AddSource, CodeNotFound, and CodeForbidden if a user other than its owner

@@ -38,6 +38,18 @@ func visibleTagTable(tx *gorm.DB) (table string, args []any) {
 		scopes("1") + ")) AS tags", args
 }
 
+// listedTags is like visibleTags, but adds up all tags at once: faster for a list that needs the sums of all, slower
+// for some tags.
+func listedTags(tx *gorm.DB) *gorm.DB {
+	if seesAll(tx) {
+		return visibleTags(tx)
+	}
+	own, args := models.OwnScope(tx, "tag_scopes")
+	return tx.Model(&Tag{}).Table(`(SELECT t.seq, t.id, t.name, t.folded_name, s.link_count, s.created_at, s.last_used_at FROM
+		(SELECT tag_seq, CAST(sum(link_count) AS BIGINT) AS link_count, min(created_at) AS created_at, max(last_used_at) AS last_used_at FROM tag_scopes
+			WHERE `+own+` GROUP BY tag_seq) AS s JOIN tags AS t ON t.seq = s.tag_seq) AS tags`, args...)
+}
+
 // createdByActor returns the condition for the changes and refreshes that the actor may see: its own or, for an
 // admin, all.
 func createdByActor(tx *gorm.DB) (sql string, args []any) {

@@ -44,8 +44,12 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 	if f == "" && strings.TrimSpace(match) != "" { // only invisible characters, which no tag has
 		return out, nil
 	}
+	from := listedTags
+	if o == TagsByName {
+		from = visibleTags // an index has the order
+	}
 	rows := func() *gorm.DB {
-		g := visibleTags(s.db.Read(ctx))
+		g := from(s.db.Read(ctx))
 		if f != "" {
 			g = g.Where(`folded_name LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(f)+"%")
 		}
@@ -76,7 +80,7 @@ func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Ta
 		return ts, err
 	}
 	f := models.EscapeLike(models.FoldName(typed))
-	err := visibleTags(s.db.Read(ctx)).Where(`folded_name LIKE ? ESCAPE '\'`, "%"+f+"%").
+	err := listedTags(s.db.Read(ctx)).Where(`folded_name LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
 			SQL:  `CASE WHEN folded_name LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
 			Vars: []any{f + "%"},

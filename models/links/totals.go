@@ -118,9 +118,9 @@ func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) err
 // countVisibleTags counts the tags that the actor sees.
 func countVisibleTags(tx *gorm.DB) (n int, err error) {
 	if !seesAll(tx) {
-		var visible int64
-		err = visibleTags(tx).Count(&visible).Error
-		return int(visible), err
+		own, args := models.OwnScope(tx, "tag_scopes")
+		err = tx.Raw("SELECT count(DISTINCT tag_seq) FROM tag_scopes WHERE "+own, args...).Scan(&n).Error
+		return n, err
 	}
 	all, err := models.RowCounts(tx, "tags")
 	return max(0, all[""]), err

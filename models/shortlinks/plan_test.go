@@ -32,6 +32,7 @@ func TestQueryPlans(t *testing.T) {
 	}{
 		{"list", list(shortlinks.Filter{})},
 		{"newest", list(shortlinks.Filter{Newest: true})},
+		{"by text", list(shortlinks.Filter{Text: "page", Newest: true})},
 		{"active", list(shortlinks.Filter{Status: shortlinks.Active, Newest: true})},
 		{"expired", list(shortlinks.Filter{Status: shortlinks.Expired})},
 		{"disabled", list(shortlinks.Filter{Status: shortlinks.Disabled})},

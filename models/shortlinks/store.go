@@ -91,23 +91,36 @@ func (s *Store) Any(ctx context.Context) (bool, error) {
 }
 
 // List returns a page of short links ordered by creation. limit comes from
-// models.NewLimit. Errors are CodeInvalid ("query.q", "query.page_token").
+// models.NewLimit. A search for a text reads models.MaxSearched short links. Errors are CodeInvalid ("query.q",
+// "query.page_token").
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[ShortLink], error) {
 	var page models.Slice[ShortLink]
 	if err := models.CheckFilter("query.q", f.Text); err != nil {
 		return page, err
 	}
 	tx, now := s.db.Read(ctx), s.clock.Now()
-	where, args := f.condition(tx)
-	order, beyond := " ORDER BY created_at, short_key LIMIT ?", " AND (created_at, short_key) > (?, ?)"
+	where, args := models.Visible(tx, "short_links")
+	where += " AND deleted_at IS NULL"
+	order, beyond, upTo := " ORDER BY created_at, short_key", " AND (created_at, short_key) > (?, ?)", " AND (created_at, short_key) <= (?, ?)"
 	if f.Newest {
-		order, beyond = " ORDER BY created_at DESC, short_key DESC LIMIT ?", " AND (created_at, short_key) < (?, ?)"
+		order, beyond, upTo = " ORDER BY created_at DESC, short_key DESC", " AND (created_at, short_key) < (?, ?)", " AND (created_at, short_key) >= (?, ?)"
 	}
 	if after != (models.Cursor{}) {
 		if !IsKey(after.ID) {
 			return page, models.ErrPageToken
 		}
 		where, args = where+beyond, append(args, after.CreatedAt, after.ID)
+	}
+	var end models.Cursor
+	if text := models.Fold(f.Text); text != "" {
+		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, short_key AS id FROM short_links WHERE "+where+order, args...)
+		if err != nil {
+			return page, err
+		}
+		if more {
+			end, where, args = last, where+upTo, append(args, last.CreatedAt, last.ID)
+		}
+		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(text)+"%")
 	}
 	sql := "SELECT * FROM short_links WHERE " + where
 	switch f.Status {
@@ -127,15 +140,16 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		}
 		// Sort the keys, which are in the indexes, before reading rows.
 		keys := "SELECT seq, created_at, short_key FROM short_links WHERE " + where + " AND NOT disabled AND "
-		sql = "SELECT * FROM short_links WHERE seq IN (SELECT seq FROM (" + keys + "expires_at <= ? UNION ALL " + keys + "exhausted_at IS NOT NULL) AS expired GROUP BY seq, created_at, short_key" + order + ")"
+		sql = "SELECT * FROM short_links WHERE seq IN (SELECT seq FROM (" + keys + "expires_at <= ? UNION ALL " + keys + "exhausted_at IS NOT NULL) AS expired GROUP BY seq, created_at, short_key" + order + " LIMIT ?)"
 		args = slices.Concat(args, []any{now}, args, []any{limit + 1})
 	}
-	if err := tx.Raw(sql+order, append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
+	if err := tx.Raw(sql+order+" LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("list short links: %w", err)
 	}
-	return models.NewSlice(page.Items, limit, func(l ShortLink) models.Cursor {
+	page = models.NewSlice(page.Items, limit, func(l ShortLink) models.Cursor {
 		return models.Cursor{CreatedAt: l.CreatedAt, ID: l.Key}
-	}), nil
+	})
+	return page.SearchedTo(end), nil
 }
 
 // maxSorted is the largest number of expired short links that a list sorts. If there are
@@ -151,16 +165,6 @@ func fewExpired(tx *gorm.DB, now models.Time) (bool, error) {
 		return false, fmt.Errorf("count expired short links: %w", err)
 	}
 	return n < maxSorted, nil
-}
-
-// condition returns the SQL condition for the visible short links that match the filter, except for its Status.
-func (f Filter) condition(tx *gorm.DB) (sql string, args []any) {
-	sql, args = models.Visible(tx, "short_links")
-	sql += " AND deleted_at IS NULL"
-	if text := models.Fold(f.Text); text != "" {
-		sql, args = sql+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(text)+"%")
-	}
-	return sql, args
 }
 
 // notDeleted selects the visible short links that are not deleted.

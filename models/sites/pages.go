@@ -67,8 +67,8 @@ func page(tx *gorm.DB, id string) (p Page, err error) {
 }
 
 // Pages returns pages of a website in queue order: highest priority first, then oldest first. Gone pages are sorted by age.
-// The error is CodeNotFound if the website does not exist. limit must come from models.NewLimit. Match is compared with each
-// page, so a search with few results reads all of them.
+// The error is CodeNotFound if the website does not exist. limit must come from models.NewLimit. A filter by Match reads
+// models.MaxSearched pages.
 func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after models.Cursor, limit int) (models.Slice[Page], error) {
 	var list models.Slice[Page]
 	if err := f.normalize(); err != nil {
@@ -87,6 +87,18 @@ func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after mod
 		rank = MaxPriority - after.Priority
 	}
 	q := f.query(w)
+	var end models.Cursor
+	if f.Match != "" {
+		last, more, err := q.searchEnd(tx, rank, seq)
+		if err != nil {
+			return list, err
+		}
+		if more {
+			end = last.cursor()
+			q.addWhere(q.upTo(last))
+		}
+		q.addWhere(matchCondition(f.Match))
+	}
 	sql, args := q.sql(rank, seq, limit+1)
 	if err := tx.Raw(sql, args...).Scan(&list.Items).Error; err != nil {
 		return list, fmt.Errorf("load pages: %w", err)
@@ -94,9 +106,12 @@ func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after mod
 	for i := range list.Items {
 		list.Items[i].WebsiteID, list.Items[i].UsesGoogle, list.Items[i].UsesIndexNow = w.ID, w.UsesGoogle(), w.UsesIndexNow()
 	}
-	return models.NewSlice(list.Items, limit, func(p Page) models.Cursor {
-		return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID(), Priority: p.Priority()}
-	}), nil
+	list = models.NewSlice(list.Items, limit, Page.cursor)
+	return list.SearchedTo(end), nil
+}
+
+func (p Page) cursor() models.Cursor {
+	return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID(), Priority: p.Priority()}
 }
 
 // query is a list of pages in parts, each read in order from one index.
@@ -106,6 +121,7 @@ type query struct {
 	byAge bool // else in queue order
 }
 
+// query returns the list without the filter by Match.
 func (f Filter) query(w Website) query {
 	where, args := " AND p.gone_at IS NULL", []any(nil)
 	if f.Gone {
@@ -113,10 +129,6 @@ func (f Filter) query(w Website) query {
 	}
 	if f.Cause != "" {
 		where, args = where+" AND p.cause = ? AND p.cause <> ''", append(args, f.Cause)
-	}
-	if f.Match != "" {
-		sql, like := matchCondition(f.Match)
-		where, args = where+sql, append(args, like)
 	}
 	switch {
 	case f.Queued && w.UsesGoogle():
@@ -159,29 +171,69 @@ func queuedForGoogle(where string, args []any) query {
 	}
 }
 
+// addWhere adds a condition, which starts with AND, to each part.
+func (q query) addWhere(condition string, args []any) {
+	for i := range q.parts {
+		q.parts[i], q.args[i] = q.parts[i]+condition, append(q.args[i], args...)
+	}
+}
+
+func (q query) order() string {
+	if q.byAge {
+		return "seq"
+	}
+	return "queue_rank, seq"
+}
+
+// upTo returns the condition for pages up to p.
+func (q query) upTo(p Page) (condition string, args []any) {
+	if q.byAge {
+		return " AND p.seq <= ?", []any{p.Seq}
+	}
+	return " AND (p.queue_rank, p.seq) <= (?, ?)", []any{p.QueueRank, p.Seq}
+}
+
 // sql returns the SELECT of up to limit pages after a position.
 func (q query) sql(rank int, seq int64, limit int) (string, []any) {
-	order, after := "queue_rank, seq", " AND (p.queue_rank, p.seq) > (?, ?)"
-	at := []any{rank, seq}
+	sql, args := q.rows("p.*", rank, seq, limit)
+	return sql + " LIMIT ?", append(args, limit)
+}
+
+// rows returns the SELECT of pages after a position in order, with up to limit pages of each part.
+func (q query) rows(columns string, rank int, seq int64, limit int) (string, []any) {
+	after, at := " AND (p.queue_rank, p.seq) > (?, ?)", []any{rank, seq}
 	if q.byAge {
-		order, after, at = "seq", " AND p.seq > ?", []any{seq}
+		after, at = " AND p.seq > ?", []any{seq}
 	}
 	var parts []string
 	var args []any
 	for i, where := range q.parts {
-		parts = append(parts, "SELECT * FROM (SELECT p.* FROM pages AS p WHERE "+where+after+" ORDER BY "+order+" LIMIT ?) AS x")
+		parts = append(parts, "SELECT * FROM (SELECT "+columns+" FROM pages AS p WHERE "+where+after+" ORDER BY "+q.order()+" LIMIT ?) AS x")
 		args = append(append(append(args, q.args[i]...), at...), limit)
 	}
-	return "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS y ORDER BY " + order + " LIMIT ?", append(args, limit)
+	return "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS y ORDER BY " + q.order(), args
 }
 
-// matchCondition returns the SQL condition and argument for Filter.Match.
-func matchCondition(text string) (sql, like string) {
-	like = models.EscapeLike(strings.ToLower(text))
-	if strings.HasPrefix(text, "/") {
-		return ` AND lower(substr(p.url, CAST(p.path_start AS integer))) LIKE ? ESCAPE '\'`, strings.ReplaceAll(like, "*", "%")
+// searchEnd returns the last page that a search reads after a position. See models.SearchEnd.
+func (q query) searchEnd(tx *gorm.DB, rank int, seq int64) (end Page, more bool, err error) {
+	sql, args := q.rows("p.queue_rank, p.seq", rank, seq, models.MaxSearched+1)
+	end, more, err = models.SearchEnd[Page](tx, sql, args...)
+	if err == nil && more {
+		err = tx.Raw("SELECT seq, queue_rank, created_at FROM pages WHERE seq = ?", end.Seq).Scan(&end).Error
 	}
-	return ` AND lower(p.url) LIKE ? ESCAPE '\'`, "%" + strings.ReplaceAll(like, "*", "%") + "%"
+	if err != nil {
+		return end, false, fmt.Errorf("search pages: %w", err)
+	}
+	return end, more, nil
+}
+
+// matchCondition returns the SQL condition for Filter.Match.
+func matchCondition(text string) (sql string, args []any) {
+	like := models.EscapeLike(strings.ToLower(text))
+	if strings.HasPrefix(text, "/") {
+		return ` AND lower(substr(p.url, CAST(p.path_start AS integer))) LIKE ? ESCAPE '\'`, []any{strings.ReplaceAll(like, "*", "%")}
+	}
+	return ` AND lower(p.url) LIKE ? ESCAPE '\'`, []any{"%" + strings.ReplaceAll(like, "*", "%") + "%"}
 }
 
 // PagesByURL returns the pages with canonical URLs, by these URLs. Pages of shared websites come before those of the

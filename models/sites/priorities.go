@@ -67,6 +67,9 @@ func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, p
 			return err
 		}
 		q := f.query(w)
+		if f.Match != "" {
+			q.addWhere(matchCondition(f.Match))
+		}
 		for i := range q.parts {
 			if priority == nil {
 				q.parts[i] += " AND p.manual_priority IS NOT NULL"

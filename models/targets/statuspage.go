@@ -316,6 +316,15 @@ func (s *Store) Pages(ctx context.Context) ([]StatusPage, error) {
 	return ps, nil
 }
 
+// PageTitles returns all status pages with only their id and title, sorted by title.
+func (s *Store) PageTitles(ctx context.Context) ([]StatusPage, error) {
+	var ps []StatusPage
+	if err := s.db.Read(ctx).Model(&StatusPage{}).Select("id, title").Order("title, id").Find(&ps).Error; err != nil {
+		return nil, fmt.Errorf("list titles of status pages: %w", err)
+	}
+	return ps, nil
+}
+
 // PageDays returns the last PageDays days of each target of a page, by Target.Seq. Days
 // are oldest first and without gaps. The last one is the day of Target.AsOf.
 func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShare, error) {

@@ -98,7 +98,7 @@ func (s *Store) loadOne(tx, query *gorm.DB) (t Target, ok bool, err error) {
 }
 
 // List returns a page of targets with their Uptime, oldest first. limit comes from
-// models.NewLimit. The number of queries does not depend on it.
+// models.NewLimit. The number of queries does not depend on it. A search for a text reads models.MaxSearched targets.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
 	var page models.Slice[Target]
 	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.host", f.Host)); err != nil {
@@ -107,53 +107,71 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	if after != (models.Cursor{}) && models.CheckID(models.KindTarget, after.ID) != nil {
 		return page, models.ErrPageToken
 	}
-	tx := s.db.Read(ctx)
-	q := f.apply(notDeleted(tx), s.clock.Now())
+	tx, now := s.db.Read(ctx), s.clock.Now()
+	where, args := models.Visible(tx, "targets")
+	add := func(condition string, arg ...any) { where, args = where+" AND "+condition, append(args, arg...) }
+	add("deleted_at IS NULL")
+	f.conditions(now, add)
 	if after != (models.Cursor{}) {
-		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
+		add("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
+	}
+	var end models.Cursor
+	if text := models.Fold(f.Text); text != "" {
+		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, id FROM targets WHERE "+where+" ORDER BY created_at, id", args...)
+		if err != nil {
+			return page, err
+		}
+		if more {
+			end = last
+			add("(created_at, id) <= (?, ?)", end.CreatedAt, end.ID)
+		}
+		add(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	var err error
+	q := tx.Model(&Target{}).Where(where, args...)
+	if f.Certificate != "" {
+		if q, err = byCertificate(tx, f.Certificate, now, where, args, limit+1); err != nil {
+			return page, err
+		}
+	}
 	if page.Items, err = s.load(tx, q.Order("created_at, id").Limit(limit+1)); err != nil {
 		return page, err
 	}
-	return models.NewSlice(page.Items, limit, func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} }), nil
+	page = models.NewSlice(page.Items, limit, func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} })
+	return page.SearchedTo(end), nil
 }
 
-// apply adds the conditions of the filter to a query.
-func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
+// conditions adds the conditions of the filter, except for its Text.
+func (f Filter) conditions(now models.Time, add func(condition string, args ...any)) {
 	if f.Host != "" {
 		u, err := models.ParseURL("query.host", "http://"+f.Host) // parses the host like that of a target
 		authority := strings.TrimPrefix(u.Canonical, "http://")
 		switch {
 		case err != nil || strings.ContainsAny(f.Host, `/\?#`):
-			q = q.Where("1 = 0") // no target has such a host
+			add("1 = 0") // no target has such a host
 		case authority == u.Host || strings.HasSuffix(authority, "]"):
-			q = q.Where("host = ?", u.Host)
+			add("host = ?", u.Host)
 		default: // with a port, which is in canonical URLs unless it is the default of the scheme
 			http, https := models.EscapeLike("http://"+authority), models.EscapeLike("https://"+strings.TrimSuffix(authority, ":443"))
-			q = q.Where("host = ?", u.Host).Where(`canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'
-				OR canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'`,
-				http+"/%", http+"?%", https+"/%", https+"?%")
+			add(`host = ? AND (canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'
+				OR canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\')`,
+				u.Host, http+"/%", http+"?%", https+"/%", https+"?%")
 		}
 	}
 	switch f.Status {
 	case "":
 	case Paused:
-		q = q.Where("paused = ?", true)
+		add("paused = ?", true)
 	case Pending, Up, Down:
-		q = q.Where("paused = ? AND state = ?", false, f.Status)
+		add("paused = ? AND state = ?", false, f.Status)
 	}
 	switch f.Certificate {
 	case "":
 	case CertificateExpired:
-		q = q.Where("NOT paused AND tls_expires_at <= ?", now)
+		add("NOT paused AND tls_expires_at <= ?", now)
 	case CertificateExpiring:
-		q = q.Where("NOT paused AND tls_expires_at > ? AND tls_expires_at <= ?", now, now.Add(TLSSoon))
+		add("NOT paused AND tls_expires_at > ? AND tls_expires_at <= ?", now, now.Add(TLSSoon))
 	}
-	if text := models.Fold(f.Text); text != "" {
-		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
-	}
-	return q
 }
 
 // Counts returns the number of targets by status. The states of row_counts are these, and deleted.

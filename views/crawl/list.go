@@ -70,7 +70,7 @@ func (v List) countText() string {
 		n = v.total()
 	case v.Place.Text == "":
 		n = v.Counts[v.Place.Status]
-	case !whole:
+	case !whole && !v.Jobs.Stopped:
 		return "Many jobs"
 	}
 	return ui.Plural(n, "job")

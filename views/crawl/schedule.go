@@ -14,10 +14,11 @@ const SchedulePath = "/crawl/schedule"
 // Schedule is the page of the jobs of the next 24 hours.
 type Schedule struct {
 	ui.Page
-	Slots []crawl.Slot
-	Score float64
-	Plan  crawl.RebalancePlan
-	Jobs  map[int64]crawl.Job // the jobs of ShownMoves, by Job.Seq
+	Slots   []crawl.Slot
+	Score   float64
+	TooMany bool                // runs for a preview; Plan and Jobs are not set
+	Plan    crawl.RebalancePlan // what a rebalance would do
+	Jobs    map[int64]crawl.Job // the jobs of ShownMoves, by Job.Seq
 }
 
 const (
@@ -29,8 +30,8 @@ const (
 // ShownMoves returns the moves that the page shows.
 func (v Schedule) ShownMoves() []crawl.Move { return v.Plan.Moves[:min(len(v.Plan.Moves), maxMoves)] }
 
-// runs is the number of runs, counting a job once for each slot.
-func (v Schedule) runs() (n int) {
+// Runs returns the number of runs, counting a job once for each slot.
+func (v Schedule) Runs() (n int) {
 	for _, s := range v.Slots {
 		n += s.Jobs
 	}
@@ -61,6 +62,10 @@ func evenness(score float64) string {
 func (v Schedule) advice() string {
 	n := len(v.Plan.Moves)
 	switch {
+	case v.TooMany && v.Score < unevenBelow:
+		return "Many jobs run at the same time. Rebalance to move some of them."
+	case v.TooMany:
+		return "A rebalance is not needed."
 	case v.Score < unevenBelow && n > 0:
 		return fmt.Sprintf("Many jobs run at the same time. Rebalance to move %s.", ui.Plural(n, "job"))
 	case v.Score < unevenBelow:
@@ -85,7 +90,7 @@ func slotLabel(s crawl.Slot) string {
 func (v Schedule) chart() ui.BarChart {
 	most := v.busiest()
 	c := ui.BarChart{
-		Label: fmt.Sprintf("Jobs in each 15 minutes of the next 24 hours: %s in total, at most %s at a time, starting %s", ui.Plural(v.runs(), "run"), ui.Plural(most.Jobs, "job"), formatMinute(most.Start)),
+		Label: fmt.Sprintf("Jobs in each 15 minutes of the next 24 hours: %s in total, at most %s at a time, starting %s", ui.Plural(v.Runs(), "run"), ui.Plural(most.Jobs, "job"), formatMinute(most.Start)),
 		Parts: []string{"jobs"},
 	}
 	for _, s := range v.Slots {

@@ -93,6 +93,8 @@ func FormOf(l shortlinks.ShortLink) Form {
 func (v List) countText() string {
 	n := len(v.Links.Items)
 	switch {
+	case v.Links.Stopped:
+		return ui.Plural(n, "short link")
 	case v.Place.Token != "":
 		return "Older short links"
 	case v.Links.More():

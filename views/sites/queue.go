@@ -135,6 +135,9 @@ func (v Queue) countText() string {
 	if n, exact := v.total(); exact {
 		return ui.Plural(n, "page")
 	}
+	if v.List.Stopped {
+		return ui.Plural(len(v.List.Items), "page")
+	}
 	return "Many pages"
 }
 

@@ -110,7 +110,7 @@ func (v List) count() string {
 		n = v.Counts.All()
 	case v.Place.Filter == targets.Filter{Status: v.Place.Status}:
 		n = v.Counts[v.Place.Status]
-	case !whole:
+	case !whole && !v.Targets.Stopped:
 		return "Many targets"
 	}
 	return ui.Plural(n, "target")

@@ -214,6 +214,50 @@ func TestPlanOfPostgres(t *testing.T) {
 	})
 }
 
+// TestBlocks checks that PostgreSQL finds frequent, rare and old words in order, in whatever blocks they are.
+func TestBlocks(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		if db.Engine != models.Postgres {
+			return // SQLite has no blocks
+		}
+		const pages = 30 << blockBits
+		modelstest.Exec(t, db, `INSERT INTO page_index (page_seq, words) SELECT i, to_tsvector('simple', 'often ' || CASE WHEN i % 1000 = 0 THEN 'rare' ELSE '' END || CASE WHEN i < 10 THEN ' old' ELSE '' END)
+			|| array_to_tsvector(ARRAY[? || (i >> ?)]) FROM generate_series(1, ?) AS i`, markOfABlock, blockBits, pages)
+		find := func(word string, limit int) []int64 {
+			t.Helper()
+			q, err := Parse("q", word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := modelstest.Statements(t, db)
+			found, err := (postgres{}).match(db.Read(t.Context()), expr{Query: q}, limit)
+			if err != nil || !slices.IsSortedFunc(found, func(a, b int64) int { return int(b - a) }) {
+				t.Errorf("%s: got %v, error %v", word, found, err)
+			}
+			if n := len(stop()); n > maxBlocks+5 {
+				t.Errorf("%s: %d statements", word, n)
+			}
+			return found
+		}
+		for _, c := range []struct {
+			word         string
+			limit, found int
+			newest       int64
+		}{
+			{"often", 20, 20, pages},
+			{"often", 6000, 6000, pages},
+			{"rare", 30, 30, pages / 1000 * 1000},
+			{"rare", 500, pages / 1000, pages / 1000 * 1000},
+			{"old", 20, 9, 9},
+			{"never", 20, 0, 0},
+		} {
+			if found := find(c.word, c.limit); len(found) != c.found || c.found > 0 && found[0] != c.newest {
+				t.Errorf("%s: got %d pages, want %d from %d", c.word, len(found), c.found, c.newest)
+			}
+		}
+	})
+}
+
 // TestPlanOfRestrictedSearch checks the search of an account that cannot see all sources. It must use the index of words
 // too, and look up pages in order until it has enough.
 func TestPlanOfRestrictedSearch(t *testing.T) {

@@ -1,6 +1,7 @@
 package fulltext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,12 +10,24 @@ import (
 	"linkwatch/models"
 )
 
-// postgres is a table with a GIN index on tsvectors that this package builds. Frequent words are slower than on SQLite,
-// because GIN reads all matches before it sorts them.
+// postgres is a table with a GIN index on tsvectors that this package builds. GIN reads all matches before it sorts them,
+// so pages are in blocks of 4,096 and each has the mark of its block. For a frequent word the newest blocks are enough.
 type postgres struct{}
 
+const (
+	blockBits     = 12
+	firstBlocks   = 4  // blocks that each search reads first
+	maxBlocks     = 16 // a search that seems to need more blocks reads all at once
+	markOfABlock  = markFilter + "b"
+	newestIndexed = "SELECT coalesce(max(page_seq), -1) FROM page_index"
+)
+
+func blockMark(block int64) string { return markOfABlock + strconv.FormatInt(block, 10) }
+
 // Entry implements Index.
-func (postgres) Entry(d Doc) Entry { return Entry{d.Seq, tsvector(d.tokens())} }
+func (postgres) Entry(d Doc) Entry {
+	return Entry{d.Seq, tsvector(d.tokens() + blockMark(d.Seq>>blockBits))}
+}
 
 // Put implements Index.
 func (postgres) Put(tx *gorm.DB, entries []Entry) error {
@@ -33,20 +46,44 @@ func (postgres) Remove(tx *gorm.DB, seqs []int64) error {
 
 // match implements Index. PostgreSQL may use only the index of words. Its generic plan reads pages from the newest and
 // checks the words of each, which takes seconds for a rare word.
-func (postgres) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
+func (p postgres) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
+	var newest int64
+	if err := tx.Raw(newestIndexed).Scan(&newest).Error; err != nil {
+		return nil, err
+	}
 	err = tx.Transaction(func(tx *gorm.DB) error {
 		for _, kind := range []string{"indexscan", "seqscan"} {
 			if err := tx.Exec("SET LOCAL enable_" + kind + " = off").Error; err != nil {
 				return err
 			}
 		}
-		visible, args := models.Visible(tx, "s")
-		if len(args) == 0 {
-			return tx.Raw(matches, e.tsquery(), limit).Scan(&seqs).Error
+		seqs = nil
+		last := newest >> blockBits
+		for block := last; block >= 0 && len(seqs) < limit; block-- {
+			if read := int(last - block); read >= firstBlocks && read*limit > maxBlocks*len(seqs) {
+				seqs, err = p.read(tx, e, limit)
+				return err
+			}
+			in := e
+			in.and = append(slices.Clone(e.and), []string{blockMark(block)})
+			found, err := p.read(tx, in, limit-len(seqs))
+			if err != nil {
+				return err
+			}
+			seqs = append(seqs, found...)
 		}
-		return tx.Raw(visibleMatches(visible), append(append([]any{e.tsquery()}, args...), limit)...).Scan(&seqs).Error
+		return nil
 	})
 	return seqs, err
+}
+
+// read returns up to limit matching pages, the newest first.
+func (postgres) read(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
+	visible, args := models.Visible(tx, "s")
+	if len(args) == 0 {
+		return seqs, tx.Raw(matches, e.tsquery(), limit).Scan(&seqs).Error
+	}
+	return seqs, tx.Raw(visibleMatches(visible), append(append([]any{e.tsquery()}, args...), limit)...).Scan(&seqs).Error
 }
 
 const matches = "SELECT page_seq FROM page_index WHERE words @@ CAST(? AS tsquery) ORDER BY page_seq DESC LIMIT ?"

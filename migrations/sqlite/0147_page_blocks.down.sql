@@ -1,0 +1,1 @@
+-- Only PostgreSQL's search index changes; see its migration of this number.
