@@ -6,8 +6,8 @@ name=$(basename "$0" .sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-skip() {
-  echo "skipped: $name: $*"
+skip() { # to standard error, so that it is not in the table
+  echo "skipped: $name: $*" >&2
   exit 0
 }
 
@@ -19,8 +19,10 @@ from_go() {
     cd "$work/module"
     go mod init peer
     go mod edit -require="$1@$2"
-    GOFLAGS=-mod=mod go build -trimpath -ldflags='-s -w' -o "$work/" "$3"
-  ) >"$work/log" 2>&1 || skip "cannot build $1 $2: $(tail -n 1 "$work/log")"
+    export GOFLAGS=-mod=mod
+    go mod download "$1"
+    go build -trimpath -ldflags='-s -w' -o "$work/" "$3"
+  ) >"$work/log" 2>&1 || skip "cannot build $1 $2: $(tail -n 1 "$work/log" | xargs)"
   program="$work/$(basename "$3")"
   version=$2
 }
