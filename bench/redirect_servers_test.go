@@ -76,12 +76,7 @@ func startNginx(t *testing.T) (address string, ok bool) {
 	if _, err := exec.LookPath("nginx"); err != nil {
 		return "", false
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = free.Addr().String()
-	_ = free.Close() // nginx listens there
+	address = freeAddress(t)
 	dir := t.TempDir()
 	config := fmt.Sprintf(`daemon off; worker_processes auto; pid %[1]s/pid; error_log %[1]s/error;
 		events { worker_connections 512; }
@@ -100,7 +95,24 @@ func startNginx(t *testing.T) (address string, ok bool) {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait() // its output is not needed
 	})
-	modelstest.Eventually(t, "nginx listens", func() bool {
+	untilListening(t, address)
+	return address, true
+}
+
+// freeAddress returns a loopback address with a port that is free now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func untilListening(t *testing.T, address string) {
+	t.Helper()
+	modelstest.Eventually(t, "a server listens on "+address, func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			return false
@@ -108,5 +120,4 @@ func startNginx(t *testing.T) (address string, ok bool) {
 		_ = conn.Close()
 		return true
 	})
-	return address, true
 }

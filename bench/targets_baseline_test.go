@@ -33,7 +33,7 @@ func getBare(file string) int {
 		return 1
 	}
 	urls := strings.Fields(string(list))
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConns: 1024, MaxIdleConnsPerHost: 2}}
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConns: 1024, MaxIdleConnsPerHost: figureWorkers}}
 	var next, failed atomic.Int64
 	started := time.Now()
 	var group sync.WaitGroup

@@ -223,15 +223,24 @@ func (s *Server) PeakMemory() int64 {
 }
 
 // memory returns a size from /proc/PID/status, in bytes.
-func (s *Server) memory(name string) (size int64) {
+func (s *Server) memory(name string) int64 {
 	s.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+	size, err := MemoryOf(s.PID(), name)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return size
+}
+
+// MemoryOf returns a size from /proc/PID/status in bytes. VmRSS is the resident memory of a process, VmHWM its maximum.
+func MemoryOf(pid int, name string) (size int64, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
 	_, rest, _ := strings.Cut(string(status), name+":")
 	if _, err := fmt.Sscanf(strings.TrimSpace(rest), "%d kB", &size); err != nil {
-		s.t.Fatalf("read %s of the program: %v", name, err)
+		return 0, fmt.Errorf("read %s of process %d: %w", name, pid, err)
 	}
-	return size << 10
+	return size << 10, nil
 }
