@@ -401,11 +401,11 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Searched(v.Links.Stopped, "links", "Newer").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Searched(v.Links.Stopped, len(v.Links.Items), "links").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Links.More(), "Newer", v.Place.after(v.Links.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Links.More(), ui.NextLabel(v.Links.Stopped, "Newer"), v.Place.after(v.Links.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

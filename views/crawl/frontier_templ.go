@@ -598,11 +598,11 @@ func FrontierResults(v Frontier) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Searched(v.Entries.Stopped, "URLs", "Newer").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Searched(v.Entries.Stopped, len(v.Entries.Items), "URLs").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Entries.More(), "Newer", v.Place.after(v.Entries.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Entries.More(), ui.NextLabel(v.Entries.Stopped, "Newer"), v.Place.after(v.Entries.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -923,11 +923,11 @@ func ListResults(v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Searched(v.Links.Stopped, "short links", "Older").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Searched(v.Links.Stopped, len(v.Links.Items), "short links").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Newest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Links.More(), "Older", v.Place.after(v.Links.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Newest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Links.More(), ui.NextLabel(v.Links.Stopped, "Older"), v.Place.after(v.Links.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

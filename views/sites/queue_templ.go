@@ -493,11 +493,11 @@ func QueueResults(v Queue) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Searched(v.List.Stopped, "pages", "More").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Searched(v.List.Stopped, len(v.List.Items), "pages").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "First", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.List.More(), "More", v.Place.after(v.List.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "First", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.List.More(), ui.NextLabel(v.List.Stopped, "More"), v.Place.after(v.List.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

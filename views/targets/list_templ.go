@@ -884,11 +884,11 @@ func ListResults(v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Searched(v.Targets.Stopped, "targets", "Newer").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Searched(v.Targets.Stopped, len(v.Targets.Items), "targets").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Targets.More(), "Newer", v.Place.after(v.Targets.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Targets.More(), ui.NextLabel(v.Targets.Stopped, "Newer"), v.Place.after(v.Targets.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
