@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ import (
 var (
 	dataFolder = flag.String("data", "", "keep the databases of TestRouteFigures in `folder`, and on PostgreSQL with fixed names, and reuse them")
 	manyRows   = flag.Int("rows", 1_000_000, "rows per table of the larger databases of TestRouteFigures")
-	onlyRoutes = flag.String("routes", "", "measure only the routes of TestRouteFigures that contain `text`")
+	onlyRoutes = flag.String("routes", "", "measure only the routes of TestRouteFigures that match `regexp`")
 )
 
 const (
@@ -185,6 +186,10 @@ type request struct{ name, path, token string }
 
 // requests returns a request for each GET route, and for the variants of lists.
 func (w *walk) requests() (all []request) {
+	only, err := regexp.Compile(*onlyRoutes)
+	if err != nil {
+		w.Fatal(err)
+	}
 	golden, err := os.ReadFile("../app/testdata/routes.txt")
 	if err != nil {
 		w.Fatal(err)
@@ -198,7 +203,7 @@ func (w *walk) requests() (all []request) {
 		if f[0] == "admin" {
 			token = w.admin
 		}
-		if !strings.Contains(route, *onlyRoutes) {
+		if !only.MatchString(route) {
 			continue
 		}
 		path := w.pathOf(route)

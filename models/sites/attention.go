@@ -23,14 +23,13 @@ const (
 // Problems returns all kinds, most severe first.
 func Problems() []Problem { return []Problem{ProblemGoogle, ProblemSitemaps, ProblemPages} }
 
-// where is the SQL condition for a website w with the problem. Indexes serve the first and last; page_counts has few rows per
-// website.
+// where is the SQL condition for a website w with the problem. Partial indexes serve all three.
 func (t Problem) where() string {
 	switch t {
 	case ProblemGoogle:
 		return hasGoogleError
 	case ProblemPages:
-		return "w.deleted_at IS NULL AND EXISTS (SELECT 1 FROM page_counts AS c WHERE c.website_seq = w.seq AND c.status = 'failed' AND c.pages > 0)"
+		return "w.deleted_at IS NULL AND w.seq IN (SELECT c.website_seq FROM page_counts AS c WHERE c.status = 'failed' AND c.pages > 0)"
 	case ProblemSitemaps:
 	}
 	return "w.deleted_at IS NULL AND w.seq IN (SELECT m.website_seq FROM sitemaps AS m WHERE " + hasSitemapError + ")"

@@ -181,6 +181,26 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
+// TestProblemPlans checks that websites are counted, and those with failed pages found, from indexes.
+func TestProblemPlans(t *testing.T) {
+	l := newLarge(newFixture(t, modelstest.New(t)))
+	for index, do := range map[string]func() error{
+		"websites_created": func() error { _, _, err := l.ProblemCounts(l.Context()); return err },
+		"page_counts_failed": func() error {
+			_, err := l.WithProblem(l.Context(), sites.ProblemPages, models.Cursor{}, 50)
+			return err
+		},
+	} {
+		var plan []string
+		for _, s := range modelstest.Sent(t, l.db, do) {
+			plan = append(plan, modelstest.Plan(t, l.db, s)...)
+		}
+		if !strings.Contains(strings.Join(plan, "\n"), index) || slices.ContainsFunc(plan, modelstest.ReadsAll) {
+			t.Errorf("%s: got %q", index, plan)
+		}
+	}
+}
+
 // TestQueryPlansOnPostgres checks the plans of PostgreSQL, with sequential scans disabled: a plan that still has one has no usable
 // index.
 func TestQueryPlansOnPostgres(t *testing.T) {

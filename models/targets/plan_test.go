@@ -136,6 +136,29 @@ func TestResultsAreNotJoinedByClaim(t *testing.T) {
 	})
 }
 
+// Certificates are counted and sorted without reading targets, which are spread over the table.
+func TestCertificatesAreReadFromTheirIndex(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	f.addMany(3)
+	for name, do := range map[string]func() error{
+		"overview": func() error { _, _, err := f.Certificates(f.as("bob"), targets.CertificateExpiring, 5); return err },
+		"list": func() error {
+			_, err := f.List(f.as("bob"), targets.Filter{Certificate: targets.CertificateExpiring}, models.Cursor{}, 5)
+			return err
+		},
+	} {
+		covered := 0
+		for _, s := range modelstest.Sent(t, f.db, do) {
+			if strings.Contains(fmt.Sprint(modelstest.Plan(t, f.db, s)), "COVERING INDEX targets_tls") {
+				covered++
+			}
+		}
+		if want := map[string]int{"overview": 1, "list": 2}[name]; covered < want {
+			t.Errorf("%s: %d statements read only the index, want %d", name, covered, want)
+		}
+	}
+}
+
 // Few checks fail, so a list of failed checks must not scan all others.
 func TestFailedResultsUseTheirIndex(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
