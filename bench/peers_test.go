@@ -106,15 +106,13 @@ func startPeer(t *testing.T, args ...string) (pid int, stop func()) {
 
 // runCost is the cost of a run of a program.
 type runCost struct {
-	seconds float64
-	cpu     float64 // user and system, in seconds
-	memory  float64 // the maximum, in MB
+	cpu    float64 // user and system, in seconds
+	memory float64 // the maximum, in MB
 }
 
 // runToEnd runs a command until it exits.
 func runToEnd(t *testing.T, cmd *exec.Cmd) (c runCost) {
 	t.Helper()
-	started := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +126,6 @@ func runToEnd(t *testing.T, cmd *exec.Cmd) (c runCost) {
 				out, readErr := os.ReadFile(filepath.Join(cmd.Dir, "output"))
 				t.Fatalf("%s: %v\n%s", cmd.Path, errors.Join(err, readErr), out)
 			}
-			c.seconds = time.Since(started).Seconds()
 			c.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 			return c
 		case <-tick.C:

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs all scripts of this folder, one after the other, and prints one table.
+# Runs all scripts of this folder, or those of the names given, one after the other, and prints one table.
 set -euo pipefail
 cd "$(dirname "$0")"
-printf '| measurement, median of three runs | other program | Linkwatch | baseline |\n|---|---|---|---|\n'
-for script in blackbox_exporter monit gatus buku shiori katana golink goatcounter; do
-  bash "$script.sh"
+[ $# -gt 0 ] || set -- blackbox_exporter monit buku katana gatus shiori golink goatcounter
+printf '| measurement | other program | Linkwatch | baseline |\n|---|---|---|---|\n'
+for name; do
+  bash "$name.sh"
 done
