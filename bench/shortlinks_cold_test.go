@@ -21,7 +21,8 @@ const (
 
 // coldFigures measures redirects of 300,000 short links on PostgreSQL and Redis, each visited once. Half of them are
 // warm: visited before, so they are in memory. The others are cold: never visited, so they are neither in memory nor in
-// Redis. Warm and cold ones take turns. Each round has an empty Redis and a new process.
+// Redis. Warm and cold ones take turns. Each round has an empty Redis and a new process. Then a second process with the
+// same Redis serves all of them.
 func coldFigures(t *testing.T) {
 	if os.Getenv("TEST_POSTGRES_URL") == "" {
 		t.Skip("skipped without TEST_POSTGRES_URL")
@@ -34,10 +35,11 @@ func coldFigures(t *testing.T) {
 	e2e.AddShortLinks(t, db, "key", coldKeys, time.Time{})
 	closeDB()
 	bareAddress, _ := startBare(t)
-	var bare, warm, first, mixed []loaded
-	var dropped, loads, peak float64
+	var bare, warm, first, mixed, shared []loaded
+	var dropped, loads, hits, peak float64
 	for range coldRounds {
-		s := e2e.Start(t, "DATABASE_URL="+database, "REDIS_URL="+startRedis(t), "SHORT_CACHE_SIZE="+strconv.Itoa(coldKeys))
+		settings := []string{"DATABASE_URL=" + database, "REDIS_URL=" + startRedis(t), "SHORT_CACHE_SIZE=" + strconv.Itoa(coldKeys)}
+		s := e2e.Start(t, settings...)
 		untilReady(t, s)
 		send := func(l load) loaded {
 			l.Path = "/s/key%07d"
@@ -57,6 +59,12 @@ func coldFigures(t *testing.T) {
 		dropped += metric(t, s, "linkwatch_shortlink_visits_dropped_total")
 		peak = max(peak, float64(s.PeakMemory())/1e6)
 		s.Stop()
+		s = e2e.Start(t, settings...)
+		untilReady(t, s)
+		shared = append(shared, send(load{Address: address(s), Keys: coldKeys}))
+		hits += metric(t, s, "linkwatch_shortlink_cache_hits_total")
+		dropped += metric(t, s, "linkwatch_shortlink_visits_dropped_total")
+		s.Stop()
 	}
 	table("%d short links, each visited once, half of them cold, PostgreSQL and Redis", coldKeys)
 	showLoads("baseline: bare net/http server", bare)
@@ -64,7 +72,9 @@ func coldFigures(t *testing.T) {
 	showRatios(mixed, bare, "≥ 0.50", "")
 	showLoads("only cold", first)
 	showLoads("only warm", warm)
+	showLoads("only in Redis", shared)
 	row("visits that read the database, of those half cold", fmt.Sprint(coldKeys/2), "%.0f", loads/coldRounds)
+	row("visits that found their entry in Redis, of those only in Redis", fmt.Sprint(coldKeys), "%.0f", hits/coldRounds)
 	row("visits that were not counted", "0", "%.0f", dropped)
 	row("memory at most", "", "%.0f MB", peak)
 }

@@ -57,12 +57,16 @@ func AddShortLinks(t testing.TB, db *models.DB, prefix string, n int, expires ti
 	}
 	made := time.Now().Add(-48 * time.Hour).UnixMicro()
 	err := db.Write(context.Background(), func(tx *gorm.DB) error {
-		return tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?-1),
+		err := tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?-1),
 				l(k, u, at, ends) AS (SELECT CAST(? AS TEXT) || substr(CAST(10000000 + i AS TEXT), 2), 'https://example.com/some/page-' || i || CAST(? AS TEXT),
 					CAST(? AS BIGINT) + i, CAST(? AS BIGINT) + i FROM n)
 			INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at,
-				expires_at, visits, bots)
-			SELECT k, u, u, '', k || ' ' || u, 0, false, at, at, ends, 0, 0 FROM l`, n, prefix, "?of=a-length-that-is-usual", made, ends).Error
+				version, expires_at, visits, bots)
+			SELECT k, u, u, '', k || ' ' || u, 0, false, at, at, at, ends, 0, 0 FROM l`, n, prefix, "?of=a-length-that-is-usual", made, ends).Error
+		if err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE short_link_version SET newest = (SELECT max(version) FROM short_links)").Error
 	})
 	if err != nil {
 		t.Fatal(err)

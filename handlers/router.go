@@ -59,7 +59,7 @@ func New(d Deps) *Router {
 	access := middleware.NewAccess(errs, table, d.Access)
 	observe := middleware.Observe(d.Log, middleware.NewMetrics(d.Registry), "/healthz", "/readyz", "/health", "/metrics")
 	engine := newEngine(errs,
-		middleware.Identify,
+		middleware.Identify(table),
 		observe,
 		errs.Recover,
 		middleware.Secure(d.PublicURL),
@@ -110,7 +110,7 @@ func New(d Deps) *Router {
 		if s.Host.Name == "" {
 			continue
 		}
-		alone := newEngine(errs, middleware.Identify, observe, errs.Recover, middleware.Secure(d.PublicURL), access.Check, errs.Body)
+		alone := newEngine(errs, middleware.Identify(table), observe, errs.Recover, middleware.Secure(d.PublicURL), access.Check, errs.Body)
 		own := slices.Concat(s.Host.Routes, shared)
 		serve(alone, own)
 		table.Add(own...)

@@ -38,7 +38,7 @@ func newGuarded() *guarded {
 	a := NewAccess(&Errors{Log: log}, routes, AccessOptions{Guesses: guesses, Password: "right"})
 	gin.SetMode(gin.ReleaseMode)
 	g.Engine = gin.New()
-	g.Use(Identify, a.Check)
+	g.Use(Identify(routes), a.Check)
 	g.Any("/private", func(c *gin.Context) { c.Status(http.StatusOK) })
 	g.Any("/public", func(c *gin.Context) { c.Status(http.StatusOK) })
 	for _, method := range []string{"GET", "POST"} { // also for HEAD

@@ -24,7 +24,7 @@ import (
 func engine(handlers ...gin.HandlerFunc) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
-	e.Use(Identify)
+	e.Use(Identify(NewTable()))
 	e.Any("/", handlers...)
 	return e
 }

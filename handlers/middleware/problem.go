@@ -150,6 +150,7 @@ func Internal(ctx context.Context) *Problem {
 // Write answers the request with err and aborts its handlers. It writes nothing if the response
 // has started.
 func (e *Errors) Write(c *gin.Context, err error) {
+	identifyContext(c)
 	p := e.Problem(c.Request.Context(), err)
 	nested := c.IsAborted() // the error page itself failed
 	c.Abort()

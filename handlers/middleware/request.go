@@ -17,42 +17,44 @@ const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// identified is the context of a request with its ID, which is also the value of its header. One struct instead of
-// context.WithValue and a slice saves three allocations per request.
-type identified struct {
-	context.Context
-	id [1]string
-}
-
-// Value implements context.Context.
-func (c *identified) Value(key any) any {
-	if key == (requestIDKey{}) {
-		return &c.id[0]
-	}
-	return c.Context.Value(key)
-}
-
 // givenID matches a request ID that is accepted from a client or proxy, so that logs can be
 // joined. Other values could forge log lines.
 var givenID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
 // RequestID returns the ID of the request of ctx, or "".
 func RequestID(ctx context.Context) string {
-	if id, ok := ctx.Value(requestIDKey{}).(*string); ok {
-		return *id
-	}
-	return ""
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
 }
 
-// Identify sets the ID of the request and sends it in X-Request-Id.
-func Identify(c *gin.Context) {
-	id := c.GetHeader(requestIDHeader)
-	if id == "" || !givenID.MatchString(id) {
-		id = newID()
+// Identify sets the ID of the request and sends it in X-Request-Id. The context of a quick route does not hold the ID,
+// because that takes a copy of the request. Errors.Write adds it.
+func Identify(routes *Table) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		id := c.GetHeader(requestIDHeader)
+		if id == "" || !givenID.MatchString(id) {
+			id = newID()
+		}
+		c.Writer.Header()[requestIDHeader] = []string{id}
+		if !routes.Of(c).Quick {
+			identifyContext(c)
+		}
 	}
-	ctx := &identified{c.Request.Context(), [1]string{id}}
-	c.Writer.Header()[requestIDHeader] = ctx.id[:]
-	c.Request = c.Request.WithContext(ctx)
+}
+
+// identifyContext adds the ID of the request to its context.
+func identifyContext(c *gin.Context) {
+	if ctx := c.Request.Context(); RequestID(ctx) == "" {
+		c.Request = c.Request.WithContext(context.WithValue(ctx, requestIDKey{}, sentID(c)))
+	}
+}
+
+// sentID returns the ID of the request from the header of its response; "" without Identify.
+func sentID(c *gin.Context) string {
+	if id := c.Writer.Header()[requestIDHeader]; len(id) > 0 {
+		return id[0]
+	}
+	return ""
 }
 
 // newID returns an ID of 26 letters and digits. It is unique, but not secret.
@@ -79,6 +81,7 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 		debugOnly[route] = true
 	}
 	fast, _ := log.Handler().(RequestLogger)
+	atInfo, atDebug := log.Enabled(context.Background(), slog.LevelInfo), log.Enabled(context.Background(), slog.LevelDebug)
 	return func(c *gin.Context) {
 		start := time.Now()
 		m.inFlight.Inc()
@@ -89,23 +92,23 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 		took := ended.Sub(start)
 		stream := isStream(c)
 		m.observe(c.Request.Method, c.FullPath(), c.Writer.Status(), took, stream)
-		level := slog.LevelInfo
+		level, enabled := slog.LevelInfo, atInfo
 		if debugOnly[c.FullPath()] {
-			level = slog.LevelDebug
+			level, enabled = slog.LevelDebug, atDebug
 		}
-		ctx, path := c.Request.Context(), c.Request.URL.Path
-		if !log.Enabled(ctx, level) {
+		if !enabled {
 			return
 		}
+		path := c.Request.URL.Path
 		line := RequestLine{
-			Ended: ended, Level: level, ID: RequestID(ctx), Method: c.Request.Method, Path: path[:min(len(path), maxLoggedPath)],
+			Ended: ended, Level: level, ID: sentID(c), Method: c.Request.Method, Path: path[:min(len(path), maxLoggedPath)],
 			Status: c.Writer.Status(), Bytes: max(0, c.Writer.Size()), Took: took, Stream: stream,
 		}
 		if fast != nil {
 			fast.LogRequest(line)
 			return
 		}
-		_ = log.Handler().Handle(ctx, line.Record()) // slog ignores this error too
+		_ = log.Handler().Handle(c.Request.Context(), line.Record()) // slog ignores this error too
 	}
 }
 

@@ -249,7 +249,11 @@ func TestFailedDatabase(t *testing.T) {
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE short_links RENAME TO lost")
 		s.Clock.Advance(time.Second)
 		s.redirectsTo("/s/cached", longURL)
-		s.Request("GET", "/s/uncached").Problem(500, "internal", "")
+		a := s.Request("GET", "/s/uncached")
+		a.Problem(500, "internal", "")
+		if id := a.Header.Get("X-Request-Id"); id == "" || !strings.Contains(a.Body, id) {
+			s.Errorf("the problem does not name request %q: %s", id, a.Body)
+		}
 		s.gone("/s/ends", "has expired")
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE lost RENAME TO short_links")
 		s.Request("GET", "/s/uncached").Problem(404, "not-found", "")

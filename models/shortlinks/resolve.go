@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -125,17 +124,30 @@ func (s *Store) load(ctx context.Context, keys []string) ([]Loaded, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoadTimeout)
 	defer cancel()
 	s.loaded.Add(int64(len(keys)))
-	var found []ShortLink
-	if err := s.db.Urgent().Read(ctx).Where("short_key IN ?", keys).Find(&found).Error; err != nil {
+	loaded, at := make([]Loaded, len(keys)), make(map[string]int, len(keys))
+	for i, key := range keys {
+		loaded[i], at[key] = Loaded{UnknownEntry(), unknownTTL}, i
+	}
+	found := make([]ShortLink, 0, len(keys))
+	err := models.Each(models.RowsOf("k text", keys).Raw(s.db.Urgent().Read(ctx), `SELECT seq, short_key, long_url, title, max_visits, CASE WHEN disabled THEN 1 ELSE 0 END,
+			version, visits, created_at, expires_at, deleted_at
+		FROM {rows} AS r JOIN short_links ON short_key = r.k`), func(r *models.Row) {
+		l := ShortLink{
+			Seq: r.Int64(), Key: r.Text(), LongURL: r.Text(), Title: r.Text(), MaxVisits: r.Int64(), Disabled: r.Int() != 0,
+			Version: r.Int64(), Visits: r.Int64(),
+		}
+		r.Scan(&l.CreatedAt)
+		r.Scan(&l.ExpiresAt)
+		r.Scan(&l.DeletedAt)
+		found = append(found, l)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("load short links: %w", err)
 	}
 	now := s.now()
-	loaded := make([]Loaded, len(keys))
-	for i, key := range keys {
-		loaded[i] = Loaded{UnknownEntry(), unknownTTL}
-		if at := slices.IndexFunc(found, func(l ShortLink) bool { return l.Key == key }); at >= 0 {
-			loaded[i].Entry, loaded[i].TTL = s.entry(found[at], now)
-		}
+	for _, l := range found {
+		i := at[l.Key]
+		loaded[i].Entry, loaded[i].TTL = s.entry(l, now)
 	}
 	return loaded, nil
 }

@@ -3,6 +3,8 @@ package shortlinks
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -41,7 +43,7 @@ type DayVisits struct {
 // lockVisits serializes transactions that write visits.
 const lockVisits models.LockKey = 7_110_913_002
 
-// WriteVisits stores a batch of visits in one transaction of three statements. It skips
+// WriteVisits stores a batch of visits, each short link and day once, in one transaction of three statements. It skips
 // visits of short links that no longer exist.
 func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, batch) })
@@ -52,20 +54,20 @@ func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
 }
 
 func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
-	type sum struct{ visits, bots, claimed, last int64 }
-	sums := map[int64]*sum{}
+	if len(batch) == 0 {
+		return nil
+	}
+	if err := s.db.OneAtATime(tx, lockVisits); err != nil {
+		return err
+	}
+	// The links first: their row locks keep the reaper away until the rest is written.
+	exists, err := addToLinks(tx, batch)
 	days := models.NewRows("link bigint, day bigint, bots bigint, desktop bigint, mobile bigint, tablet bigint, other bigint")
 	referrers := models.NewRows("link bigint, host text, n bigint")
 	for _, v := range batch {
-		total := sums[v.Link]
-		if total == nil {
-			total = &sum{}
-			sums[v.Link] = total
+		if !exists[v.Link] {
+			continue
 		}
-		total.visits += v.All()
-		total.bots += v.Bots
-		total.claimed += v.Claimed
-		total.last = max(total.last, v.Last.UnixMicro())
 		days.Add(v.Link, v.Start, v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other)
 		direct := v.People()
 		for _, r := range v.Referrers {
@@ -76,26 +78,10 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 			referrers.Add(v.Link, "", direct)
 		}
 	}
-	links := models.NewRows("link bigint, n bigint, bots bigint, claimed bigint, last bigint")
-	for link, total := range sums {
-		links.Add(link, total.visits, total.bots, total.claimed, total.last)
-	}
-	if err := s.db.OneAtATime(tx, lockVisits); err != nil {
-		return err
-	}
-	// The links first: their row locks keep the reaper away until the rest is written.
-	// If max_visits was set since, the limit may be reached already.
-	err := links.Exec(tx, `
-		UPDATE short_links SET bots = short_links.bots + v.bots, visits = visits + v.n - v.claimed,
-			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n - v.claimed >= max_visits
-				THEN v.last ELSE exhausted_at END,
-			last_visited_at = CASE WHEN last_visited_at > v.last THEN last_visited_at ELSE v.last END
-		FROM {rows} AS v WHERE short_links.seq = v.link`).Error
 	if err == nil {
 		err = days.Exec(tx, `
 			INSERT INTO short_link_days (short_link_seq, bucket_start, bots, desktop, mobile, tablet, other)
-			SELECT v.link, v.day, sum(v.bots), sum(v.desktop), sum(v.mobile), sum(v.tablet), sum(v.other)
-			FROM {rows} AS v JOIN short_links ON seq = v.link GROUP BY v.link, v.day
+			SELECT link, day, bots, desktop, mobile, tablet, other FROM {rows} AS v WHERE true
 			ON CONFLICT (short_link_seq, bucket_start) DO UPDATE SET bots = short_link_days.bots + excluded.bots,
 				desktop = short_link_days.desktop + excluded.desktop, mobile = short_link_days.mobile + excluded.mobile,
 				tablet = short_link_days.tablet + excluded.tablet, other = short_link_days.other + excluded.other`).Error
@@ -109,7 +95,7 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 					row_number() OVER (PARTITION BY v.link ORDER BY v.n DESC, v.host) AS place,
 					(SELECT count(*) FROM short_link_referrers r WHERE r.short_link_seq = v.link) AS rows,
 					EXISTS (SELECT 1 FROM short_link_referrers r WHERE r.short_link_seq = v.link AND r.host = v.host) AS known
-				FROM {rows} AS v JOIN short_links ON seq = v.link
+				FROM {rows} AS v
 			) AS w GROUP BY link, named
 			ON CONFLICT (short_link_seq, host) DO UPDATE SET visits = short_link_referrers.visits + excluded.visits`,
 			MaxReferrers, OtherHosts).Error
@@ -118,4 +104,36 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 		return fmt.Errorf("store visits: %w", err)
 	}
 	return nil
+}
+
+// addToLinks adds visits to their short links. It returns which short links exist.
+func addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err error) {
+	type sum struct{ visits, bots, claimed, last int64 }
+	sums := map[int64]*sum{}
+	for _, v := range batch {
+		total := sums[v.Link]
+		if total == nil {
+			total = &sum{}
+			sums[v.Link] = total
+		}
+		total.visits += v.All()
+		total.bots += v.Bots
+		total.claimed += v.Claimed
+		total.last = max(total.last, v.Last.UnixMicro())
+	}
+	// In the order of their keys, short links in the same page of the table are written together.
+	links := models.NewRows("link bigint, n bigint, bots bigint, claimed bigint, last bigint")
+	for _, link := range slices.Sorted(maps.Keys(sums)) {
+		total := sums[link]
+		links.Add(link, total.visits, total.bots, total.claimed, total.last)
+	}
+	exists = make(map[int64]bool, len(sums))
+	// If max_visits was set since, the limit may be reached already.
+	err = models.Each(links.Raw(tx, `
+		UPDATE short_links SET bots = short_links.bots + v.bots, visits = visits + v.n - v.claimed,
+			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n - v.claimed >= max_visits
+				THEN v.last ELSE exhausted_at END,
+			last_visited_at = CASE WHEN last_visited_at > v.last THEN last_visited_at ELSE v.last END
+		FROM {rows} AS v WHERE short_links.seq = v.link RETURNING seq`), func(r *models.Row) { exists[r.Int64()] = true })
+	return exists, err
 }

@@ -113,17 +113,28 @@ func (m *Memory) readWaiting(ctx context.Context, load shortlinks.Load) {
 	}
 }
 
-// readBatch reads misses and ends them. All of them get the same error.
+// readBatch reads misses and ends them. All of them get the same error. Then it writes those from the database to Redis:
+// no visit waits for that.
 func (m *Memory) readBatch(ctx context.Context, batch []*miss, load shortlinks.Load) {
+	loaded := m.readAndEnd(ctx, batch, load)
+	if m.shared != nil {
+		m.shared.write(ctx, loaded)
+	}
+}
+
+// readAndEnd returns the misses that were read from the database.
+func (m *Memory) readAndEnd(ctx context.Context, batch []*miss, load shortlinks.Load) (loaded []*miss) {
 	defer m.reading.end(batch)
 	defer func() {
 		if v := recover(); v != nil {
 			fail(batch, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 		}
 	}()
-	if err := m.read(ctx, batch, load); err != nil {
+	loaded, err := m.read(ctx, batch, load)
+	if err != nil {
 		fail(batch, err)
 	}
+	return loaded
 }
 
 func fail(batch []*miss, err error) {
@@ -132,8 +143,8 @@ func fail(batch []*miss, err error) {
 	}
 }
 
-// read reads the entries of keys into the cache, from Redis or from the database.
-func (m *Memory) read(ctx context.Context, batch []*miss, load shortlinks.Load) error {
+// read reads the entries of keys into the cache, from Redis or from the database. It returns those from the database.
+func (m *Memory) read(ctx context.Context, batch []*miss, load shortlinks.Load) (stored []*miss, err error) {
 	now, version := m.now(), m.horizon.Load().version
 	var missing []*miss
 	for _, b := range batch {
@@ -148,7 +159,7 @@ func (m *Memory) read(ctx context.Context, batch []*miss, load shortlinks.Load) 
 		missing = m.shared.read(ctx, missing, now)
 	}
 	if len(missing) == 0 {
-		return nil
+		return nil, nil
 	}
 	keys := make([]string, len(missing))
 	for i, b := range missing {
@@ -157,17 +168,13 @@ func (m *Memory) read(ctx context.Context, batch []*miss, load shortlinks.Load) 
 	asOf := m.now()
 	loaded, err := load(ctx, keys)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var stored []*miss
 	for i, b := range missing {
 		b.found = cached{Entry: loaded[i].Entry, ttl: loaded[i].TTL, upTo: max(version, loaded[i].Version), asOf: asOf}
 		if m.put(b.key, b.found) {
 			stored = append(stored, b)
 		}
 	}
-	if m.shared != nil {
-		m.shared.write(ctx, stored)
-	}
-	return nil
+	return stored, nil
 }

@@ -86,18 +86,25 @@ func (s *Shared) read(ctx context.Context, batch []*miss, now time.Duration) (mi
 // get reads and validates entries from Redis, which may contain anything. An entry that is missing or not valid has
 // the ttl 0.
 func (s *Shared) get(ctx context.Context, batch []*miss) []cached {
-	found := make([]cached, len(batch))
-	values, left := make([]*redis.StringCmd, len(batch)), make([]*redis.DurationCmd, len(batch))
+	found, keys := make([]cached, len(batch)), make([]string, len(batch))
+	for i, b := range batch {
+		keys[i] = redisPrefix + b.key
+	}
+	var values *redis.SliceCmd // nil for a value of another type
+	s.send(ctx, func(pipe redis.Pipeliner) { values = pipe.MGet(ctx, keys...) })
+	left := make([]*redis.DurationCmd, len(batch))
 	s.send(ctx, func(pipe redis.Pipeliner) {
-		for i, b := range batch {
-			values[i], left[i] = pipe.Get(ctx, redisPrefix+b.key), pipe.PTTL(ctx, redisPrefix+b.key)
+		for i, value := range values.Val() {
+			var e redisEntry
+			if text, ok := value.(string); ok && json.Unmarshal([]byte(text), &e) == nil && s.rules.Valid(e.Entry) {
+				found[i] = cached{Entry: e.Entry, upTo: max(e.UpTo, e.Version)}
+				left[i] = pipe.PTTL(ctx, keys[i])
+			}
 		}
 	})
-	for i := range batch {
-		var e redisEntry
-		value, err := values[i].Bytes()
-		if err == nil && json.Unmarshal(value, &e) == nil && s.rules.Valid(e.Entry) && left[i].Val() > 0 {
-			found[i] = cached{Entry: e.Entry, ttl: left[i].Val(), upTo: max(e.UpTo, e.Version)}
+	for i := range found {
+		if left[i] != nil {
+			found[i].ttl = max(left[i].Val(), 0)
 		}
 	}
 	return found

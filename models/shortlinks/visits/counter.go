@@ -3,7 +3,9 @@
 package visits
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -182,8 +184,8 @@ func indexOf(host string, referrers []shortlinks.Referrer) int {
 // Write stores the aggregated visits. After an error, visits that were not stored stay in
 // memory for the next Write.
 func (c *Counter) Write(ctx context.Context, store *shortlinks.Store) error {
-	for left := c.days(); left > 0; left -= writeBatch {
-		batch := c.take(writeBatch)
+	for keys := range slices.Chunk(c.keys(), writeBatch) {
+		batch := c.take(keys)
 		if err := store.WriteVisits(ctx, batch); err != nil {
 			c.requeue(batch)
 			return err
@@ -195,20 +197,24 @@ func (c *Counter) Write(ctx context.Context, store *shortlinks.Store) error {
 	return nil
 }
 
-func (c *Counter) days() int {
+// keys returns the link days with visits, ordered like the rows of the database: neighbors are written together.
+func (c *Counter) keys() []linkDay {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.aggregated)
+	keys := slices.Collect(maps.Keys(c.aggregated))
+	c.mu.Unlock()
+	slices.SortFunc(keys, func(a, b linkDay) int { return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.day, b.day)) })
+	return keys
 }
 
-// take removes up to n link days.
-func (c *Counter) take(n int) []*shortlinks.DayVisits {
+// take removes link days.
+func (c *Counter) take(keys []linkDay) []*shortlinks.DayVisits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	batch := make([]*shortlinks.DayVisits, 0, min(n, len(c.aggregated)))
-	for key, d := range c.aggregated {
-		if len(batch) == n {
-			break
+	batch := make([]*shortlinks.DayVisits, 0, len(keys))
+	for _, key := range keys {
+		d := c.aggregated[key]
+		if d == nil { // another Write has taken it
+			continue
 		}
 		delete(c.aggregated, key)
 		c.visits -= d.All()

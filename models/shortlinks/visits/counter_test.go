@@ -31,7 +31,7 @@ func TestFullQueueDropsVisits(t *testing.T) {
 		t.Errorf("got %d dropped, %d waiting", v.Dropped(), v.Waiting())
 	}
 	v.drain()
-	if b := v.take(maxAggregated); len(b) != 1 || b[0].Other != maxQueued {
+	if b := v.take(v.keys()); len(b) != 1 || b[0].Other != maxQueued {
 		t.Errorf("got %d days of links", len(b))
 	}
 	if v.Waiting() != 0 {
@@ -48,7 +48,7 @@ func TestAggregate(t *testing.T) {
 	v.Count(shortlinks.Visit{Link: 2, Visitor: shortlinks.Visitor{}, At: noon})
 	v.drain()
 	got := map[string]int64{}
-	for _, l := range v.take(maxAggregated) {
+	for _, l := range v.take(v.keys()) {
 		name := fmt.Sprintf("%d on %s", l.Link, l.Start.Format(time.DateOnly))
 		got[name+" all"], got[name+" bots"], got[name+" desktop"] = l.All(), l.Bots, l.Desktop
 		got[name+" last"] = int64(l.Last.Sub(noon.Time) / time.Minute)
@@ -85,7 +85,7 @@ func TestAggregatedVisitsAreLimited(t *testing.T) {
 	if l := v.day(1, noon.StartOfDay()); !slices.Equal(l.Referrers, []shortlinks.Referrer{{Host: "b.example", Visits: 1}, {Host: shortlinks.OtherHosts, Visits: 1}}) {
 		t.Errorf("got referrers %v", l.Referrers)
 	}
-	batch := v.take(maxAggregated)
+	batch := v.take(v.keys())
 	v.add(shortlinks.Visit{Link: -1, Visitor: shortlinks.Visitor{}, At: noon})
 	v.requeue(batch)
 	if n := v.Dropped(); len(v.aggregated) != maxAggregated || n != 101 && n != 103 { // one link is dropped, with its 1 or 3 visits
@@ -96,7 +96,7 @@ func TestAggregatedVisitsAreLimited(t *testing.T) {
 	for i := range 2 * shortlinks.MaxReferrers {
 		v.add(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: fmt.Sprintf("https://host%d.example", i)}, At: noon})
 	}
-	if l := v.take(maxAggregated)[0]; len(l.Referrers) != shortlinks.MaxReferrers+1 || l.Referrers[shortlinks.MaxReferrers] != (shortlinks.Referrer{Host: shortlinks.OtherHosts, Visits: shortlinks.MaxReferrers}) {
+	if l := v.take(v.keys())[0]; len(l.Referrers) != shortlinks.MaxReferrers+1 || l.Referrers[shortlinks.MaxReferrers] != (shortlinks.Referrer{Host: shortlinks.OtherHosts, Visits: shortlinks.MaxReferrers}) {
 		t.Errorf("got %d referrers, the last %v", len(l.Referrers), l.Referrers[len(l.Referrers)-1])
 	}
 }
@@ -147,7 +147,7 @@ func TestVisitsAreStoredAfterDatabaseErrors(t *testing.T) {
 				_ = tx.AddError(failing)
 			}
 		}
-		register := func(tx *gorm.DB) error { return tx.Callback().Raw().Before("gorm:raw").Register("test:refuse", refuse) }
+		register := func(tx *gorm.DB) error { return tx.Callback().Row().Before("gorm:row").Register("test:refuse", refuse) }
 		if err := db.Write(t.Context(), register); err != nil {
 			t.Fatal(err)
 		}
@@ -189,14 +189,14 @@ func TestConcurrentVisits(t *testing.T) {
 	}
 	var sum int64
 	for range 100 {
-		for _, l := range v.take(maxAggregated) {
+		for _, l := range v.take(v.keys()) {
 			sum += l.All()
 		}
 	}
 	visitors.Wait()
 	cancel()
 	aggregator.Wait()
-	for _, l := range v.take(maxAggregated) {
+	for _, l := range v.take(v.keys()) {
 		sum += l.All()
 	}
 	if sum+v.Dropped() != 8*each {
