@@ -221,7 +221,7 @@ func (q query) searchEnd(tx *gorm.DB, engine string, rank int, seq int64) (end P
 	var args []any
 	for i, where := range q.parts {
 		part := "SELECT p.queue_rank, p.seq FROM pages AS p WHERE " + where + after
-		if engine == models.Postgres {
+		if engine == models.Postgres && len(q.parts) > 1 {
 			part = fmt.Sprintf("(%s ORDER BY %s LIMIT %d)", part, q.order(), models.MaxSearched+1)
 		}
 		parts, args = append(parts, part), append(append(args, q.args[i]...), at...)
