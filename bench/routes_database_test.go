@@ -173,7 +173,7 @@ func newSeries(t *testing.T, db *models.DB, n int) func(sql string) string {
 // routeTables are the statements of fillRoutes. Times that end something are in the future, so that no job has work to do.
 var routeTables = []string{
 	`UPDATE links SET health = CASE WHEN seq % 100 = 1 THEN 'dead' WHEN seq % 50 = 2 THEN 'suspect' WHEN seq % 50 = 3 THEN 'moved' ELSE 'ok' END,
-		health_changed_at = created_at, last_checked_at = created_at, next_check_at = {now} + {day} * 30`,
+		health_changed_at = created_at + seq, last_checked_at = created_at, next_check_at = {now} + {day} * 30`,
 	`INSERT INTO link_refreshes (id, total, failed, created_at, created_by) SELECT {id b}, 100, 1, {at}, 'alice' FROM {series/1000}`,
 
 	// Accounts.

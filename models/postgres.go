@@ -47,10 +47,11 @@ func (db *DB) openPool(url string, size int, idle time.Duration) error {
 	if err != nil {
 		return err
 	}
-	// Not as a connection parameter, which some poolers refuse.
-	limit := fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", idle.Milliseconds())
+	// Not as connection parameters, which some poolers refuse. Statements read few rows, so compiling them or starting
+	// workers for them takes longer than they do.
+	settings := fmt.Sprintf("SET idle_in_transaction_session_timeout = %d; SET jit = off; SET max_parallel_workers_per_gather = 0", idle.Milliseconds())
 	pool := stdlib.OpenDB(*parsed, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, limit)
+		_, err := c.Exec(ctx, settings)
 		return err
 	}))
 	pool.SetMaxOpenConns(size)

@@ -8,8 +8,7 @@ import (
 )
 
 // MaxSearched is the number of rows that a list reads at most for a filter that no index supports, such as a part of a
-// text. Then it returns what it has found, and Slice.Next continues the search. The global search reads as many, the newest
-// first, and finds older ones only by the start of an indexed column.
+// text. Then it returns what it has found, and Slice.Next continues the search.
 const MaxSearched = 5_000
 
 // SearchEnd returns the position of the last row that such a list may read: the MaxSearched-th one. sql selects the columns

@@ -39,7 +39,8 @@ type noticeKey struct{ alert, rule int64 }
 func (s *Store) QueueMessages(ctx context.Context, n int) (done int, err error) {
 	now := s.clock.Now()
 	var due bool
-	err = s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM alert_notices WHERE next_at <= ?) OR EXISTS (SELECT 1 FROM alerts WHERE resolve_at <= ?)", now, now).Scan(&due).Error
+	// Without IS NOT NULL, PostgreSQL expects many rows if all are NULL, and reads the whole tables.
+	err = s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM alert_notices WHERE next_at IS NOT NULL AND next_at <= ?) OR EXISTS (SELECT 1 FROM alerts WHERE resolve_at IS NOT NULL AND resolve_at <= ?)", now, now).Scan(&due).Error
 	if err != nil || !due {
 		return 0, err
 	}
@@ -52,7 +53,7 @@ func (s *Store) QueueMessages(ctx context.Context, n int) (done int, err error) 
 			return err
 		}
 		var due []notice
-		if err := tx.Raw("SELECT * FROM alert_notices WHERE next_at <= ? ORDER BY next_at, alert_seq, rule_seq LIMIT ?", now, n).Scan(&due).Error; err != nil {
+		if err := tx.Raw("SELECT * FROM alert_notices WHERE next_at IS NOT NULL AND next_at <= ? ORDER BY next_at, alert_seq, rule_seq LIMIT ?", now, n).Scan(&due).Error; err != nil {
 			return err
 		}
 		done = len(due)
@@ -74,7 +75,7 @@ func (s *Store) QueueMessages(ctx context.Context, n int) (done int, err error) 
 // resolveDue resolves flapping alerts that are stable, and unsent alerts of events without a duration.
 func (s *Store) resolveDue(tx *gorm.DB, now models.Time) error {
 	var stable []Alert
-	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at <= ? AND resolved_at IS NULL RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
+	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at IS NOT NULL AND resolve_at <= ? AND resolved_at IS NULL RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
 	if err != nil || len(stable) == 0 {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models"
 )
 
-// Find returns up to limit jobs for the global search, the newest first. It searches the newest models.MaxSearched jobs
+// Find returns up to limit jobs for the global search, the newest first. It searches the newest models.NewestSearched jobs
 // by their URL and the name and URL of their source. It searches all jobs by the beginning of the host of their source. The
 // error is CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, err error) {
@@ -23,7 +23,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, 
 	hosts := `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND ` + visible + ` AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
 		CROSS JOIN jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL LIMIT ?`
 	like := "%" + models.EscapeLike(models.Fold(text)) + "%"
-	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, joinArgs(who, models.MaxSearched, like, like, limit)
+	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, joinArgs(who, models.NewestSearched, like, like, limit)
 	for _, span := range models.HostSpans(text) {
 		some, args = append(some, "SELECT seq FROM ("+hosts+") AS of_hosts"), append(args, joinArgs(whose, span.From, span.Till, limit, limit)...)
 	}

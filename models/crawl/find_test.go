@@ -34,7 +34,7 @@ func TestFindJobs(t *testing.T) {
 			}
 		}
 		many := models.NewRows("seq bigint, source text, id text, host text, at bigint")
-		for i := range 4 * models.MaxSearched {
+		for i := range 4 * models.NewestSearched {
 			many.Add(1000+i, models.NewID(models.KindSource), models.NewID(models.KindJob), fmt.Sprintf("many-%d.test", i), w.Now().Add(time.Second))
 		}
 		w.ok(w.db.Write(t.Context(), func(tx *gorm.DB) error {

@@ -11,7 +11,7 @@ import (
 
 // Find returns up to limit short links for the global search: an exact key first, then
 // the newest. It matches any part of key, title and URL of the newest
-// models.MaxSearched short links, and prefixes of key and URL of all. The error is
+// models.NewestSearched short links, and prefixes of key and URL of all. The error is
 // CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]ShortLink, error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
@@ -24,7 +24,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]ShortLink, 
 	address := "SELECT seq FROM (SELECT seq FROM short_links WHERE " + visible + " AND canonical_url >= ? AND canonical_url < ? ORDER BY canonical_url LIMIT ?) AS addresses"
 	begins := models.Beginning(text)
 	some := []string{"SELECT seq FROM (" + newest + ") AS any_part", key}
-	args := append(slices.Clone(who), models.MaxSearched, "%"+models.EscapeLike(models.Fold(text))+"%", limit)
+	args := append(slices.Clone(who), models.NewestSearched, "%"+models.EscapeLike(models.Fold(text))+"%", limit)
 	args = append(append(args, who...), begins.From, begins.Till, limit)
 	for _, span := range models.AddressSpans(text) {
 		some, args = append(some, address), append(append(args, who...), span.From, span.Till, limit)

@@ -39,7 +39,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("got %s first", got)
 		}
 		f.clock.Advance(time.Minute)
-		f.addMany(6*models.MaxSearched, "")
+		f.addMany(6*models.NewestSearched, "")
 		for text, want := range map[string]string{"autumn": "[]", "shop": "[Old-1]", "https://www.shop.test/": "[Old-1]", "Old": "[Old-1]", "old": "[old-2]"} {
 			if got := f.found(text, 5); got != want {
 				t.Errorf("among many, %q: got %s, want %s", text, got, want)

@@ -89,7 +89,7 @@ func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after mod
 	q := f.query(w)
 	var end models.Cursor
 	if f.Match != "" {
-		last, more, err := q.searchEnd(tx, rank, seq)
+		last, more, err := q.searchEnd(tx, s.db.Engine, rank, seq)
 		if err != nil {
 			return list, err
 		}
@@ -193,31 +193,40 @@ func (q query) upTo(p Page) (condition string, args []any) {
 	return " AND (p.queue_rank, p.seq) <= (?, ?)", []any{p.QueueRank, p.Seq}
 }
 
-// sql returns the SELECT of up to limit pages after a position.
-func (q query) sql(rank int, seq int64, limit int) (string, []any) {
-	sql, args := q.rows("p.*", rank, seq, limit)
-	return sql + " LIMIT ?", append(args, limit)
+// after returns the condition for pages after a position.
+func (q query) after(rank int, seq int64) (condition string, args []any) {
+	if q.byAge {
+		return " AND p.seq > ?", []any{seq}
+	}
+	return " AND (p.queue_rank, p.seq) > (?, ?)", []any{rank, seq}
 }
 
-// rows returns the SELECT of pages after a position in order, with up to limit pages of each part.
-func (q query) rows(columns string, rank int, seq int64, limit int) (string, []any) {
-	after, at := " AND (p.queue_rank, p.seq) > (?, ?)", []any{rank, seq}
-	if q.byAge {
-		after, at = " AND p.seq > ?", []any{seq}
-	}
+// sql returns the SELECT of up to limit pages after a position.
+func (q query) sql(rank int, seq int64, limit int) (string, []any) {
+	after, at := q.after(rank, seq)
 	var parts []string
 	var args []any
 	for i, where := range q.parts {
-		parts = append(parts, "SELECT * FROM (SELECT "+columns+" FROM pages AS p WHERE "+where+after+" ORDER BY "+q.order()+" LIMIT ?) AS x")
+		parts = append(parts, "SELECT * FROM (SELECT p.* FROM pages AS p WHERE "+where+after+" ORDER BY "+q.order()+" LIMIT ?) AS x")
 		args = append(append(append(args, q.args[i]...), at...), limit)
 	}
-	return "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS y ORDER BY " + q.order(), args
+	return "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS y ORDER BY " + q.order() + " LIMIT ?", append(args, limit)
 }
 
-// searchEnd returns the last page that a search reads after a position. See models.SearchEnd.
-func (q query) searchEnd(tx *gorm.DB, rank int, seq int64) (end Page, more bool, err error) {
-	sql, args := q.rows("p.queue_rank, p.seq", rank, seq, models.MaxSearched+1)
-	end, more, err = models.SearchEnd[Page](tx, sql, args...)
+// searchEnd returns the last page that a search reads after a position. See models.SearchEnd. SQLite merges the parts and
+// reads only as many pages of each as it needs. PostgreSQL would sort them, so there each part has a limit.
+func (q query) searchEnd(tx *gorm.DB, engine string, rank int, seq int64) (end Page, more bool, err error) {
+	after, at := q.after(rank, seq)
+	var parts []string
+	var args []any
+	for i, where := range q.parts {
+		part := "SELECT p.queue_rank, p.seq FROM pages AS p WHERE " + where + after
+		if engine == models.Postgres && len(q.parts) > 1 {
+			part = fmt.Sprintf("(%s ORDER BY %s LIMIT %d)", part, q.order(), models.MaxSearched+1)
+		}
+		parts, args = append(parts, part), append(append(args, q.args[i]...), at...)
+	}
+	end, more, err = models.SearchEnd[Page](tx, strings.Join(parts, " UNION ALL ")+" ORDER BY "+q.order(), args...)
 	if err == nil && more {
 		err = tx.Raw("SELECT seq, queue_rank, created_at FROM pages WHERE seq = ?", end.Seq).Scan(&end).Error
 	}

@@ -186,6 +186,10 @@ func TestProblemPlans(t *testing.T) {
 	l := newLarge(newFixture(t, modelstest.New(t)))
 	for index, do := range map[string]func() error{
 		"websites_created": func() error { _, _, err := l.ProblemCounts(l.Context()); return err },
+		"websites_refused": func() error {
+			_, err := l.WithProblem(l.Context(), sites.ProblemGoogle, models.Cursor{}, 50)
+			return err
+		},
 		"page_counts_failed": func() error {
 			_, err := l.WithProblem(l.Context(), sites.ProblemPages, models.Cursor{}, 50)
 			return err

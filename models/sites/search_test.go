@@ -27,6 +27,8 @@ func TestSearchOfManyPages(t *testing.T) {
 		}
 		search(sites.Filter{Match: "Needle"})
 		search(sites.Filter{Match: "/needle*"})
+		modelstest.Exec(w.T, w.db, "UPDATE pages SET status = 'indexed'")
+		search(sites.Filter{Match: "Needle", Status: sites.Indexed})
 		modelstest.Exec(w, w.db, "UPDATE pages SET gone_at = created_at")
 		search(sites.Filter{Match: "Needle", Gone: true})
 	})

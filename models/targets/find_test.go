@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 			}
 		}
 		var many []targets.Target
-		for i := range 4 * models.MaxSearched {
+		for i := range 4 * models.NewestSearched {
 			u := fmt.Sprintf("https://many-%d.test", i)
 			many = append(many, targets.Target{
 				ID: models.NewID(models.KindTarget), URL: u, CanonicalURL: u, Host: u[8:], SearchText: u, State: targets.Up, StateSince: f.Now(),

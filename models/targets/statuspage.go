@@ -339,8 +339,15 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 		seqs[i] = t.Seq
 	}
 	var rows []rollupRow
-	err := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND bucket_start >= ?", seqs, from).
-		Select("target_seq, bucket_start, known_from, up_us, down_us").Scan(&rows).Error
+	query := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND bucket_start >= ?", seqs, from).
+		Select("target_seq, bucket_start, known_from, up_us, down_us")
+	err := models.Each(query, func(r *models.Row) {
+		row := rollupRow{TargetSeq: r.Int64()}
+		r.Scan(&row.BucketStart)
+		r.Scan(&row.KnownFrom)
+		row.UpUS, row.DownUS = r.Int64(), r.Int64()
+		rows = append(rows, row)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read days of status page: %w", err)
 	}
