@@ -50,6 +50,7 @@ func bukuFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		// The Python of Debian, which has the modules that buku needs. Another one can be first in PATH.
 		cmd.Path, cmd.Args = "/usr/bin/python3", []string{"python3", script, *peerProgram, "urls", "words"}
 		ran := runToEnd(t, cmd)
 		var peer struct {
