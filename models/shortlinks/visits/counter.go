@@ -23,9 +23,9 @@ const (
 	keptQueue = 1 << 12
 	// aggregateInterval is how often the queue is drained.
 	aggregateInterval = 50 * time.Millisecond
-	// maxAggregated limits the visits in memory while the database is unavailable: the
-	// number of link days, and the number of their referrers.
-	maxAggregated = 100_000
+	// maxAggregated limits the visits in memory while the database is unavailable or slow: the
+	// number of link days, and the number of their referrers. They take about 75 MB.
+	maxAggregated = 300_000
 	// writeBatch is the number of link days per transaction.
 	writeBatch = 500
 )
