@@ -45,8 +45,8 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 		return out, nil
 	}
 	from := listedTags
-	if o == TagsByName {
-		from = visibleTags // an index has the order
+	if o == TagsByName && p.Offset() < 10*models.DefaultPerPage {
+		from = visibleTags // an index has the order, and few tags are added up
 	}
 	rows := func() *gorm.DB {
 		g := from(s.db.Read(ctx))
