@@ -134,12 +134,12 @@ func (s *Shared) announce(ctx context.Context, key string, h cached) {
 	}
 }
 
+// set adds the command that stores an entry. An entry that JSON cannot hold, with a year after 9999, is not stored: then
+// Redis has none or an older one, which its version rules out.
 func set(ctx context.Context, pipe redis.Pipeliner, key string, h cached) {
-	content, err := json.Marshal(redisEntry{h.Entry, h.upTo})
-	if err != nil {
-		panic(err) // cannot happen
+	if content, err := json.Marshal(redisEntry{h.Entry, h.upTo}); err == nil {
+		pipe.Set(ctx, redisPrefix+key, content, max(h.ttl, time.Millisecond))
 	}
-	pipe.Set(ctx, redisPrefix+key, content, max(h.ttl, time.Millisecond))
 }
 
 // send sends commands in a pipeline; none are sent if there are none. A missing key or a wrong type is an error of its
