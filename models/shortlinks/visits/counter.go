@@ -24,8 +24,9 @@ const (
 	// aggregateInterval is how often the queue is drained.
 	aggregateInterval = 50 * time.Millisecond
 	// maxAggregated limits the visits in memory while the database is unavailable or slow: the
-	// number of link days, and the number of their referrers. They take about 75 MB.
-	maxAggregated = 300_000
+	// number of link days, and the number of their referrers. They take about 25 MB, and PostgreSQL writes them within
+	// the time that a shutdown has.
+	maxAggregated = 100_000
 	// writeBatch is the number of link days per transaction.
 	writeBatch = 500
 )
