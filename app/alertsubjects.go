@@ -4,7 +4,6 @@ import (
 	"context"
 
 	alerthandlers "linkwatch/handlers/alerts"
-	"linkwatch/models"
 	"linkwatch/models/targets"
 	alertviews "linkwatch/views/alerts"
 )
@@ -24,11 +23,11 @@ func (s alertSubjects) Targets(ctx context.Context, ids []string) (map[string]al
 
 // FindTargets implements alerthandlers.Subjects.
 func (s alertSubjects) FindTargets(ctx context.Context, text string, n int) (found []alertviews.Choice, more bool, err error) {
-	list, err := s.targets.List(ctx, targets.Filter{Text: text}, models.Cursor{}, n)
-	for _, t := range list.Items {
+	matching, more, err := s.targets.Matching(ctx, text, n)
+	for _, t := range matching {
 		found = append(found, alertviews.Choice{ID: t.ID, Name: t.DisplayTitle(), Hint: t.Host})
 	}
-	return found, list.More(), err
+	return found, more, err
 }
 
 // StatusPages implements alerthandlers.Subjects.

@@ -5,7 +5,7 @@ import "strings"
 // NewestSearched is the number of objects of a kind, newest first, that the global search searches for any part
 // of a text if no index supports that. Older ones are found only by the start of an indexed column. The list of
 // the kind searches all: see MaxSearched.
-const NewestSearched = 2_000
+const NewestSearched = MaxSearched
 
 // Span is the range of texts from From up to, but not including, Till, in the order of both
 // engines for columns with COLLATE "C".

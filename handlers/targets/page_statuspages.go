@@ -114,7 +114,7 @@ func statusErrors(err error) (e ui.Errors, ok bool) {
 func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPage, form views.StatusForm, chosen []string) {
 	ctx := c.Request.Context()
 	// The result may include all the selected targets.
-	found, err := p.Targets.List(ctx, targets.Filter{Text: form.Find}, models.Cursor{}, choiceSize+len(chosen))
+	found, more, err := p.Targets.Matching(ctx, form.Find, choiceSize+len(chosen))
 	problem, err := pages.FilterError(err)
 	if problem != "" {
 		if form.Errors == nil {
@@ -129,8 +129,8 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 		p.Fail(c, err)
 		return
 	}
-	form.More = found.More()
-	for _, t := range found.Items {
+	form.More = more
+	for _, t := range found {
 		if !slices.Contains(chosen, t.ID) {
 			form.Found = append(form.Found, t)
 		}

@@ -2,8 +2,10 @@ package links
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -96,11 +98,10 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 			docs[i] = docOf(l)
 		}
 		// The database and the text of the links can each keep a CPU busy.
-		indexed := make(chan entries, 1)
-		go func() { indexed <- entriesOf(nil, docs) }()
+		indexed := entriesBeside(docs)
 		_, err = attach(tx, now, ls, names)
-		es := <-indexed
-		if err != nil {
+		es, indexErr := indexed()
+		if err = errors.Join(err, indexErr); err != nil {
 			return entries{}, err
 		}
 		stored = ls
@@ -119,4 +120,26 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		_, err = s.addTagsOf(ctx, existing...)
 	}
 	return len(stored), err
+}
+
+// entriesBeside is entriesOf for new links in another goroutine. The function that it returns waits for the entries.
+func entriesBeside(docs []doc) func() (entries, error) {
+	var (
+		es   entries
+		err  error
+		done = make(chan struct{})
+	)
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil { // here it would end the program
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		es = entriesOf(nil, docs)
+	}()
+	return func() (entries, error) {
+		<-done
+		return es, err
+	}
 }

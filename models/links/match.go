@@ -234,7 +234,9 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 	for _, block := range blocks {
 		lists[block] = map[string][]byte{}
 	}
+	blocks = slices.Clone(blocks)
 	for stage, w := range f.wanted(tiers) {
+		f.loaded = stage - 1
 		if len(w.keys)+len(w.short) == 0 {
 			continue
 		}
@@ -251,7 +253,6 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 		if err != nil {
 			return nil, err
 		}
-		f.loaded = stage
 	}
 	f.loaded = stages
 	return lists, nil

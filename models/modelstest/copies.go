@@ -2,6 +2,7 @@ package modelstest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,16 +15,7 @@ import (
 // which i is the number of the copy, from 1.
 func Copies(t testing.TB, db *models.DB, table string, n int, set map[string]string) {
 	t.Helper()
-	rows, err := db.Read(context.Background()).Raw("SELECT * FROM " + table + " LIMIT 0").Rows()
-	if err != nil {
-		t.Fatal(err)
-	}
-	columns, err := rows.Columns()
-	_ = rows.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	columns = slices.DeleteFunc(columns, func(c string) bool { return c == "seq" })
+	columns := slices.DeleteFunc(columnsOf(t, db, table), func(c string) bool { return c == "seq" })
 	values := slices.Clone(columns)
 	for i, c := range columns {
 		if sql, ok := set[c]; ok {
@@ -32,6 +24,20 @@ func Copies(t testing.TB, db *models.DB, table string, n int, set map[string]str
 	}
 	Exec(t, db, "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT "+
 		strings.Join(values, ", ")+" FROM "+table+" CROSS JOIN n WHERE seq = (SELECT max(seq) FROM "+table+") ORDER BY i", n)
+}
+
+func columnsOf(t testing.TB, db *models.DB, table string) []string {
+	t.Helper()
+	rows, err := db.Read(context.Background()).Raw("SELECT * FROM " + table + " LIMIT 0").Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	columns, err := rows.Columns()
+	if err = errors.Join(err, rows.Err()); err != nil {
+		t.Fatal(err)
+	}
+	return columns
 }
 
 // StopsAndContinues checks the search for a text that only the last row of a list has. The list must have more than

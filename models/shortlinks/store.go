@@ -111,8 +111,20 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		}
 		where, args = where+beyond, append(args, after.CreatedAt, after.ID)
 	}
+	few := false // expired short links, so that all of them can be sorted and searched
+	if f.Status == Expired {
+		var err error
+		if few, err = fewExpired(tx, now); err != nil {
+			return page, err
+		}
+	}
+	if f.Status == Disabled {
+		where += " AND disabled" // an index has these
+	}
 	var end models.Cursor
-	if text := models.Fold(f.Text); text != "" {
+	if text := models.Fold(f.Text); text != "" && few {
+		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(text)+"%")
+	} else if text != "" {
 		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, short_key AS id FROM short_links WHERE "+where+order, args...)
 		if err != nil {
 			return page, err
@@ -124,16 +136,10 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	}
 	sql := "SELECT * FROM short_links WHERE " + where
 	switch f.Status {
-	case "":
+	case "", Disabled:
 	case Active:
 		sql, args = sql+" AND "+activeCondition, append(args, now)
-	case Disabled:
-		sql += " AND disabled"
 	case Expired:
-		few, err := fewExpired(tx, now)
-		if err != nil {
-			return page, err
-		}
 		if !few {
 			sql, args = sql+" AND NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", append(args, now)
 			break

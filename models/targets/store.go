@@ -141,6 +141,26 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	return page.SearchedTo(end), nil
 }
 
+// maxParts is the number of parts of a list that Matching searches.
+const maxParts = 40
+
+// Matching returns up to n targets with a part of a text, oldest first, for a choice of targets. It searches the oldest
+// 200,000 targets. more reports whether there may be others. CodeInvalid ("query.q").
+func (s *Store) Matching(ctx context.Context, text string, n int) (found []Target, more bool, err error) {
+	var after models.Cursor
+	for range maxParts {
+		part, err := s.List(ctx, Filter{Text: text}, after, n-len(found))
+		if err != nil {
+			return nil, false, err
+		}
+		found, after, more = append(found, part.Items...), part.Next, part.More()
+		if !part.Stopped {
+			break
+		}
+	}
+	return found, more, nil
+}
+
 // conditions adds the conditions of the filter, except for its Text.
 func (f Filter) conditions(now models.Time, add func(condition string, args ...any)) {
 	if f.Host != "" {

@@ -65,12 +65,15 @@ func (v List) shownStatuses() []crawl.Status {
 // countText is the number of jobs in the list, or "Many jobs" if it is not known.
 func (v List) countText() string {
 	n, whole := len(v.Jobs.Items), v.Place.Token == "" && !v.Jobs.More()
+	if text, ok := ui.CountSoFar(n, v.Jobs.Stopped, v.Place.Token != "", "job"); ok {
+		return text
+	}
 	switch {
 	case !v.Place.filtered():
 		n = v.total()
 	case v.Place.Text == "":
 		n = v.Counts[v.Place.Status]
-	case !whole && !v.Jobs.Stopped:
+	case !whole:
 		return "Many jobs"
 	}
 	return ui.Plural(n, "job")

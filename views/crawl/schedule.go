@@ -63,7 +63,7 @@ func (v Schedule) advice() string {
 	n := len(v.Plan.Moves)
 	switch {
 	case v.TooMany && v.Score < unevenBelow:
-		return "Many jobs run at the same time. Rebalance to move some of them."
+		return "Many jobs run at the same time. A rebalance may move some of them."
 	case v.TooMany:
 		return "A rebalance is not needed."
 	case v.Score < unevenBelow && n > 0:

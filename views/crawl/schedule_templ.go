@@ -187,7 +187,7 @@ func SchedulePage(v Schedule) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if v.TooMany {
+				if v.TooMany && v.Score < unevenBelow {
 					templ_7745c5c3_Err = ui.PostButton(SchedulePath, "shuffle", "Rebalance", "primary").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -92,9 +92,10 @@ func FormOf(l shortlinks.ShortLink) Form {
 // countText describes the number of short links without counting those on other pages.
 func (v List) countText() string {
 	n := len(v.Links.Items)
+	if text, ok := ui.CountSoFar(n, v.Links.Stopped, v.Place.Token != "", "short link"); ok {
+		return text
+	}
 	switch {
-	case v.Links.Stopped:
-		return ui.Plural(n, "short link")
 	case v.Place.Token != "":
 		return "Older short links"
 	case v.Links.More():

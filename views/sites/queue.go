@@ -135,8 +135,8 @@ func (v Queue) countText() string {
 	if n, exact := v.total(); exact {
 		return ui.Plural(n, "page")
 	}
-	if v.List.Stopped {
-		return ui.Plural(len(v.List.Items), "page")
+	if text, ok := ui.CountSoFar(len(v.List.Items), v.List.Stopped, v.Place.Token != "", "page"); ok {
+		return text
 	}
 	return "Many pages"
 }

@@ -105,12 +105,15 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 // count is the number of targets in the list, as far as it is known.
 func (v List) count() string {
 	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
+	if text, ok := ui.CountSoFar(n, v.Targets.Stopped, v.Place.Token != "", "target"); ok {
+		return text
+	}
 	switch {
 	case v.Place.Filter == targets.Filter{}:
 		n = v.Counts.All()
 	case v.Place.Filter == targets.Filter{Status: v.Place.Status}:
 		n = v.Counts[v.Place.Status]
-	case !whole && !v.Targets.Stopped:
+	case !whole:
 		return "Many targets"
 	}
 	return ui.Plural(n, "target")

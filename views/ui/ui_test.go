@@ -94,7 +94,7 @@ func TestLasted(t *testing.T) {
 
 func TestSearched(t *testing.T) {
 	for found, want := range map[int]string{
-		0: "No match in 5,000 targets. There are more targets to search.", 7: "Searched 5,000 targets. There are more targets to search.",
+		0: "No match in these 5,000 targets. There are more targets to search.", 7: "Searched 5,000 targets. There are more targets to search.",
 	} {
 		if got := searchedText(found, "targets"); got != want {
 			t.Errorf("%d found: got %q, want %q", found, got, want)

@@ -114,12 +114,18 @@ func (m *Memory) readWaiting(ctx context.Context, load shortlinks.Load) {
 }
 
 // readBatch reads misses and ends them. All of them get the same error. Then it writes those from the database to Redis:
-// no visit waits for that.
+// their visits do not wait for that.
 func (m *Memory) readBatch(ctx context.Context, batch []*miss, load shortlinks.Load) {
 	loaded := m.readAndEnd(ctx, batch, load)
-	if m.shared != nil {
-		m.shared.write(ctx, loaded)
+	if m.shared == nil {
+		return
 	}
+	defer func() {
+		if v := recover(); v != nil { // here it would end the program
+			m.shared.log.Error("short links not stored in Redis", "error", fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	m.shared.write(ctx, loaded)
 }
 
 // readAndEnd returns the misses that were read from the database.
