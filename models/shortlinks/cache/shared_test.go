@@ -44,6 +44,11 @@ func TestInstancesShareReads(t *testing.T) {
 		a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
 		a.redirectsTo(l.Key, "https://example.com/page")
 		a.redirectsTo(ended.Key, "gone")
+		modelstest.Eventually(t, "both entries are in Redis", func() bool { // they are written after the visits
+			n, err := a.redis.Exists(t.Context(), redisKey+l.Key, redisKey+ended.Key).Result()
+			f.must(err)
+			return n == 2
+		})
 		queries := modelstest.Queries(t, f.db)
 		b.redirectsTo(l.Key, "https://example.com/page")
 		b.redirectsTo(ended.Key, "gone")
