@@ -122,15 +122,15 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		where += " AND disabled" // an index has these
 	}
 	var end models.Cursor
-	if text := models.Fold(f.Text); text != "" && few {
-		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(text)+"%")
-	} else if text != "" {
-		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, short_key AS id FROM short_links WHERE "+where+order, args...)
-		if err != nil {
-			return page, err
-		}
-		if more {
-			end, where, args = last, where+upTo, append(args, last.CreatedAt, last.ID)
+	if text := models.Fold(f.Text); text != "" {
+		if !few {
+			last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, short_key AS id FROM short_links WHERE "+where+order, args...)
+			if err != nil {
+				return page, err
+			}
+			if more {
+				end, where, args = last, where+upTo, append(args, last.CreatedAt, last.ID)
+			}
 		}
 		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(text)+"%")
 	}

@@ -22,6 +22,11 @@ func TestSearchOfManyTargets(t *testing.T) {
 		modelstest.StopsAndContinues(f, func(after models.Cursor) (models.Slice[targets.Target], error) {
 			return f.List(f.Context(), targets.Filter{Text: "Needle", Status: targets.Pending}, after, 5)
 		})
+		choices, more, err := f.Matching(f.as("bob"), "Needle", 5)
+		f.must(err)
+		if len(choices) != 1 || more {
+			t.Errorf("got %d choices, more: %v", len(choices), more)
+		}
 		some, err := f.List(f.Context(), targets.Filter{Text: ".test", Status: targets.Pending}, models.Cursor{}, 5)
 		f.must(err)
 		if len(some.Items) != 5 || some.Stopped || some.Next.ID != some.Items[4].ID {

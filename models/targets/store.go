@@ -154,7 +154,7 @@ func (s *Store) Matching(ctx context.Context, text string, n int) (found []Targe
 			return nil, false, err
 		}
 		found, after, more = append(found, part.Items...), part.Next, part.More()
-		if !part.Stopped {
+		if !part.Stopped || len(found) == n {
 			break
 		}
 	}
