@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// releasePages unmaps the pages of the program itself: code and constants of the start, which the kernel would count as
-// memory in use and keep. Those that are still needed come back from the page cache, in microseconds.
+// releasePages unmaps the code and constants of the program. The kernel counts mapped pages as memory in use, and most of
+// these are needed only at the start. The others come back from the page cache, in microseconds.
 func releasePages() error {
 	program, err := os.Executable()
 	if err != nil {

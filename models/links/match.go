@@ -207,7 +207,7 @@ func (w wanted) buckets(blocks []int64) (buckets []int64) {
 	return slices.Compact(buckets)
 }
 
-// wanted returns the posting lists of each stage.
+// wanted returns the posting lists of each stage. Marks are in the first.
 func (f *search) wanted(tiers int) (all [stages]wanted) {
 	for i := range all {
 		all[i] = wanted{map[string]bool{}, map[[2]string]bool{}}
