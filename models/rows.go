@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/ncruces/go-sqlite3"
@@ -247,7 +248,7 @@ func InsertReturning[T, R any](tx *gorm.DB, rows []T, columns string) (stored []
 	return stored, err
 }
 
-// insertion returns the statement of Insert.
+// insertion returns the rows and the statement of Insert.
 func insertion[T any](tx *gorm.DB, rows []T) (*Rows, string, error) {
 	if len(rows) == 0 {
 		return nil, "", nil
@@ -256,27 +257,56 @@ func insertion[T any](tx *gorm.DB, rows []T) (*Rows, string, error) {
 	if err := stmt.Parse(new(T)); err != nil {
 		return nil, "", fmt.Errorf("read columns of %T: %w", rows[0], err)
 	}
-	reflected := reflect.ValueOf(rows)
-	var fields []*schema.Field
-	var columns, names []string
-	for _, f := range stmt.Schema.Fields {
-		if _, zero := f.ValueOf(tx.Statement.Context, reflected.Index(0)); f.DBName == "" || !f.Creatable || f.AutoIncrement && zero {
-			continue
-		}
-		fields, names = append(fields, f), append(names, f.DBName)
-		columns = append(columns, f.DBName+" "+kindOf(f))
+	ctx, reflected := tx.Statement.Context, reflect.ValueOf(rows)
+	generated := false
+	if key := stmt.Schema.PrioritizedPrimaryField; key != nil && key.AutoIncrement {
+		_, generated = key.ValueOf(ctx, reflected.Index(0))
 	}
-	batch := NewRows(strings.Join(columns, ", "))
-	values := make([]any, len(fields))
-	for i := range rows {
-		for j, f := range fields {
-			values[j], _ = f.ValueOf(tx.Statement.Context, reflected.Index(i))
+	i := insertInto(stmt.Schema, generated)
+	batch := &Rows{columns: i.columns, values: make([]any, 0, len(rows)*len(i.columns))}
+	values := make([]any, len(i.fields))
+	for r := range rows {
+		for j, f := range i.fields {
+			values[j], _ = f.ValueOf(ctx, reflected.Index(r))
 		}
 		batch.Add(values...)
 	}
+	return batch, i.sql, nil
+}
+
+// into is what Insert needs to know of a table.
+type into struct {
+	fields  []*schema.Field
+	columns []column
+	sql     string
+}
+
+// intos has the into of each type and kind of key. Making one takes as long as inserting two rows.
+var intos sync.Map
+
+// insertInto returns the into of a table, without its key if that is generated.
+func insertInto(table *schema.Schema, generated bool) into {
+	type key struct {
+		row       reflect.Type
+		generated bool
+	}
+	if known, ok := intos.Load(key{table.ModelType, generated}); ok {
+		return known.(into) //nolint:forcetypeassert // there are no others
+	}
+	var i into
+	var names []string
+	for _, f := range table.Fields {
+		if f.DBName == "" || !f.Creatable || f.AutoIncrement && generated {
+			continue
+		}
+		i.fields, names = append(i.fields, f), append(names, f.DBName)
+		i.columns = append(i.columns, column{f.DBName, kindOf(f)})
+	}
 	list := strings.Join(names, ", ")
 	// Without WHERE true, SQLite parses ON as a join condition.
-	return batch, "INSERT INTO " + stmt.Table + " (" + list + ") SELECT " + list + " FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING", nil
+	i.sql = "INSERT INTO " + table.Table + " (" + list + ") SELECT " + list + " FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING"
+	intos.Store(key{table.ModelType, generated}, i)
+	return i
 }
 
 // kindOf returns the type of a field's column for NewRows.

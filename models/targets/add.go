@@ -2,13 +2,10 @@ package targets
 
 import (
 	"context"
-	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
-	"linkwatch/models/audit"
 )
 
 // Add adds a target. If the actor used the IdempotencyKey before, Add returns the
@@ -17,22 +14,18 @@ import (
 // "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent",
 // "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if n.IdempotencyKey == "" {
-			t, created, err = s.add(tx, n)
-			return err
-		}
-		known, err := s.keys.Claim(tx, n.IdempotencyKey)
-		if err != nil {
-			return err
-		}
-		if known != "" {
-			if _, err = lock(tx, known, false); models.CodeOf(err) != models.CodeNotFound {
-				t, created = Target{ID: known}, false
+	draft, invalid := s.draft(ctx, n)
+	err = s.db.Write(ctx, func(tx *gorm.DB) (err error) {
+		t, created = Target{}, false
+		if n.IdempotencyKey != "" {
+			if t.ID, err = s.addedWith(tx, n.IdempotencyKey); err != nil || t.ID != "" {
 				return err
-			} // it was deleted, so the key can be used again
+			}
 		}
-		if t, created, err = s.add(tx, n); err != nil {
+		if invalid != nil {
+			return invalid
+		}
+		if t, created, err = add(tx, draft); err != nil || n.IdempotencyKey == "" {
 			return err
 		}
 		return s.keys.Save(tx, n.IdempotencyKey, t.ID)
@@ -48,6 +41,18 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 	t = t.due(t.CreatedAt)
 	t.setUptime(make([]Share, len(Windows)), t.CreatedAt)
 	return t, true, nil
+}
+
+// addedWith claims an idempotency key. It returns the id of the target that the actor added
+// with it, or "". If the target was deleted, the key can be used again.
+func (s *Store) addedWith(tx *gorm.DB, key string) (id string, err error) {
+	if id, err = s.keys.Claim(tx, key); err != nil || id == "" {
+		return "", err
+	}
+	if _, err = lock(tx, id, false); models.CodeOf(err) == models.CodeNotFound {
+		return "", nil
+	}
+	return id, err
 }
 
 // draft returns the validated row of a new target of the actor.
@@ -66,38 +71,25 @@ func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 	return t, t.validate()
 }
 
-// add returns the new target, or only the id of the existing one.
-func (s *Store) add(tx *gorm.DB, n New) (t Target, created bool, err error) {
-	if t, err = s.draft(tx.Statement.Context, n); err != nil {
+// add stores a new target. If its URL has one, it returns only the id of that one.
+func add(tx *gorm.DB, draft Target) (t Target, created bool, err error) {
+	stored, known, err := insert(tx, []Target{draft})
+	if err != nil {
 		return t, false, err
 	}
-	var id string
-	find := func() error {
-		if err := byURL(tx, t.CanonicalURL).Pluck("id", &id).Error; err != nil {
-			return fmt.Errorf("find target by URL: %w", err)
-		}
-		return nil
+	if len(stored) > 0 {
+		return stored[0], true, auditAdded(tx, draft.CreatedAt, stored)
 	}
-	if err := find(); err != nil || id != "" {
-		return Target{ID: id}, false, err
-	}
-	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&t)
-	if res.Error != nil {
-		return t, false, fmt.Errorf("store target: %w", res.Error)
-	}
-	if res.RowsAffected > 0 {
-		if err := scheduleNew(tx, []string{t.ID}); err != nil {
+	if len(known) == 0 { // another request added it first
+		if known, err = byURLs(tx, []string{draft.CanonicalURL}); err != nil {
 			return t, false, err
 		}
-		return t, true, audit.Add(tx, t.CreatedAt, audit.Change{Action: "target.add", Subject: t.auditSubject(), After: t.auditValues()})
 	}
-	if err := find(); err != nil { // another request added it first
-		return t, false, err
-	}
-	if id == "" {
+	existing, ok := known[draft.CanonicalURL]
+	if !ok {
 		return t, false, models.Conflict("The target is being deleted. Try again.")
 	}
-	return Target{ID: id}, false, nil
+	return Target{ID: existing.ID}, false, nil
 }
 
 // validate checks what the owner set and converts it to its stored form.

@@ -45,9 +45,12 @@ func reschedule(tx *gorm.DB, t Target) error {
 }
 
 // scheduleNew makes new targets due.
-func scheduleNew(tx *gorm.DB, ids []string) error {
-	err := models.RowsOf("id text", ids).Exec(tx, `INSERT INTO target_schedule (target_seq, due_at, next_check_at)
-		SELECT t.seq, t.created_at, t.created_at FROM {rows} AS r CROSS JOIN targets AS t WHERE t.id = r.id`).Error
+func scheduleNew(tx *gorm.DB, added []Target) error {
+	rows := models.NewRows("seq bigint, due bigint")
+	for _, t := range added {
+		rows.Add(t.Seq, t.CreatedAt)
+	}
+	err := rows.Exec(tx, "INSERT INTO target_schedule (target_seq, due_at, next_check_at) SELECT seq, due, due FROM {rows} AS r").Error
 	if err != nil {
 		return fmt.Errorf("schedule targets: %w", err)
 	}
