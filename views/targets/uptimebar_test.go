@@ -1,6 +1,9 @@
 package targets
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestUptimeBar(t *testing.T) {
 	segments := []segment{{Kind: segmentUp}, {Kind: segmentDown, Title: "down"}, {Kind: segmentUp}}
@@ -14,8 +17,17 @@ func TestUptimeBar(t *testing.T) {
 		t.Errorf("%q, %q", uptimeBarBox(segments), uptimeBarBox(nil))
 	}
 	for _, k := range segmentKinds {
-		if segmentHeights[k] == 0 {
-			t.Errorf("%s has no height", k)
+		if segmentShapes[k] == "" {
+			t.Errorf("%s has no shape", k)
 		}
+	}
+}
+
+// Segments with a title are paths of their own, and their titles are escaped.
+func TestTitledSegments(t *testing.T) {
+	var got strings.Builder
+	err := titledSegments([]segment{{Kind: segmentUp}, {Kind: segmentDown, Title: `down <"now">`}}).Render(t.Context(), &got)
+	if want := `<path class="down" d="M6 0h4v24h-4z"><title>down &lt;&#34;now&#34;&gt;</title></path>`; err != nil || got.String() != want {
+		t.Errorf("got %s, %v, want %s", got.String(), err, want)
 	}
 }

@@ -1,0 +1,1 @@
+-- Only PostgreSQL has pages with free space; see its migration of this number.
