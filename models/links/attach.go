@@ -20,14 +20,22 @@ type linkTag struct {
 // clean (cleanTags), the Tags are loaded, and the links are locked or new. now becomes LastUsedAt of the tags.
 func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added [][]string, err error) {
 	added = make([][]string, len(ls))
-	wanted := map[string]string{} // name as written, by folded name
+	wanted, known := map[string]string{}, map[string]string{} // name as written, by folded name, and the reverse
+	fold := func(name string) string {                         // an import has few names and uses each many times
+		f, ok := known[name]
+		if !ok {
+			f = models.FoldName(name)
+			known[name] = f
+		}
+		return f
+	}
 	for i := range ls {
 		have := make(map[string]bool, len(ls[i].Tags))
 		for _, t := range ls[i].Tags {
-			have[models.FoldName(t)] = true
+			have[fold(t)] = true
 		}
 		for _, n := range names[i] {
-			f := models.FoldName(n)
+			f := fold(n)
 			if _, ok := wanted[f]; !ok {
 				wanted[f] = n
 			}
@@ -48,10 +56,10 @@ func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added []
 	var rows []linkTag
 	for i := range ls {
 		for _, n := range names[i] {
-			d.add(tags[models.FoldName(n)].Seq, ls[i], delta{}) // updates LastUsedAt, even if the link has the tag
+			d.add(tags[fold(n)].Seq, ls[i], delta{}) // updates LastUsedAt, even if the link has the tag
 		}
 		for _, n := range added[i] {
-			t := tags[models.FoldName(n)]
+			t := tags[fold(n)]
 			rows = append(rows, linkTag{ls[i].Seq, t.Seq, ls[i].tagEnd})
 			ls[i].tagEnd++
 			ls[i].Tags = append(ls[i].Tags, t.Name)

@@ -91,14 +91,12 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		if err != nil {
 			return entries{}, err
 		}
-		names, docs := make([][]string, len(ls)), make([]doc, len(ls))
+		names := make([][]string, len(ls))
 		for i, l := range ls {
 			names[i] = byURL[l.CanonicalURL].Tags
-			l.Tags = names[i]
-			docs[i] = docOf(l)
 		}
 		// The database and the text of the links can each keep a CPU busy.
-		indexed := entriesBeside(docs)
+		indexed := entriesBeside(slices.Clone(ls), names)
 		_, err = attach(tx, now, ls, names)
 		es, indexErr := indexed()
 		if err = errors.Join(err, indexErr); err != nil {
@@ -122,8 +120,9 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 	return len(stored), err
 }
 
-// entriesBeside is entriesOf for new links in another goroutine. The function that it returns waits for the entries.
-func entriesBeside(docs []doc) func() (entries, error) {
+// entriesBeside returns the entries of new links with tags, and makes them in another goroutine. The function that it
+// returns waits for them.
+func entriesBeside(ls []Link, tags [][]string) func() (entries, error) {
 	var (
 		es   entries
 		err  error
@@ -136,6 +135,11 @@ func entriesBeside(docs []doc) func() (entries, error) {
 				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			}
 		}()
+		docs := make([]doc, len(ls))
+		for i, l := range ls {
+			l.Tags = tags[i]
+			docs[i] = docOf(l)
+		}
 		es = entriesOf(nil, docs)
 	}()
 	return func() (entries, error) {
