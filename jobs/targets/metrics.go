@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"linkwatch/jobs/dispatch"
 	"linkwatch/models/targets"
@@ -78,10 +79,27 @@ type probes struct {
 }
 
 var (
-	probeSuccess = prometheus.NewDesc("probe_success", "Whether the target is up (1) or down (0).", []string{"target"}, nil)
-	probeSeconds = prometheus.NewDesc("probe_duration_seconds", "Response time of the last check in seconds.", []string{"target"}, nil)
-	probeStatus  = prometheus.NewDesc("probe_http_status_code", "HTTP status of the last response, 0 if there was none.", []string{"target"}, nil)
+	targetLabel  = "target"
+	probeSuccess = prometheus.NewDesc("probe_success", "Whether the target is up (1) or down (0).", []string{targetLabel}, nil)
+	probeSeconds = prometheus.NewDesc("probe_duration_seconds", "Response time of the last check in seconds.", []string{targetLabel}, nil)
+	probeStatus  = prometheus.NewDesc("probe_http_status_code", "HTTP status of the last response, 0 if there was none.", []string{targetLabel}, nil)
 )
+
+// sample is a value of a target.
+type sample struct {
+	desc  *prometheus.Desc
+	label []*dto.LabelPair
+	value float64
+}
+
+// Desc implements prometheus.Metric.
+func (s sample) Desc() *prometheus.Desc { return s.desc }
+
+// Write implements prometheus.Metric.
+func (s sample) Write(to *dto.Metric) error {
+	to.Label, to.Gauge = s.label, &dto.Gauge{Value: &s.value}
+	return nil
+}
 
 // Describe implements prometheus.Collector.
 func (probes) Describe(descs chan<- *prometheus.Desc) {
@@ -107,10 +125,10 @@ func (p probes) Collect(out chan<- prometheus.Metric) {
 		if t.State == targets.Up {
 			up = 1
 		}
-		for desc, value := range map[*prometheus.Desc]float64{
-			probeSuccess: up, probeSeconds: float64(t.LastLatencyMS) / 1000, probeStatus: float64(t.LastStatusCode),
-		} {
-			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, t.ID)
-		}
+		// The samples of a target share their label. With MustNewConstMetric, each would have a copy.
+		label := []*dto.LabelPair{{Name: &targetLabel, Value: &t.ID}}
+		out <- sample{probeSuccess, label, up}
+		out <- sample{probeSeconds, label, float64(t.LastLatencyMS) / 1000}
+		out <- sample{probeStatus, label, float64(t.LastStatusCode)}
 	}
 }

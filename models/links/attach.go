@@ -21,7 +21,7 @@ type linkTag struct {
 func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added [][]string, err error) {
 	added = make([][]string, len(ls))
 	wanted, known := map[string]string{}, map[string]string{} // name as written, by folded name, and the reverse
-	fold := func(name string) string {                         // an import has few names and uses each many times
+	fold := func(name string) string {                        // an import has few names and uses each many times
 		f, ok := known[name]
 		if !ok {
 			f = models.FoldName(name)

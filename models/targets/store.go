@@ -220,8 +220,11 @@ type Probe struct {
 // Probes returns the last results of up to limit targets, oldest first, for the metrics. All accounts can read the
 // metrics, so private targets are omitted. Paused and unchecked ones are too.
 func (s *Store) Probes(ctx context.Context, limit int) (probes []Probe, err error) {
-	err = notDeleted(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
-		Select("id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit).Find(&probes).Error
+	query := notDeleted(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
+		Select("id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit)
+	err = models.Each(query, func(r *models.Row) {
+		probes = append(probes, Probe{ID: r.Text(), State: Status(r.Text()), LastStatusCode: r.Int(), LastLatencyMS: r.Int()})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("load targets: %w", err)
 	}
