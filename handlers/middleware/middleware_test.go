@@ -136,6 +136,9 @@ func TestRecover(t *testing.T) {
 	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "middleware_test.go") {
 		t.Errorf("the log has no stack: %s", log.String())
 	}
+	if !strings.Contains(log.String(), "msg=panic request_id="+id+" stack=") {
+		t.Errorf("the stack has no request ID: %s", log.String())
+	}
 }
 
 // TestPageOfAProblemFails: if the page of an error fails, the response is JSON.

@@ -122,7 +122,7 @@ func (e *Errors) Recover(c *gin.Context) {
 		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares this value too
 			panic(v)
 		}
-		e.Log.ErrorContext(c.Request.Context(), "panic", "stack", string(debug.Stack()))
+		e.Log.ErrorContext(c.Request.Context(), "panic", "request_id", sentID(c), "stack", string(debug.Stack()))
 		e.Write(c, fmt.Errorf("panic: %v", v))
 	}()
 	c.Next()
