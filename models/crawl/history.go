@@ -74,12 +74,15 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 	for _, k := range kinds {
 		part := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
 			FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
-			WHERE v.crawl_seq = ? AND v.seq > ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND ` + visible
-		args = joinArgs(append(args, e.CrawlSeq, last), who...)
-		if k != "" {
-			part, args = part+" AND v.change = ?", append(args, k)
+			WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND ` + visible
+		args = joinArgs(append(args, e.CrawlSeq), who...)
+		if k == "" {
+			part, args = part+" AND v.seq > ? ORDER BY v.seq", append(args, last)
+		} else {
+			// With change = ?, PostgreSQL may read all changes of the crawl: it assumes that all kinds are equally frequent in all crawls.
+			part, args = part+" AND (v.change, v.seq) > (?, ?) AND v.change <= ? ORDER BY v.change, v.seq", append(args, k, last, k)
 		}
-		parts, args = append(parts, part+" ORDER BY v.seq LIMIT ?"), append(args, limit+1)
+		parts, args = append(parts, part+" LIMIT ?"), append(args, limit+1)
 	}
 	sql := parts[0]
 	if len(parts) > 1 {

@@ -53,9 +53,9 @@ func endOutages(tx *gorm.DB, rs []Result) error {
 
 // withTarget selects rows of a table, with the alias x, and the id and title of their
 // target. It omits rows of targets that are deleted or not visible to the actor.
-func withTarget(tx *gorm.DB, table string) *gorm.DB {
-	visible, args := models.Visible(tx, "t")
-	return tx.Table(table).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND "+visible, args...).
+func withTarget(tx *gorm.DB, table string, args ...any) *gorm.DB {
+	visible, who := models.Visible(tx, "t")
+	return tx.Table(table, args...).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND "+visible, who...).
 		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
 }
 

@@ -371,10 +371,15 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 // PageOutages returns up to limit outages of all targets of a page, newest first. They
 // are ongoing, or have ended within the last PageDays days.
 func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Outage, error) {
+	const recent = "(ended_at IS NULL OR ended_at >= ?)"
+	tx, since := s.db.Read(public(ctx)), Last90d.From(s.clock.Now())
+	q := withTarget(tx, "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").Where("y.page_id = ? AND "+recent, p.ID, since)
+	if s.db.Engine == models.Postgres { // it would read all outages of the targets
+		q = withTarget(tx, `(SELECT o.* FROM status_page_targets AS y CROSS JOIN LATERAL (SELECT * FROM outages WHERE target_seq = y.target_seq AND `+recent+`
+			ORDER BY started_at DESC, id DESC LIMIT ?) AS o WHERE y.page_id = ?) AS x`, since, limit, p.ID)
+	}
 	var os []Outage
-	err := withTarget(s.db.Read(public(ctx)), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
-		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.From(s.clock.Now())).
-		Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
+	err := q.Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
 	if err != nil {
 		return nil, fmt.Errorf("read outages of status page: %w", err)
 	}
