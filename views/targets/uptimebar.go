@@ -48,7 +48,9 @@ func segmentShape(height int) string {
 }
 
 // segmentPath returns the path of the segment at an index.
-func segmentPath(at int, k segmentKind) string { return "M" + strconv.Itoa(at*segmentStep) + segmentShapes[k] }
+func segmentPath(at int, k segmentKind) string {
+	return "M" + strconv.Itoa(at*segmentStep) + segmentShapes[k]
+}
 
 // titledSegments writes the segments that have a title. It is no template because a status page has 9,000 of them: a
 // template takes five times as long.
