@@ -76,11 +76,14 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 			FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
 			WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND ` + visible
 		args = joinArgs(append(args, e.CrawlSeq), who...)
-		if k == "" {
+		switch {
+		case k == "":
 			part, args = part+" AND v.seq > ? ORDER BY v.seq", append(args, last)
-		} else {
-			// With change = ?, PostgreSQL may read all changes of the crawl: it assumes that all kinds are equally frequent in all crawls.
+		case s.db.Engine == models.Postgres:
+			// With change = ?, it may read all changes of the crawl, because it assumes that each crawl has as many of a kind.
 			part, args = part+" AND (v.change, v.seq) > (?, ?) AND v.change <= ? ORDER BY v.change, v.seq", append(args, k, last, k)
+		default: // SQLite would use only the first column of the pair, and read the changes of earlier parts again
+			part, args = part+" AND v.change = ? AND v.seq > ? ORDER BY v.seq", append(args, k, last)
 		}
 		parts, args = append(parts, part+" LIMIT ?"), append(args, limit+1)
 	}

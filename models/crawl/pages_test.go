@@ -141,10 +141,18 @@ func (w *world) search(f crawl.PageFilter) (urls []string) {
 
 func (w *world) changes(e crawl.Execution, kind crawl.Change) (out []string) {
 	w.Helper()
-	list, err := w.PageChanges(w.Context(), e, kind, models.Cursor{}, 50)
-	w.ok(err)
-	for _, c := range list.Items {
-		out = append(out, string(c.Change)+" "+strings.TrimPrefix(c.URL, "http://a.example"))
+	var last int64
+	for after, more := (models.Cursor{}), true; more; { // one at a time, so that each part starts after the previous one
+		list, err := w.PageChanges(w.Context(), e, kind, after, 1)
+		w.ok(err)
+		for _, c := range list.Items {
+			if c.Seq <= last {
+				w.Errorf("change %d comes after %d", c.Seq, last)
+			}
+			last = c.Seq
+			out = append(out, string(c.Change)+" "+strings.TrimPrefix(c.URL, "http://a.example"))
+		}
+		after, more = list.Next, list.More()
 	}
 	slices.Sort(out)
 	return out

@@ -120,8 +120,7 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 	return len(stored), err
 }
 
-// entriesBeside returns the entries of new links with tags, and makes them in another goroutine. The function that it
-// returns waits for them.
+// entriesBeside makes the entries of new links with tags in another goroutine. It returns a function that waits for them.
 func entriesBeside(ls []Link, tags [][]string) func() (entries, error) {
 	var (
 		es   entries

@@ -14,7 +14,6 @@ import (
 // "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent",
 // "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
-	draft, invalid := s.draft(ctx, n)
 	err = s.db.Write(ctx, func(tx *gorm.DB) (err error) {
 		t, created = Target{}, false
 		if n.IdempotencyKey != "" {
@@ -22,8 +21,9 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 				return err
 			}
 		}
-		if invalid != nil {
-			return invalid
+		draft, err := s.draft(ctx, n) // in the transaction: on SQLite, targets are stored in the order of CreatedAt
+		if err != nil {
+			return err
 		}
 		if t, created, err = add(tx, draft); err != nil || n.IdempotencyKey == "" {
 			return err

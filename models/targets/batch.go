@@ -87,7 +87,7 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 }
 
 // insert stores new targets and makes them due. It skips URLs that have a target that is shared or the actor's own,
-// and returns these in known, and targets that another request added first.
+// which it returns in known. It also skips URLs whose target another request added first.
 func insert(tx *gorm.DB, drafts []Target) (stored []Target, known map[string]Target, err error) {
 	urls := make([]string, len(drafts))
 	for i, t := range drafts {
@@ -110,7 +110,7 @@ func insert(tx *gorm.DB, drafts []Target) (stored []Target, known map[string]Tar
 	}
 	keys, err := models.InsertReturning[Target, key](tx, rows, "seq, canonical_url")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("insert targets: %w", err)
 	}
 	for _, k := range keys {
 		t := rows[added[k.CanonicalURL]]

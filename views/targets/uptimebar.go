@@ -52,8 +52,8 @@ func segmentPath(at int, k segmentKind) string {
 	return "M" + strconv.Itoa(at*segmentStep) + segmentShapes[k]
 }
 
-// titledSegments writes the segments that have a title. It is no template because a status page has 9,000 of them: a
-// template takes five times as long.
+// titledSegments writes the segments that have a title. This is not a template, because a status page can have 9,000
+// of them, and a template takes five times as long.
 func titledSegments(segments []segment) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b []byte
