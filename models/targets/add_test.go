@@ -1,6 +1,9 @@
 package targets_test
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -8,6 +11,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -153,4 +157,29 @@ func TestKeyOfFailedAddIsFree(t *testing.T) {
 			t.Error(created, err)
 		}
 	})
+}
+
+// Targets that are added at the same time are dated in the order in which they are stored, so that a client that
+// follows the list misses none. PostgreSQL has several writers and cannot promise that.
+func TestTargetsAreDatedInOrder(t *testing.T) {
+	var ticks atomic.Int64
+	store := targets.NewStore(modelstest.New(t), func() time.Time { return time.UnixMilli(1_700_000_000_000 + ticks.Add(1)) }, targets.Options{CheckInterval: time.Minute})
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 20 {
+				if _, _, err := store.Add(t.Context(), targets.New{URL: fmt.Sprintf("https://h%d.test/%d", i, j)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	list, err := store.List(t.Context(), targets.Filter{}, models.Cursor{}, 160)
+	if err != nil || len(list.Items) != 160 {
+		t.Fatalf("got %d targets, %v", len(list.Items), err)
+	}
+	if !slices.IsSortedFunc(list.Items, func(a, b targets.Target) int { return cmp.Compare(a.Seq, b.Seq) }) {
+		t.Error("the order of the list is not the order in which the targets were stored")
+	}
 }

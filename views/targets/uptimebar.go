@@ -53,7 +53,7 @@ func segmentPath(at int, k segmentKind) string {
 }
 
 // titledSegments writes the segments that have a title. This is not a template, because a status page can have 9,000
-// of them, and a template takes five times as long.
+// of them: a template would add 5 ms to its 21.
 func titledSegments(segments []segment) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b []byte
