@@ -154,7 +154,7 @@ func (i *instance) try(taking, working context.Context, a sites.Activity) (strin
 	return "", fmt.Errorf("no job %s", a)
 }
 
-// site adds a website without open requests.
+// site adds a website. Its only open request is to read its sitemaps.
 func (w *fixture) site(url string, change ...func(*sites.NewWebsite)) sites.Website {
 	w.Helper()
 	n := sites.NewWebsite{SiteURL: url}
