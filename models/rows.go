@@ -235,20 +235,21 @@ func Insert[T any](tx *gorm.DB, rows []T) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	return batch.Exec(tx, sql).Error
+	// Without WHERE, SQLite parses ON as a join condition.
+	return batch.Exec(tx, sql+" WHERE true ON CONFLICT DO NOTHING").Error
 }
 
-// InsertReturning is Insert, and returns some columns of the rows that it stored, in any order.
-func InsertReturning[T, R any](tx *gorm.DB, rows []T, columns string) (stored []R, err error) {
+// InsertReturning is Insert of the rows r that meet a condition. It calls fn with some columns of each row that it stored,
+// in any order.
+func InsertReturning[T any](tx *gorm.DB, rows []T, columns string, fn func(*Row), condition string, args ...any) error {
 	batch, sql, err := insertion(tx, rows)
 	if err != nil || len(rows) == 0 {
-		return nil, err
+		return err
 	}
-	err = batch.Raw(tx, sql+" RETURNING "+columns).Scan(&stored).Error
-	return stored, err
+	return Each(batch.Raw(tx, sql+" WHERE "+condition+" ON CONFLICT DO NOTHING RETURNING "+columns, args...), fn)
 }
 
-// insertion returns the rows and the statement of Insert.
+// insertion returns the rows and the start of the statement of Insert.
 func insertion[T any](tx *gorm.DB, rows []T) (*Rows, string, error) {
 	if len(rows) == 0 {
 		return nil, "", nil
@@ -304,8 +305,7 @@ func planInsert(table *schema.Schema, generated bool) insertPlan {
 		p.columns = append(p.columns, column{f.DBName, kindOf(f)})
 	}
 	list := strings.Join(names, ", ")
-	// Without WHERE true, SQLite parses ON as a join condition.
-	p.sql = "INSERT INTO " + table.Table + " (" + list + ") SELECT " + list + " FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING"
+	p.sql = "INSERT INTO " + table.Table + " (" + list + ") SELECT " + list + " FROM {rows} AS r"
 	insertPlans.Store(key{table.ModelType, generated}, p)
 	return p
 }

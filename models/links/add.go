@@ -244,23 +244,20 @@ func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	type key struct {
-		Seq int64
-		ID  string
-	}
-	keys, err := models.InsertReturning[Link, key](tx, rows, "seq, id") // without those of duplicates
-	if err != nil {
-		return nil, fmt.Errorf("insert links: %w", err)
-	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.Seq, b.Seq) })
 	position := make(map[string]int, len(rows))
 	for i, l := range rows {
 		position[l.ID] = i
 	}
-	stored := make([]Link, len(keys))
-	for i, k := range keys {
-		stored[i] = rows[position[k.ID]]
-		stored[i].Seq = k.Seq
+	stored := make([]Link, 0, len(rows)) // without duplicates
+	err := models.InsertReturning(tx, rows, "seq, id", func(r *models.Row) {
+		seq := r.Int64()
+		l := rows[position[r.Text()]]
+		l.Seq = seq
+		stored = append(stored, l)
+	}, "true")
+	if err != nil {
+		return nil, fmt.Errorf("insert links: %w", err)
 	}
+	slices.SortFunc(stored, func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
 	return stored, nil
 }

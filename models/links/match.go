@@ -18,21 +18,30 @@ type search struct {
 	s      selection
 	recent map[int64]*linkSet  // links that match s.since, by block; nil = all
 	blocks int64               // number of blocks
-	grams  map[string][]gramAt // of words, by field and word
+	grams  map[string][]gramAt // of words, by field and word; rarest first, once ranked
+	sizes  map[string]int      // of the lists that were loaded before ranked, by key
+	seen   int                 // number of loaded blocks
+	ranked bool
 
 	loaded int // the last stage that is loaded: words of later ones match everything
 }
 
-// Posting lists are loaded in stages. Those of a later stage are longer, so they are loaded only for the blocks in which
-// the query matches so far.
+// Posting lists are loaded in stages. Those of a later stage are loaded only for the blocks in which the query matches so
+// far. So a word that few links have costs one list in most blocks, not one for each of its groups of characters.
 const (
-	stageWords = iota
-	stageURL   // words after url:, which most URLs may have
-	stageShort // words with many lists
+	stageWords = iota // the rarest group of each word, and marks
+	stageNext         // the next two
+	stageRest         // the other groups
+	stageURL          // words after url:, which most URLs may have
+	stageShort        // words with many lists
 	stages
 )
 
-// stageOf returns the stage of a form of a word. of is that of a form that is not short.
+// rankedAfter is the number of blocks after which the rarest groups are known well enough. Before, stageWords has all
+// groups.
+const rankedAfter = 3
+
+// stageOf returns the first stage of a form of a word. of is that of a form that is not short.
 func stageOf(form string, of int) int {
 	if isShort(form) {
 		return stageShort
@@ -40,12 +49,23 @@ func stageOf(form string, of int) int {
 	return of
 }
 
+// groups returns how many of the groups of a word are loaded up to a stage. of is its first stage.
+func (f *search) groups(of, stage, all int) int {
+	switch {
+	case of != stageWords || !f.ranked || stage >= stageRest:
+		return all
+	case stage == stageNext:
+		return min(3, all)
+	}
+	return min(1, all)
+}
+
 func newSearch(tx *gorm.DB, s selection) (*search, error) {
 	last, err := lastSeq(tx)
 	if err != nil {
 		return nil, err
 	}
-	f := &search{tx: tx, s: s, blocks: last>>blockBits + 1, grams: map[string][]gramAt{}}
+	f := &search{tx: tx, s: s, blocks: last>>blockBits + 1, grams: map[string][]gramAt{}, sizes: map[string]int{}}
 	if s.since.IsZero() {
 		return f, nil
 	}
@@ -212,14 +232,20 @@ func (f *search) wanted(tiers int) (all [stages]wanted) {
 	for i := range all {
 		all[i] = wanted{map[string]bool{}, map[[2]string]bool{}}
 	}
-	f.s.eachWord(tiers, func(field, form string, of int) {
-		w := all[stageOf(form, of)]
-		if isShort(form) {
-			w.short[[2]string{form, field}] = true
-			return
-		}
-		for _, g := range f.gramsOf(field, form) {
-			w.keys[g.key] = true
+	f.s.eachWord(tiers, func(form string, of int, fields []string) {
+		for _, field := range fields {
+			if isShort(form) {
+				all[stageShort].short[[2]string{form, field}] = true
+				continue
+			}
+			grams := f.gramsOf(field, form)
+			for stage, from := of, 0; from < len(grams); stage++ {
+				to := f.groups(of, stage, len(grams))
+				for _, g := range grams[from:to] {
+					all[stage].keys[g.key] = true
+				}
+				from = to
+			}
 		}
 	})
 	for _, m := range f.s.marks() {
@@ -234,6 +260,10 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 	for _, block := range blocks {
 		lists[block] = map[string][]byte{}
 	}
+	if !f.ranked && f.seen >= rankedAfter {
+		f.rank()
+	}
+	f.seen += len(blocks)
 	blocks = slices.Clone(blocks)
 	for stage, w := range f.wanted(tiers) {
 		f.loaded = stage - 1
@@ -248,6 +278,7 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 		err = loadBuckets(f.tx, w.buckets(blocks), func(block int64, key, list []byte) {
 			if w.has(string(key)) {
 				lists[block][string(key)] = slices.Clone(list)
+				f.sizes[string(key)] += len(list)
 			}
 		})
 		if err != nil {
@@ -258,15 +289,33 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 	return lists, nil
 }
 
-// eachWord calls see for each form of each word of the query, and each field in which it may match. of is the stage of
-// a form that is not short.
-func (s selection) eachWord(tiers int, see func(field, form string, of int)) {
+// rank sorts the groups of each word by the sizes of their lists so far. The order is the same in all fields of a word,
+// because a bucket has the lists of all fields.
+func (f *search) rank() {
+	f.ranked = true
+	f.s.eachWord(f.s.tierCount(), func(form string, of int, fields []string) {
+		if of != stageWords || isShort(form) {
+			return
+		}
+		size := map[int]int{} // by offset in the word
+		for _, field := range fields {
+			for _, g := range f.gramsOf(field, form) {
+				size[g.offset] += f.sizes[g.key]
+			}
+		}
+		for _, field := range fields {
+			slices.SortStableFunc(f.gramsOf(field, form), func(a, b gramAt) int { return size[a.offset] - size[b.offset] })
+		}
+	})
+}
+
+// eachWord calls see for each form of each word of the query, with the fields in which it may match. of is the first
+// stage of a form that is not short.
+func (s selection) eachWord(tiers int, see func(form string, of int, fields []string)) {
 	add := func(of int, words []Word, fields ...string) {
 		for _, w := range words {
 			for _, form := range w {
-				for _, field := range fields {
-					see(field, form, of)
-				}
+				see(form, of, fields)
 			}
 		}
 	}
@@ -386,6 +435,7 @@ func (f *search) wordIn(lists map[string][]byte, field string, w Word, of int) *
 			continue
 		}
 		grams := f.gramsOf(field, form)
+		grams = grams[:f.groups(of, f.loaded, len(grams))]
 		all := make([][]byte, len(grams))
 		for i, g := range grams {
 			all[i] = lists[g.key]

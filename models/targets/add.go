@@ -14,6 +14,7 @@ import (
 // "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent",
 // "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
+	draft, invalid := s.draft(ctx, n) // other writers do not wait for it
 	err = s.db.Write(ctx, func(tx *gorm.DB) (err error) {
 		t, created = Target{}, false
 		if n.IdempotencyKey != "" {
@@ -21,11 +22,10 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 				return err
 			}
 		}
-		draft, err := s.draft(ctx, n) // in the transaction: on SQLite, targets are stored in the order of CreatedAt
-		if err != nil {
-			return err
+		if invalid != nil {
+			return invalid
 		}
-		if t, created, err = add(tx, draft); err != nil || n.IdempotencyKey == "" {
+		if t, created, err = s.add(tx, draft); err != nil || n.IdempotencyKey == "" {
 			return err
 		}
 		return s.keys.Save(tx, n.IdempotencyKey, t.ID)
@@ -55,35 +55,33 @@ func (s *Store) addedWith(tx *gorm.DB, key string) (id string, err error) {
 	return id, err
 }
 
-// draft returns the validated row of a new target of the actor.
+// draft returns the validated row of a new target of the actor, without dates.
 func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 	u, err := models.ParseURL("url", n.URL)
 	if err != nil {
 		return Target{}, err
 	}
-	now, owner := s.clock.Now(), models.Owner(ctx)
+	owner := models.Owner(ctx)
 	t := Target{
 		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
 		ID: models.NewID(models.KindTarget), URL: u.Given, CanonicalURL: u.Canonical, Host: u.Host,
-		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect,
-		CreatedAt: now, UpdatedAt: now, State: Pending, StateSince: now,
+		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect, State: Pending,
 	}
 	return t, t.validate()
 }
 
 // add stores a new target. If its URL has one, it returns only the id of that one.
-func add(tx *gorm.DB, draft Target) (t Target, created bool, err error) {
-	stored, known, err := insert(tx, []Target{draft})
+func (s *Store) add(tx *gorm.DB, draft Target) (t Target, created bool, err error) {
+	stored, err := s.insert(tx, []Target{draft})
 	if err != nil {
 		return t, false, err
 	}
 	if len(stored) > 0 {
-		return stored[0], true, auditAdded(tx, draft.CreatedAt, stored)
+		return stored[0], true, nil
 	}
-	if len(known) == 0 { // another request added it first
-		if known, err = byURLs(tx, []string{draft.CanonicalURL}); err != nil {
-			return t, false, err
-		}
+	known, err := byURLs(tx, []string{draft.CanonicalURL})
+	if err != nil {
+		return t, false, err
 	}
 	existing, ok := known[draft.CanonicalURL]
 	if !ok {

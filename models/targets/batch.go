@@ -70,12 +70,9 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 		}
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		stored, _, err := insert(tx, drafts)
-		if err != nil {
-			return err
-		}
+		stored, err := s.insert(tx, drafts)
 		added = len(stored)
-		return auditAdded(tx, s.clock.Now(), stored)
+		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("store targets: %w", err)
@@ -86,38 +83,32 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 	return added, nil
 }
 
-// insert stores new targets and makes them due. It skips URLs that have a target that is shared or the actor's own,
-// which it returns in known. It also skips URLs whose target another request added first.
-func insert(tx *gorm.DB, drafts []Target) (stored []Target, known map[string]Target, err error) {
-	urls := make([]string, len(drafts))
-	for i, t := range drafts {
-		urls[i] = t.CanonicalURL
-	}
-	if known, err = byURLs(tx, urls); err != nil {
-		return nil, nil, err
-	}
+// insert stores new targets, makes them due and records that they were added. It skips URLs that have a target that is
+// shared or the actor's own.
+func (s *Store) insert(tx *gorm.DB, drafts []Target) (stored []Target, err error) {
+	now := s.clock.Now() // in the transaction: on SQLite, targets are stored in the order of CreatedAt
 	rows, added := make([]Target, 0, len(drafts)), make(map[string]int, len(drafts))
 	for _, t := range drafts {
-		_, exists := known[t.CanonicalURL]
-		if _, twice := added[t.CanonicalURL]; !exists && !twice {
+		if _, twice := added[t.CanonicalURL]; !twice {
+			t.CreatedAt, t.UpdatedAt, t.StateSince = now, now, now
 			added[t.CanonicalURL] = len(rows)
 			rows = append(rows, t)
 		}
 	}
-	type key struct {
-		Seq          int64
-		CanonicalURL string
-	}
-	keys, err := models.InsertReturning[Target, key](tx, rows, "seq, canonical_url")
-	if err != nil {
-		return nil, nil, fmt.Errorf("insert targets: %w", err)
-	}
-	for _, k := range keys {
-		t := rows[added[k.CanonicalURL]]
-		t.Seq = k.Seq
+	own, args := models.OwnScope(tx, "t")
+	err = models.InsertReturning(tx, rows, "seq, canonical_url", func(r *models.Row) {
+		seq := r.Int64()
+		t := rows[added[r.Text()]]
+		t.Seq = seq
 		stored = append(stored, t)
+	}, "(SELECT t.seq FROM targets AS t WHERE t.canonical_url = r.canonical_url AND t.deleted_at IS NULL AND "+own+" LIMIT 1) IS NULL", args...)
+	if err != nil {
+		return nil, fmt.Errorf("insert targets: %w", err)
 	}
-	return stored, known, scheduleNew(tx, stored)
+	if err := scheduleNew(tx, stored); err != nil {
+		return nil, err
+	}
+	return stored, auditAdded(tx, now, stored)
 }
 
 // auditAdded records that targets were added.
