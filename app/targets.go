@@ -35,6 +35,7 @@ func newTargets(c *core) (*Targets, error) {
 		System: handlers.System{
 			Name: "targets",
 			Nav:  targethandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
+			Samples:   targetjobs.Probes{Store: store, Log: c.Log},
 			Described: targethandlers.Described(), Groups: targethandlers.Groups(), Operations: targethandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{checker},

@@ -78,7 +78,7 @@ func New(d Deps) *Router {
 		{Method: "GET", Path: static.Prefix + "*file", Needs: middleware.Public, Handler: files(errs)},
 		d.Frame.ProblemTypeRoute(),
 	}
-	metrics := promhttp.HandlerFor(d.Registry, promhttp.HandlerOpts{DisableCompression: true}) // gzhttp compresses faster
+	metrics := promhttp.HandlerFor(gatherers(d.Registry, d.Systems), promhttp.HandlerOpts{DisableCompression: true}) // gzhttp compresses faster
 	const public, viewer = middleware.Public, middleware.Viewer
 	routes := append([]middleware.Route{
 		{Method: "GET", Path: "/readyz", Needs: public, Handler: d.Health.Ready},

@@ -3,6 +3,7 @@ package handlers
 import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"linkwatch/handlers/api"
 	"linkwatch/handlers/middleware"
@@ -24,6 +25,7 @@ type System struct {
 	Operations func(*api.API)           // registers its operations under /v1
 	Groups     []*huma.Tag              // tags of these operations
 	Health     []middleware.HealthCheck // its members of the /health report
+	Samples    prometheus.Gatherer      // metrics with a sample for each of many items; nil = none
 	// Alias returns the path that an alias refers to; ok is false if the path is not an alias.
 	Alias func(path string) (to string, ok bool)
 	Host  Host // dedicated host of the system

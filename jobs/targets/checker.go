@@ -22,7 +22,7 @@ import (
 // the lease. The caller closes client. It returns an error if reg already has metrics
 // with the same names.
 func NewChecker(store *targets.Store, l *lease.Lease, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (jobs.Service, error) {
-	m, err := newMetrics(reg, store, log)
+	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package targets_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	targetjobs "linkwatch/jobs/targets"
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
@@ -305,8 +307,9 @@ linkwatch_checks_total{outcome="down"} 1
 linkwatch_checks_total{outcome="throttled"} 0
 linkwatch_checks_total{outcome="up"} 3
 `, ids[0], ids[1])
-		w.must(testutil.GatherAndCompare(w.reg, strings.NewReader(expected), "probe_success", "probe_http_status_code", "linkwatch_checks_total"))
-		if n, err := testutil.GatherAndCount(w.reg, "probe_duration_seconds"); n != 2 || err != nil {
+		all := prometheus.Gatherers{w.reg, targetjobs.Probes{Store: w.Store, Log: slog.New(slog.DiscardHandler)}}
+		w.must(testutil.GatherAndCompare(all, strings.NewReader(expected), "probe_success", "probe_http_status_code", "linkwatch_checks_total"))
+		if n, err := testutil.GatherAndCount(all, "probe_duration_seconds"); n != 2 || err != nil {
 			w.Errorf("%d durations, %v", n, err)
 		}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,7 +31,7 @@ type metrics struct {
 	skipped prometheus.Counter
 }
 
-func newMetrics(reg prometheus.Registerer, store *targets.Store, log *slog.Logger) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		Metrics: dispatch.Metrics{
 			Waiting: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -61,7 +62,7 @@ func newMetrics(reg prometheus.Registerer, store *targets.Store, log *slog.Logge
 		m.checks.WithLabelValues(o.String()) // exports 0 before the first check
 	}
 	for _, c := range []prometheus.Collector{
-		m.checks, m.Waiting, m.Running, m.lag, m.Deferred, m.skipped, m.Retries, probes{store, log},
+		m.checks, m.Waiting, m.Running, m.lag, m.Deferred, m.skipped, m.Retries,
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register check metrics: %w", err)
@@ -70,52 +71,45 @@ func newMetrics(reg prometheus.Registerer, store *targets.Store, log *slog.Logge
 	return m, nil
 }
 
-// probes collects the last result of each shared target from the store at each scrape.
-// All instances therefore export the same values, and none for deleted targets. Private
-// targets are omitted because all accounts can read the metrics.
-type probes struct {
-	store *targets.Store
-	log   *slog.Logger
+// Probes gathers the last result of each shared target from the store at each scrape. All instances therefore export the
+// same values, and none for deleted targets. Private targets are omitted because all accounts can read the metrics.
+type Probes struct {
+	Store *targets.Store
+	Log   *slog.Logger
 }
 
-var (
-	targetLabel  = "target"
-	probeSuccess = prometheus.NewDesc("probe_success", "Whether the target is up (1) or down (0).", []string{targetLabel}, nil)
-	probeSeconds = prometheus.NewDesc("probe_duration_seconds", "Response time of the last check in seconds.", []string{targetLabel}, nil)
-	probeStatus  = prometheus.NewDesc("probe_http_status_code", "HTTP status of the last response, 0 if there was none.", []string{targetLabel}, nil)
-)
-
-// sample is a value of a target.
-type sample struct {
-	desc  *prometheus.Desc
-	label []*dto.LabelPair
-	value float64
+// probeMetrics are the metrics of a target, in the order of targetSamples.all.
+var probeMetrics = [...]struct{ name, help string }{
+	{"probe_duration_seconds", "Response time of the last check in seconds."},
+	{"probe_http_status_code", "HTTP status of the last response, 0 if there was none."},
+	{"probe_success", "Whether the target is up (1) or down (0)."},
 }
 
-// Desc implements prometheus.Metric.
-func (s sample) Desc() *prometheus.Desc { return s.desc }
-
-// Write implements prometheus.Metric.
-func (s sample) Write(to *dto.Metric) error {
-	to.Label, to.Gauge = s.label, &dto.Gauge{Value: &s.value}
-	return nil
+// targetSamples is the samples of a target, in one allocation.
+type targetSamples struct {
+	label  dto.LabelPair
+	labels [1]*dto.LabelPair
+	all    [len(probeMetrics)]struct {
+		metric dto.Metric
+		gauge  dto.Gauge
+		value  float64
+	}
 }
 
-// Describe implements prometheus.Collector.
-func (probes) Describe(descs chan<- *prometheus.Desc) {
-	descs <- probeSuccess
-	descs <- probeSeconds
-	descs <- probeStatus
-}
+var targetLabel = "target"
 
-// Collect implements prometheus.Collector. If the store fails, it logs a warning and the
-// other metrics are still exported.
-func (p probes) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout) // Collect has no context
+// Gather implements prometheus.Gatherer. A registry would check each sample and sort them, which takes four times as long.
+// If the store fails, Gather logs a warning and returns nothing, so that the other metrics are still exported.
+func (p Probes) Gather() ([]*dto.MetricFamily, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout) // Gather has no context
 	defer cancel()
-	all, err := p.store.Probes(ctx, maxProbes)
+	all, err := p.Store.Probes(ctx, maxProbes)
 	if err != nil {
-		p.log.Warn("read targets for metrics failed", "error", err)
+		p.Log.Warn("read targets for metrics failed", "error", err)
+	}
+	families := make([]*dto.MetricFamily, len(probeMetrics))
+	for i := range families {
+		families[i] = &dto.MetricFamily{Name: &probeMetrics[i].name, Help: &probeMetrics[i].help, Type: dto.MetricType_GAUGE.Enum(), Metric: make([]*dto.Metric, 0, len(all))}
 	}
 	for _, t := range all {
 		if t.State == targets.Pending { // resumed, and not checked since
@@ -125,10 +119,16 @@ func (p probes) Collect(out chan<- prometheus.Metric) {
 		if t.State == targets.Up {
 			up = 1
 		}
-		// The samples of a target share their label. With MustNewConstMetric, each would have a copy.
-		label := []*dto.LabelPair{{Name: &targetLabel, Value: &t.ID}}
-		out <- sample{probeSuccess, label, up}
-		out <- sample{probeSeconds, label, float64(t.LastLatencyMS) / 1000}
-		out <- sample{probeStatus, label, float64(t.LastStatusCode)}
+		samples := &targetSamples{}
+		samples.label.Name, samples.label.Value = &targetLabel, &t.ID
+		samples.labels[0] = &samples.label
+		for i, value := range [...]float64{float64(t.LastLatencyMS) / 1000, float64(t.LastStatusCode), up} {
+			s := &samples.all[i]
+			s.value = value
+			s.gauge.Value = &s.value
+			s.metric.Label, s.metric.Gauge = samples.labels[:], &s.gauge
+			families[i].Metric = append(families[i].Metric, &s.metric)
+		}
 	}
+	return slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 }), nil
 }

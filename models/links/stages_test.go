@@ -3,11 +3,14 @@ package links_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
 	"linkwatch/models"
 	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 )
 
 // TestSearchOfManyBlocks compares searches, whose posting lists are loaded in stages, with the texts of links in four
@@ -33,6 +36,9 @@ func TestSearchOfManyBlocks(t *testing.T) {
 			"first of":        func(n links.New) bool { return strings.Contains(n.Title, "first") && strings.Contains(n.Title, "of") },
 			"word77 url:9 te": func(n links.New) bool { return strings.Contains(n.Title, "word77") && strings.Contains(n.URL, "9") },
 			"te title:ninth":  func(n links.New) bool { return strings.Contains(n.Title, "ninth") },
+			"rare.test/z":     func(n links.New) bool { return strings.Contains(n.URL, "rare") },
+			"ninth of all":    func(n links.New) bool { return strings.Contains(n.Title, "ninth") },
+			"d77 word77 test": func(n links.New) bool { return strings.Contains(n.Title, "word77") },
 		} {
 			want := 0
 			for _, n := range ns {
@@ -56,4 +62,55 @@ func TestSearchOfManyBlocks(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A word costs one bucket in each block that does not have its rarest group of characters.
+func TestSearchReadsRareGroupsFirst(t *testing.T) {
+	each(t, func(f fixture) {
+		const blocks, blockSize = 10, 4096
+		add := func(block int, title string) {
+			if f.db.Engine == models.SQLite {
+				modelstest.Exec(f.T, f.db, fmt.Sprintf("UPDATE sqlite_sequence SET seq = %d WHERE name = 'links'", block*blockSize))
+			} else {
+				modelstest.Exec(f.T, f.db, fmt.Sprintf("ALTER SEQUENCE links_seq_seq RESTART WITH %d", block*blockSize+1))
+			}
+			f.titled("https://a.test/"+url.PathEscape(title), title)
+		}
+		f.titled("https://a.test/", "Planets") // before this, SQLite has no sequence
+		for block := 1; block <= blocks; block++ {
+			title := fmt.Sprint("Planets ", block)
+			if block == 4 {
+				title = "Planetoids"
+			}
+			add(block, title)
+		}
+		const all = blocks + 1
+		for query, want := range map[string]struct{ matches, buckets int }{ // with a bucket of marks in each block
+			"planetoids": {1, all + 3*4 + (all - 3) + 3}, // pla, net, oid and ids in three blocks; then oid, and the others in one block
+			"planetary":  {0, all + 3*3 + (all - 3)},
+			"planets":    {all - 1, all + all*3},
+		} {
+			var found links.Found
+			buckets := 0
+			for _, s := range modelstest.Sent(f.T, f.db, func() (err error) {
+				found, err = f.List(f.Context(), links.Filter{Query: query}, models.Page{Number: 1, Size: 50})
+				return err
+			}) {
+				if strings.Contains(s.SQL, "JOIN link_postings") {
+					buckets += rowsOf(s)
+				}
+			}
+			if found.Total != want.matches || buckets != want.buckets {
+				f.Errorf("%q: %d matches, %d buckets read; want %+v", query, found.Total, buckets, want)
+			}
+		}
+	})
+}
+
+// rowsOf returns the number of rows in the first argument of a statement, which has one column.
+func rowsOf(s modelstest.Statement) int {
+	if list, ok := s.Vars[0].(string); ok { // PostgreSQL
+		return strings.Count(list, ",") + 1
+	}
+	return reflect.ValueOf(s.Vars[0]).FieldByName("Value").Interface().(*models.Rows).Len()
 }
