@@ -36,6 +36,7 @@ type DB struct {
 	urgent *DB // see Urgent; may be nil
 	leases *DB // see Leases; may be nil
 	faults *faults
+	small  *smallWrites // see WriteSmall
 }
 
 // Urgent returns the same database with a few separate connections on PostgreSQL, for redirects: they must not
@@ -49,7 +50,7 @@ func (db *DB) Leases() *DB { return cmp.Or(db.leases, db) }
 // Open opens the database and checks that it responds. It does not change the schema: see Migrate. url is a file
 // path, a file: or sqlite: URL, or a postgres: URL.
 func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error) {
-	db := &DB{Engine: engine, faults: &faults{log: log}}
+	db := &DB{Engine: engine, faults: &faults{log: log}, small: &smallWrites{}}
 	var err error
 	switch engine {
 	case SQLite:

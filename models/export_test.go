@@ -13,3 +13,10 @@ func ProbeAtOnce() (undo func()) {
 func VerifyFile(ctx context.Context, file string) (schema int, err error) {
 	return verify(ctx, file, fullCheck)
 }
+
+// SmallWritesWaiting returns the number of calls of WriteSmall that wait for the writer.
+func (db *DB) SmallWritesWaiting() int {
+	db.small.mu.Lock()
+	defer db.small.mu.Unlock()
+	return len(db.small.waiting)
+}

@@ -20,7 +20,7 @@ import (
 // short link keeps its key until it is reaped.
 func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err error) {
 	began := s.clock.Instant()
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+	err = s.db.WriteSmall(ctx, func(tx *gorm.DB) error {
 		if n.IdempotencyKey == "" {
 			l, err = s.add(tx, n)
 			created = err == nil

@@ -15,7 +15,7 @@ import (
 // "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
 	draft, invalid := s.draft(ctx, n) // other writers do not wait for it
-	err = s.db.Write(ctx, func(tx *gorm.DB) (err error) {
+	err = s.db.WriteSmall(ctx, func(tx *gorm.DB) (err error) {
 		t, created = Target{}, false
 		if n.IdempotencyKey != "" {
 			if t.ID, err = s.addedWith(tx, n.IdempotencyKey); err != nil || t.ID != "" {
