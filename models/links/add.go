@@ -156,7 +156,7 @@ func (s *Store) addTagsOf(ctx context.Context, ds ...draft) (ls []Link, err erro
 		byURL[d.canonical] = append(byURL[d.canonical], d)
 	}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		found, err := lock(tx, rows, "seq IN (SELECT l.seq "+sameURL+")", models.Owner(ctx))
+		found, err := lock(tx, rows, "seq IN (SELECT l.seq FROM {rows} AS r CROSS JOIN links AS l WHERE "+sameURL+")", models.Owner(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -191,9 +191,8 @@ func (d draft) scopes(ctx context.Context) []string {
 // newURLRows returns an empty table of URLs for sameURL.
 func newURLRows() *models.Rows { return models.NewRows("canonical_url text, private_to text") }
 
-// sameURL selects the links that duplicate a row of newURLRows (draft.scopes). Its argument is the name of the
-// actor.
-const sameURL = "FROM {rows} AS r CROSS JOIN links AS l WHERE l.canonical_url = r.canonical_url AND l.private_to IN ('', ?, r.private_to)"
+// sameURL is true if a link l duplicates a row r of newURLRows (draft.scopes). Its argument is the name of the actor.
+const sameURL = "l.canonical_url = r.canonical_url AND l.private_to IN ('', ?, r.private_to)"
 
 // preferShared returns one link for each canonical URL: the shared one if there is one.
 func preferShared(ls []Link) map[string]Link {
@@ -220,30 +219,12 @@ func (d draft) link(now models.Time) Link {
 
 // insertNew inserts links, except those that are duplicates of a shared link or of one of the actor.
 func insertNew(tx *gorm.DB, rows []Link) ([]Link, error) {
-	urls := newURLRows()
-	for _, l := range rows {
-		urls.Add(l.CanonicalURL, l.PrivateTo)
-	}
-	var known []string
-	err := urls.Raw(tx, "SELECT l.canonical_url "+sameURL, models.Owner(tx.Statement.Context)).Scan(&known).Error
-	if err != nil {
-		return nil, fmt.Errorf("find links with the same URLs: %w", err)
-	}
-	if len(known) > 0 {
-		have := make(map[string]bool, len(known))
-		for _, url := range known {
-			have[url] = true
-		}
-		rows = slices.DeleteFunc(slices.Clone(rows), func(l Link) bool { return have[l.CanonicalURL] })
-	}
-	return insert(tx, rows)
+	return insert(tx, rows, "(SELECT l.seq FROM links AS l WHERE "+sameURL+" LIMIT 1) IS NULL", models.Owner(tx.Statement.Context))
 }
 
-// insert stores links, except those whose URL exists in their scope, and returns the stored ones with their keys.
-func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
+// insert stores links r that meet a condition, except those whose URL exists in their scope, and returns the stored ones
+// with their keys.
+func insert(tx *gorm.DB, rows []Link, condition string, args ...any) ([]Link, error) {
 	position := make(map[string]int, len(rows))
 	for i, l := range rows {
 		position[l.ID] = i
@@ -254,7 +235,7 @@ func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
 		l := rows[position[r.Text()]]
 		l.Seq = seq
 		stored = append(stored, l)
-	}, "true")
+	}, condition, args...)
 	if err != nil {
 		return nil, fmt.Errorf("insert links: %w", err)
 	}

@@ -139,7 +139,7 @@ func (s *Store) restore(tx *gorm.DB, items []undoItem) ([]Link, error) {
 		rows[i] = p.Link
 		rows[i].Tags = nil
 	}
-	ls, err := insert(tx, rows)
+	ls, err := insert(tx, rows, "true")
 	if err != nil {
 		return nil, err
 	}
