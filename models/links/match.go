@@ -1,6 +1,7 @@
 package links
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -22,6 +23,7 @@ type search struct {
 	sizes  map[string]int      // of the lists that were loaded before ranked, by key
 	seen   int                 // number of loaded blocks
 	ranked bool
+	upTo   [stageRest]int // groups of each word that are loaded up to a stage, once ranked
 
 	loaded int // the last stage that is loaded: words of later ones match everything
 }
@@ -29,8 +31,8 @@ type search struct {
 // Posting lists are loaded in stages. Those of a later stage are loaded only for the blocks in which the query matches so
 // far. So a word that few links have costs one list in most blocks, not one for each of its groups of characters.
 const (
-	stageWords = iota // the rarest group of each word, and marks
-	stageNext         // the next two
+	stageWords = iota // marks, and the rarest group of each word, or more (rank)
+	stageNext         // the next groups
 	stageRest         // the other groups
 	stageURL          // words after url:, which most URLs may have
 	stageShort        // words with many lists
@@ -51,13 +53,10 @@ func stageOf(form string, of int) int {
 
 // groups returns how many of the groups of a word are loaded up to a stage. of is its first stage.
 func (f *search) groups(of, stage, all int) int {
-	switch {
-	case of != stageWords || !f.ranked || stage >= stageRest:
+	if of != stageWords || !f.ranked || stage >= stageRest {
 		return all
-	case stage == stageNext:
-		return min(3, all)
 	}
-	return min(1, all)
+	return min(f.upTo[stage], all)
 }
 
 func newSearch(tx *gorm.DB, s selection) (*search, error) {
@@ -232,19 +231,21 @@ func (f *search) wanted(tiers int) (all [stages]wanted) {
 	for i := range all {
 		all[i] = wanted{map[string]bool{}, map[[2]string]bool{}}
 	}
-	f.s.eachWord(tiers, func(form string, of int, fields []string) {
-		for _, field := range fields {
-			if isShort(form) {
-				all[stageShort].short[[2]string{form, field}] = true
-				continue
-			}
-			grams := f.gramsOf(field, form)
-			for stage, from := of, 0; from < len(grams); stage++ {
-				to := f.groups(of, stage, len(grams))
-				for _, g := range grams[from:to] {
-					all[stage].keys[g.key] = true
+	f.s.eachWord(tiers, func(w Word, of int, fields []string) {
+		for _, form := range w {
+			for _, field := range fields {
+				if isShort(form) {
+					all[stageShort].short[[2]string{form, field}] = true
+					continue
 				}
-				from = to
+				grams := f.gramsOf(field, form)
+				for stage, from := of, 0; from < len(grams); stage++ {
+					to := f.groups(of, stage, len(grams))
+					for _, g := range grams[from:to] {
+						all[stage].keys[g.key] = true
+					}
+					from = to
+				}
 			}
 		}
 	})
@@ -278,7 +279,9 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 		err = loadBuckets(f.tx, w.buckets(blocks), func(block int64, key, list []byte) {
 			if w.has(string(key)) {
 				lists[block][string(key)] = slices.Clone(list)
-				f.sizes[string(key)] += len(list)
+				if !f.ranked {
+					f.sizes[string(key)] += len(list)
+				}
 			}
 		})
 		if err != nil {
@@ -289,34 +292,81 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 	return lists, nil
 }
 
-// rank sorts the groups of each word by the sizes of their lists so far. The order is the same in all fields of a word,
-// because a bucket has the lists of all fields.
+// rank sorts the groups of each word by the sizes of their lists so far, and decides how many of them the first stages
+// load. The order is the same in all fields of a word, because a bucket has the lists of all fields.
 func (f *search) rank() {
 	f.ranked = true
-	f.s.eachWord(f.s.tierCount(), func(form string, of int, fields []string) {
-		if of != stageWords || isShort(form) {
-			return
-		}
-		size := map[int]int{} // by offset in the word
-		for _, field := range fields {
-			for _, g := range f.gramsOf(field, form) {
-				size[g.offset] += f.sizes[g.key]
+	tiers := f.s.tierCount()
+	f.s.eachWord(tiers, func(w Word, of int, fields []string) {
+		for _, form := range w {
+			if of != stageWords || isShort(form) {
+				continue
 			}
-		}
-		for _, field := range fields {
-			slices.SortStableFunc(f.gramsOf(field, form), func(a, b gramAt) int { return size[a.offset] - size[b.offset] })
+			size := map[int]int{} // by offset in the word
+			for _, field := range fields {
+				for _, g := range f.gramsOf(field, form) {
+					size[g.offset] += f.sizes[g.key]
+				}
+			}
+			for _, field := range fields {
+				slices.SortStableFunc(f.gramsOf(field, form), func(a, b gramAt) int { return size[a.offset] - size[b.offset] })
+			}
 		}
 	})
+	// If nearly every block has a match, a stage only delays the next.
+	switch {
+	case f.estimate(tiers, 3) >= 2:
+		f.upTo = [...]int{math.MaxInt, math.MaxInt}
+	case f.estimate(tiers, 1) >= 2:
+		f.upTo = [...]int{3, math.MaxInt}
+	default:
+		f.upTo = [...]int{1, 3}
+	}
 }
 
-// eachWord calls see for each form of each word of the query, with the fields in which it may match. of is the first
-// stage of a form that is not short.
-func (s selection) eachWord(tiers int, see func(form string, of int, fields []string)) {
+// estimate returns how many links of a block probably match if only the first n groups of each word count.
+func (f *search) estimate(tiers, n int) float64 {
+	links := float64(f.seen * blockSize)
+	share := func(key string) float64 { return float64(f.sizes[key]) / 2 / links } // an occurrence mostly has two bytes
+	matches := float64(blockSize)
+	must := f.s.must
+	for _, g := range f.s.query.Tags {
+		for _, n := range g.Names {
+			if g.All && f.s.exact[n.Name] {
+				must = append(slices.Clip(must), markTag(n.Name))
+			}
+		}
+	}
+	for _, m := range must {
+		matches *= share(m + fieldMark)
+	}
+	f.s.eachWord(tiers, func(w Word, of int, fields []string) {
+		word := 0.0
+		for _, form := range w {
+			if of != stageWords || isShort(form) {
+				return
+			}
+			all := 1.0
+			for i := range min(n, len(f.gramsOf(fields[0], form))) {
+				group := 0.0
+				for _, field := range fields {
+					group += share(f.gramsOf(field, form)[i].key)
+				}
+				all *= min(1, group)
+			}
+			word += all
+		}
+		matches *= min(1, word)
+	})
+	return matches
+}
+
+// eachWord calls see for each word of the query, with the fields in which it may match. of is the first stage of its
+// forms that are not short.
+func (s selection) eachWord(tiers int, see func(w Word, of int, fields []string)) {
 	add := func(of int, words []Word, fields ...string) {
 		for _, w := range words {
-			for _, form := range w {
-				see(form, of, fields)
-			}
+			see(w, of, fields)
 		}
 	}
 	add(stageWords, s.query.Words, wordFields[:tiers]...)
