@@ -324,6 +324,9 @@ func (f *search) rank() {
 	}
 }
 
+// positions is about how many groups a text has. At the offset of another one, a group is that much rarer.
+const positions = 40
+
 // estimate returns how many links of a block probably match if only the first n groups of each word count.
 func (f *search) estimate(tiers, n int) float64 {
 	links := float64(f.seen * blockSize)
@@ -351,6 +354,9 @@ func (f *search) estimate(tiers, n int) float64 {
 				group := 0.0
 				for _, field := range fields {
 					group += share(f.gramsOf(field, form)[i].key)
+				}
+				if i > 0 {
+					group /= positions
 				}
 				all *= min(1, group)
 			}
