@@ -240,7 +240,8 @@ func Insert[T any](tx *gorm.DB, rows []T) error {
 }
 
 // InsertReturning is Insert of the rows r that meet a condition. It calls fn with some columns of each row that it stored,
-// in any order.
+// in any order. For a look-up in a large table, the condition is "(SELECT … LIMIT 1) IS NULL": of NOT EXISTS, PostgreSQL
+// can make a join that reads the whole table.
 func InsertReturning[T any](tx *gorm.DB, rows []T, columns string, fn func(*Row), condition string, args ...any) error {
 	batch, sql, err := insertion(tx, rows)
 	if err != nil || len(rows) == 0 {

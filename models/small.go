@@ -24,9 +24,12 @@ func (db *DB) WriteSmall(ctx context.Context, fn func(tx *gorm.DB) error) error 
 	if db.Engine != SQLite {
 		return db.Write(ctx, fn)
 	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("wait for other writers: %w", ctx.Err())
+	}
 	w := &smallWrite{ctx: ctx, fn: fn, done: make(chan struct{})}
 	if db.small.add(w) {
-		go db.writeSmall()
+		go db.writeSmall() //nolint:gosec // without ctx: it works for other requests too
 	}
 	select {
 	case <-w.done:

@@ -140,6 +140,7 @@ func TestSmallWriteIsCanceled(t *testing.T) {
 		})
 		waiting := make(chan error)
 		go func() { waiting <- w.store(ctx, "waiting", nothing) }()
+		w.await(2)
 		cancel()
 		if err := <-waiting; !errors.Is(err, context.Canceled) {
 			w.Errorf("got %v", err)
@@ -148,9 +149,9 @@ func TestSmallWriteIsCanceled(t *testing.T) {
 		w.group.Wait()
 
 		ctx, cancel = context.WithCancel(w.Context())
-		err := w.store(ctx, "running", func() error {
+		err := w.WriteSmall(ctx, func(tx *gorm.DB) error {
 			cancel()
-			return nil
+			return tx.Exec("INSERT INTO names VALUES ('running')").Error
 		})
 		if got := w.names(); err != nil || got != "patient running" {
 			w.Errorf("%v, stored %s", err, got)

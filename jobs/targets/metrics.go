@@ -85,7 +85,7 @@ var probeMetrics = [...]struct{ name, help string }{
 	{"probe_success", "Whether the target is up (1) or down (0)."},
 }
 
-// targetSamples is the samples of a target, in one allocation.
+// targetSamples holds the samples of a target, in one allocation.
 type targetSamples struct {
 	label  dto.LabelPair
 	labels [1]*dto.LabelPair

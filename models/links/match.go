@@ -293,7 +293,7 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 }
 
 // rank sorts the groups of each word by the sizes of their lists so far, and decides how many of them the first stages
-// load. The order is the same in all fields of a word, because a bucket has the lists of all fields.
+// load. The sizes are those of all fields together, because a bucket has the lists of all fields.
 func (f *search) rank() {
 	f.ranked = true
 	tiers := f.s.tierCount()
@@ -324,7 +324,7 @@ func (f *search) rank() {
 	}
 }
 
-// positions is about how many groups a text has. At the offset of another one, a group is that much rarer.
+// positions is about how many groups a text has. A group at a given offset is that much rarer than anywhere in the text.
 const positions = 40
 
 // estimate returns how many links of a block probably match if only the first n groups of each word count.
@@ -334,9 +334,9 @@ func (f *search) estimate(tiers, n int) float64 {
 	matches := float64(blockSize)
 	must := f.s.must
 	for _, g := range f.s.query.Tags {
-		for _, n := range g.Names {
-			if g.All && f.s.exact[n.Name] {
-				must = append(slices.Clip(must), markTag(n.Name))
+		for _, tag := range g.Names {
+			if g.All && f.s.exact[tag.Name] {
+				must = append(slices.Clip(must), markTag(tag.Name))
 			}
 		}
 	}

@@ -181,11 +181,11 @@ func editDistance(a, b []rune, limit int) int {
 const maxMisspelled = 4
 
 // nearQuery replaces the words of q without a match by near misses, and returns the replacements by word. ok is
-// false if a required word has no near miss.
+// false if a required word has no near miss. Names of tags that exist (exact) stay.
 //
 // Near misses are words of visible links only. A word of a hidden link is not suggested, even if a visible link
 // contains it as part of a word.
-func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced map[string][]string, ok bool, err error) {
+func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool) (near Query, replaced map[string][]string, ok bool, err error) {
 	replaced = map[string][]string{}
 	all := seesAll(tx)
 	misspelled, only := 0, q.size() == 1
@@ -243,6 +243,10 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, replaced 
 	for _, g := range q.Tags {
 		tags := TagGroup{All: g.All}
 		for _, n := range g.Names {
+			if exact[n.Name] {
+				tags.Names = append(tags.Names, n)
+				continue
+			}
 			part, err := replace(n.Part, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
 			switch {
 			case err != nil:

@@ -247,12 +247,15 @@ func TestSearchNearMisses(t *testing.T) {
 	each(t, func(t fixture) {
 		t.titled("https://one.test/", "Example Domain", "kubernetes")
 		t.titled("https://two.test/", "Другой пример")
+		t.titled("https://three.test/", "Manual", "go")
+		t.titled("https://four.test/", "Manual", "golang")
 		for q, want := range map[string]string{
 			"exmaple":         "https://one.test/",
 			"exampel domian":  "https://one.test/",
 			"title:exmple":    "https://one.test/",
 			"tag:kubernets":   "https://one.test/",
 			"tag:kuberntes,x": "",
+			"manaul tag:go":   "https://three.test/", // an existing tag stays exact
 			"приммер":         "https://two.test/",
 			"zzzzzz":          "",
 			"ex":              "https://one.test/",

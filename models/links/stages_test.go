@@ -13,11 +13,11 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// TestSearchOfManyBlocks compares searches, whose posting lists are loaded in stages, with the texts of links in four
+// TestSearchOfManyBlocks compares searches, whose posting lists are loaded in stages, with the texts of links in six
 // blocks of the index.
 func TestSearchOfManyBlocks(t *testing.T) {
 	each(t, func(f fixture) {
-		const all = 13_000
+		const all = 21_000
 		rnd := rand.New(rand.NewPCG(1, 2))
 		ns := make([]links.New, all)
 		for i := range ns {

@@ -201,7 +201,7 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 		return out, err
 	}
 	if total == 0 && !q.Empty() {
-		if seqs, total, out.Near, err = s.findNear(tx, f, q, p); err != nil {
+		if seqs, total, out.Near, err = s.findNear(tx, f, q, exact, p); err != nil {
 			return out, fmt.Errorf("search near misses: %w", err)
 		}
 	}
@@ -213,12 +213,12 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	return out, err
 }
 
-func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, p models.Page) ([]int64, int, map[string][]string, error) {
-	near, misses, ok, err := s.nearQuery(tx, f, q)
+func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, exact map[string]bool, p models.Page) ([]int64, int, map[string][]string, error) {
+	near, misses, ok, err := s.nearQuery(tx, f, q, exact)
 	if err != nil || !ok {
 		return nil, 0, nil, err
 	}
-	seqs, total, err := find(tx, s.selectionOf(tx, f, near, nil), p)
+	seqs, total, err := find(tx, s.selectionOf(tx, f, near, exact), p)
 	if total == 0 {
 		misses = nil
 	}

@@ -15,6 +15,9 @@ import (
 // "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
 	draft, invalid := s.draft(ctx, n) // other writers do not wait for it
+	if invalid != nil && n.IdempotencyKey == "" {
+		return Target{}, false, invalid
+	}
 	err = s.db.WriteSmall(ctx, func(tx *gorm.DB) (err error) {
 		t, created = Target{}, false
 		if n.IdempotencyKey != "" {
@@ -55,7 +58,7 @@ func (s *Store) addedWith(tx *gorm.DB, key string) (id string, err error) {
 	return id, err
 }
 
-// draft returns the validated row of a new target of the actor, without dates.
+// draft returns the validated row of a new target of the actor, without ID and dates.
 func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 	u, err := models.ParseURL("url", n.URL)
 	if err != nil {
@@ -64,7 +67,7 @@ func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 	owner := models.Owner(ctx)
 	t := Target{
 		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
-		ID: models.NewID(models.KindTarget), URL: u.Given, CanonicalURL: u.Canonical, Host: u.Host,
+		URL: u.Given, CanonicalURL: u.Canonical, Host: u.Host,
 		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect, State: Pending,
 	}
 	return t, t.validate()

@@ -86,11 +86,11 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 // insert stores new targets, makes them due and records that they were added. It skips URLs that have a target that is
 // shared or the actor's own.
 func (s *Store) insert(tx *gorm.DB, drafts []Target) (stored []Target, err error) {
-	now := s.clock.Now() // in the transaction: on SQLite, targets are stored in the order of CreatedAt
+	now := s.clock.Now() // in the transaction: on SQLite, the order of keys, times and IDs is the same
 	rows, added := make([]Target, 0, len(drafts)), make(map[string]int, len(drafts))
 	for _, t := range drafts {
 		if _, twice := added[t.CanonicalURL]; !twice {
-			t.CreatedAt, t.UpdatedAt, t.StateSince = now, now, now
+			t.ID, t.CreatedAt, t.UpdatedAt, t.StateSince = models.NewID(models.KindTarget), now, now, now
 			added[t.CanonicalURL] = len(rows)
 			rows = append(rows, t)
 		}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"linkwatch/models/modelstest"
+)
+
+// The metrics have the results of targets, which do not pass the registry, and each name once.
+func TestMetricsHaveTargets(t *testing.T) {
+	site := httptest.NewServer(http.NotFoundHandler())
+	defer site.Close()
+	p := start(t, env(t, nil))
+	body := strings.NewReader(fmt.Sprintf(`{"url": %q}`, site.URL))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/v1/targets", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	id := strings.TrimPrefix(res.Header.Get("Location"), "/v1/targets/")
+	var metrics string
+	modelstest.Eventually(t, "the target is down", func() bool {
+		_, metrics = p.get(t, "/metrics")
+		return strings.Contains(metrics, fmt.Sprintf("\nprobe_success{target=%q} 0\n", id))
+	})
+	seen, last := map[string]bool{}, ""
+	for line := range strings.Lines(metrics) {
+		name, isType := strings.CutPrefix(line, "# TYPE ")
+		if !isType {
+			continue
+		}
+		if seen[name] || name < last {
+			t.Errorf("%q is twice or not in order", name)
+		}
+		seen[name], last = true, name
+	}
+	if len(seen) < 50 {
+		t.Errorf("only %d metrics", len(seen))
+	}
+	p.stop()
+	if err := p.wait(t); err != nil {
+		t.Error(err)
+	}
+}
