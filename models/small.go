@@ -29,7 +29,7 @@ func (db *DB) WriteSmall(ctx context.Context, fn func(tx *gorm.DB) error) error 
 	}
 	w := &smallWrite{ctx: ctx, fn: fn, done: make(chan struct{})}
 	if db.small.add(w) {
-		go db.writeSmall() //nolint:gosec // without ctx: it works for other requests too
+		go db.writeSmall() //nolint:gosec,contextcheck // without ctx: it works for other requests too
 	}
 	select {
 	case <-w.done:
