@@ -21,7 +21,7 @@ type search struct {
 	blocks int64               // number of blocks
 	grams  map[string][]gramAt // of words, by field and word; rarest first, once ranked
 	sizes  map[string]int      // of the lists that were loaded before ranked, by key
-	seen   int                 // number of loaded blocks
+	seen   int                 // number of blocks that were loaded before ranked
 	ranked bool
 	upTo   [stageRest]int // groups of each word that are loaded up to a stage, once ranked
 
@@ -31,7 +31,7 @@ type search struct {
 // Posting lists are loaded in stages. Those of a later stage are loaded only for the blocks in which the query matches so
 // far. So a word that few links have costs one list in most blocks, not one for each of its groups of characters.
 const (
-	stageWords = iota // marks, and the rarest group of each word, or more (rank)
+	stageWords = iota // marks, and the rarest group of each word, or more (plan)
 	stageNext         // the next groups
 	stageRest         // the other groups
 	stageURL          // words after url:, which most URLs may have
@@ -264,7 +264,11 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 	if !f.ranked && f.seen >= rankedAfter {
 		f.rank()
 	}
-	f.seen += len(blocks)
+	if f.ranked {
+		f.plan(tiers)
+	} else {
+		f.seen += len(blocks)
+	}
 	blocks = slices.Clone(blocks)
 	for stage, w := range f.wanted(tiers) {
 		f.loaded = stage - 1
@@ -292,12 +296,11 @@ func (f *search) load(blocks []int64, tiers int) (lists map[int64]map[string][]b
 	return lists, nil
 }
 
-// rank sorts the groups of each word by the sizes of their lists so far, and decides how many of them the first stages
-// load. The sizes are those of all fields together, because a bucket has the lists of all fields.
+// rank sorts the groups of each word by the sizes of their lists so far. The sizes are those of all fields together, because
+// a bucket has the lists of all fields.
 func (f *search) rank() {
 	f.ranked = true
-	tiers := f.s.tierCount()
-	f.s.eachWord(tiers, func(w Word, of int, fields []string) {
+	f.s.eachWord(f.s.tierCount(), func(w Word, of int, fields []string) {
 		for _, form := range w {
 			if of != stageWords || isShort(form) {
 				continue
@@ -313,7 +316,11 @@ func (f *search) rank() {
 			}
 		}
 	})
-	// If nearly every block has a match, a stage only delays the next.
+}
+
+// plan decides how many groups of each word the first stages load. If nearly every block has a match, a stage only delays the
+// next.
+func (f *search) plan(tiers int) {
 	switch {
 	case f.estimate(tiers, 3) >= 2:
 		f.upTo = [...]int{math.MaxInt, math.MaxInt}
