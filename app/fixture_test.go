@@ -87,6 +87,22 @@ func (p *program) get(t *testing.T, path string) (int, string) {
 	return res.StatusCode, string(b)
 }
 
+// post sends JSON and returns the response, whose body is closed.
+func (p *program) post(t *testing.T, path, body string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res
+}
+
 // newSite serves one page on this machine.
 func newSite(t *testing.T, page func(w http.ResponseWriter)) string {
 	t.Helper()

@@ -15,17 +15,7 @@ func TestMetricsHaveTargets(t *testing.T) {
 	site := httptest.NewServer(http.NotFoundHandler())
 	defer site.Close()
 	p := start(t, env(t, nil))
-	body := strings.NewReader(fmt.Sprintf(`{"url": %q}`, site.URL))
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/v1/targets", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
+	res := p.post(t, "/v1/targets", fmt.Sprintf(`{"url": %q}`, site.URL))
 	id := strings.TrimPrefix(res.Header.Get("Location"), "/v1/targets/")
 	var metrics string
 	modelstest.Eventually(t, "the target is down", func() bool {
@@ -34,7 +24,8 @@ func TestMetricsHaveTargets(t *testing.T) {
 	})
 	seen, last := map[string]bool{}, ""
 	for line := range strings.Lines(metrics) {
-		name, isType := strings.CutPrefix(line, "# TYPE ")
+		typed, isType := strings.CutPrefix(line, "# TYPE ")
+		name, _, _ := strings.Cut(typed, " ")
 		if !isType {
 			continue
 		}

@@ -17,17 +17,7 @@ import (
 // shorten makes a short link of a key.
 func (p *program) shorten(t *testing.T, key string) {
 	t.Helper()
-	body := strings.NewReader(`{"long_url": "https://example.com/page", "short_key": "` + key + `"}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/v1/shortlinks", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
+	res := p.post(t, "/v1/shortlinks", `{"long_url": "https://example.com/page", "short_key": "`+key+`"}`)
 	if res.StatusCode != http.StatusCreated {
 		t.Fatalf("shortening: %s", res.Status)
 	}

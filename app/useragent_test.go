@@ -3,7 +3,6 @@ package app
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 )
 
@@ -14,16 +13,7 @@ func TestUserAgent(t *testing.T) {
 		site := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { agents <- r.UserAgent() }))
 		defer site.Close()
 		p := start(t, env(t, map[string]string{"PUBLIC_URL": publicURL, "OUTBOUND_ALLOW_CIDRS": "127.0.0.1"}))
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/v1/links", strings.NewReader(`{"url":"`+site.URL+`"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
+		res := p.post(t, "/v1/links", `{"url":"`+site.URL+`"}`)
 		if res.StatusCode != http.StatusCreated {
 			t.Fatalf("status %d", res.StatusCode)
 		}
