@@ -2,6 +2,7 @@ package shortlinks_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func TestQueryPlans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, f.db, c.do) {
 				for _, step := range modelstest.Plan(t, f.db, s) {
-					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN expired", "SCAN due"}, step) // limited by a LIMIT
+					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN expired", "SCAN due", "SCAN referrers"}, step) // limited by a LIMIT or MaxReferrers
 					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") {        // rows of the statement itself
 						continue
 					}
@@ -74,4 +75,19 @@ func TestQueryPlans(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The time to store visits does not grow with the referrers that are stored.
+func TestVisitsDoNotReadAllReferrers(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(3000, "visits = 1")
+		modelstest.Exec(t, f.db, "INSERT INTO short_link_referrers (short_link_seq, host, visits) SELECT seq, 'a.example', 1 FROM short_links")
+		modelstest.WholeTable(t, f.db, "short_link_referrers", func() error {
+			for i := range 100 {
+				f.visitAs(fmt.Sprintf("k-%06d", i), "https://a.example", laptop)
+			}
+			f.count()
+			return nil
+		})
+	})
 }

@@ -36,7 +36,7 @@ type DayVisits struct {
 	Link int64 // the short link's Seq
 	Day
 	Claimed   int64       // those already counted in ShortLink.Visits
-	Referrers []Referrer  // by people, each host once, without direct visits
+	Referrers []Referrer  // by people, each host once; the other visits are direct
 	Last      models.Time // time of the last visit
 }
 
@@ -69,13 +69,8 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 			continue
 		}
 		days.Add(v.Link, v.Start, v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other)
-		direct := v.People()
 		for _, r := range v.Referrers {
 			referrers.Add(v.Link, r.Host, r.Visits)
-			direct -= r.Visits
-		}
-		if direct > 0 {
-			referrers.Add(v.Link, "", direct)
 		}
 	}
 	if err == nil {
@@ -87,14 +82,15 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 				tablet = short_link_days.tablet + excluded.tablet, other = short_link_days.other + excluded.other`).Error
 	}
 	if err == nil {
-		// A new host gets a row until there are MaxReferrers. Then it counts as OtherHosts.
+		// A new host gets a row until there are MaxReferrers. Then it counts as OtherHosts. PostgreSQL would answer an EXISTS
+		// by reading the whole table once per statement.
 		err = referrers.Exec(tx, `
 			INSERT INTO short_link_referrers (short_link_seq, host, visits)
 			SELECT link, CASE WHEN known OR rows + place <= ? THEN host ELSE ? END AS named, sum(n) FROM (
 				SELECT v.link AS link, v.host AS host, v.n AS n,
 					row_number() OVER (PARTITION BY v.link ORDER BY v.n DESC, v.host) AS place,
 					(SELECT count(*) FROM short_link_referrers r WHERE r.short_link_seq = v.link) AS rows,
-					EXISTS (SELECT 1 FROM short_link_referrers r WHERE r.short_link_seq = v.link AND r.host = v.host) AS known
+					(SELECT r.visits FROM short_link_referrers r WHERE r.short_link_seq = v.link AND r.host = v.host) IS NOT NULL AS known
 				FROM {rows} AS v
 			) AS w GROUP BY link, named
 			ON CONFLICT (short_link_seq, host) DO UPDATE SET visits = short_link_referrers.visits + excluded.visits`,

@@ -1,0 +1,41 @@
+package shortlinks_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Until schema 155, direct visits had rows. The migration keeps their number, up and down.
+func TestMigrationOfDirectVisits(t *testing.T) {
+	const directVisits = 155
+	each(t, func(f fixture) {
+		f.add(key("some"))
+		f.visitAs("some", "https://a.example", laptop)
+		f.visitAs("some", "", laptop)
+		f.visitAs("some", "", phone)
+		f.visitAs("some", "", crawler)
+		f.count()
+		rows := func(want string) {
+			t.Helper()
+			var got []struct {
+				Host   string
+				Visits int64
+			}
+			f.must(f.db.Read(f.Context()).Raw("SELECT host, visits FROM short_link_referrers ORDER BY host").Scan(&got).Error)
+			if fmt.Sprint(got) != want {
+				t.Errorf("got rows %v, want %s", got, want)
+			}
+		}
+		rows("[{a.example 1}]")
+		for version := directVisits; version >= directVisits; {
+			f.must(f.db.MigrateDown(1))
+			f.must(f.db.Read(f.Context()).Raw("SELECT max(version) FROM schema_migrations").Scan(&version).Error)
+		}
+		rows("[{ 2} {a.example 1}]")
+		f.must(f.db.Migrate())
+		rows("[{a.example 1}]")
+		if s, err := f.Stats(f.Context(), "some", 1); err != nil || fmt.Sprint(s.Referrers) != "[{ 2} {a.example 1}]" {
+			t.Errorf("got referrers %v, error %v", s.Referrers, err)
+		}
+	})
+}
