@@ -203,7 +203,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 		if err != nil {
 			return nil, err
 		}
-		for _, candidates := range byEdits {
+		for _, candidates := range byEdits[1:] { // w itself has no match
 			// A stored word may have no link any more, or only hidden ones.
 			found, err := usedForms(tx, s.selectionOf(tx, f, Query{}, nil), candidates, single)
 			if err != nil {

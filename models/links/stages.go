@@ -3,6 +3,7 @@ package links
 import (
 	"math"
 	"slices"
+	"unicode"
 )
 
 // Posting lists are loaded in stages. Those of a later stage are loaded only for the blocks in which the query matches so
@@ -53,9 +54,29 @@ func (f *search) rank() {
 			}
 			for _, field := range fields {
 				slices.SortStableFunc(f.gramsOf(field, form), func(a, b gramAt) int { return size[a.offset] - size[b.offset] })
+				takeTurns(f.gramsOf(field, form), form)
 			}
 		}
 	})
+}
+
+// takeTurns moves the first group of each part of a phrase or URL before the second ones, and so on. Groups of the same part
+// mostly occur together, so that a second one rules out few links.
+func takeTurns(grams []gramAt, form string) {
+	part, offset, parts := 0, 0, map[int]int{} // by offset
+	for _, r := range form {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) {
+			part++
+		}
+		parts[offset] = part
+		offset++
+	}
+	seen, turn := map[int]int{}, map[int]int{} // by part, by offset
+	for _, g := range grams {
+		turn[g.offset] = seen[parts[g.offset]]
+		seen[parts[g.offset]]++
+	}
+	slices.SortStableFunc(grams, func(a, b gramAt) int { return turn[a.offset] - turn[b.offset] })
 }
 
 // plan decides how many groups of each word the first stages load. If nearly every block has a match, a stage only delays the

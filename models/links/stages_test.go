@@ -3,7 +3,6 @@ package links_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -64,7 +63,8 @@ func TestSearchOfManyBlocks(t *testing.T) {
 	})
 }
 
-// A word costs one bucket in each block that does not have its rarest group of characters.
+// A word costs one bucket in each block that does not have its rarest group of characters. Of a phrase, groups of different
+// words are read first.
 func TestSearchReadsRareGroupsFirst(t *testing.T) {
 	each(t, func(f fixture) {
 		const blocks, blockSize = 10, 4096
@@ -74,11 +74,11 @@ func TestSearchReadsRareGroupsFirst(t *testing.T) {
 			} else {
 				modelstest.Exec(f.T, f.db, fmt.Sprintf("ALTER SEQUENCE links_seq_seq RESTART WITH %d", block*blockSize+1))
 			}
-			f.titled("https://a.test/"+url.PathEscape(title), title)
+			f.titled(fmt.Sprint("https://a.test/", block), title)
 		}
-		f.titled("https://a.test/", "Planets") // before this, SQLite has no sequence
+		f.titled("https://a.test/", "The stars of planetariums") // before this, SQLite has no sequence
 		for block := 1; block <= blocks; block++ {
-			title := fmt.Sprint("Planets ", block)
+			title := fmt.Sprint("The stars of planetariums ", block)
 			if block == 4 {
 				title = "Planetoids"
 			}
@@ -86,9 +86,11 @@ func TestSearchReadsRareGroupsFirst(t *testing.T) {
 		}
 		const all = blocks + 1
 		for query, want := range map[string]struct{ matches, buckets int }{ // with a bucket of marks in each block
-			"planetoids": {1, all + 3*4 + (all - 3) + 3}, // pla, net, oid and ids in three blocks; then oid, and the others in one block
-			"planetary":  {0, all + 3*3 + (all - 3)},
-			"planets":    {all - 1, all + all*3},
+			"planetoids":   {1, all + 3*4 + (all - 3) + 3}, // pla, net, oid and ids in three blocks; then oid, and the others in one block
+			"planetary":    {0, all + 3*3 + (all - 3)},
+			"planetariums": {all - 1, all + all*4 - 1},
+			// Five buckets in three blocks; then a group of each word and another one, which do not occur at their offsets.
+			`"planetariums stars"`: {0, all + 3*5 + (all-3)*3},
 		} {
 			var found links.Found
 			buckets := 0

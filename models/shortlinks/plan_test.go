@@ -65,7 +65,7 @@ func TestQueryPlans(t *testing.T) {
 			for _, s := range modelstest.Sent(t, f.db, c.do) {
 				for _, step := range modelstest.Plan(t, f.db, s) {
 					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN expired", "SCAN due", "SCAN referrers"}, step) // limited by a LIMIT or MaxReferrers
-					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") {        // rows of the statement itself
+					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") {                          // rows of the statement itself
 						continue
 					}
 					if modelstest.ReadsAll(step) || modelstest.Sorts(step) && !slices.Contains([]string{"count", "stats", "expired"}, c.name) {

@@ -1,0 +1,1 @@
+ALTER TABLE link_postings RESET (toast_tuple_target);
