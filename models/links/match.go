@@ -330,7 +330,7 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 			if s.exact[n.Name] {
 				tagged = marked(markTag(n.Name))
 			} else {
-				tagged = f.wordIn(lists, fieldTags, n.Part, stageWords)
+				tagged = f.wordIn(lists, fieldTags, n.Part, stageWords, &base)
 			}
 			if g.All {
 				base.and(tagged)
@@ -348,32 +348,35 @@ func (f *search) match(block int64, lists map[string][]byte, tiers int) []linkSe
 	for i := range out {
 		out[i] = base
 	}
+	left := &out[tiers-1] // each tier has those of the better ones
 	for _, w := range s.query.Words {
 		var found linkSet
 		for i, field := range wordFields[:tiers] {
-			found.or(f.wordIn(lists, field, w, stageWords))
+			found.or(f.wordIn(lists, field, w, stageWords, left))
 			out[i].and(&found)
 		}
-		if out[tiers-1] == (linkSet{}) { // each tier has those of the better ones
+		if *left == (linkSet{}) {
 			return out
 		}
 	}
-	and := func(found *linkSet) {
+	and := func(field string, w Word, of int) {
+		found := f.wordIn(lists, field, w, of, left)
 		for i := range out {
 			out[i].and(found)
 		}
 	}
 	for _, w := range s.query.Title {
-		and(f.wordIn(lists, fieldTitle, w, stageWords))
+		and(fieldTitle, w, stageWords)
 	}
 	for _, w := range s.query.URL {
-		and(f.wordIn(lists, fieldURL, w, stageURL))
+		and(fieldURL, w, stageURL)
 	}
 	return out
 }
 
-// wordIn returns the links whose field has a form of a word. of is the stage of a form that is not short.
-func (f *search) wordIn(lists map[string][]byte, field string, w Word, of int) *linkSet {
+// wordIn returns the links whose field has a form of a word, at least those that are in within. of is the stage of a form that
+// is not short.
+func (f *search) wordIn(lists map[string][]byte, field string, w Word, of int, within *linkSet) *linkSet {
 	var set linkSet
 	for _, form := range w {
 		if stageOf(form, of) > f.loaded {
@@ -393,7 +396,7 @@ func (f *search) wordIn(lists map[string][]byte, field string, w Word, of int) *
 		for i, g := range grams {
 			all[i] = lists[g.key]
 		}
-		set.addWord(grams, all)
+		set.addWord(grams, all, within)
 	}
 	return &set
 }

@@ -37,9 +37,11 @@ type postings struct {
 func readPostings(list []byte) postings { return postings{data: list, link: -1} }
 
 func (p *postings) next() (o occurrence, ok bool) {
-	links, n := p.varint()
-	position, m := p.varint()
-	if n == 0 || m == 0 {
+	var links, position int
+	if len(p.data) >= 2 && p.data[0]|p.data[1] < 0x80 { // nearly always: two numbers of one byte
+		links, position = int(p.data[0]), int(p.data[1])
+		p.data = p.data[2:]
+	} else if links, position, ok = p.pair(); !ok {
 		return 0, false
 	}
 	if links > 0 {
@@ -53,20 +55,16 @@ func (p *postings) next() (o occurrence, ok bool) {
 	return occurrenceOf(p.link, p.position), true
 }
 
-// varint reads a number. n is 0 at the end.
-func (p *postings) varint() (value, n int) {
-	if len(p.data) > 0 && p.data[0] < 0x80 { // nearly always
-		value, n = int(p.data[0]), 1
-	} else {
-		long, size := binary.Uvarint(p.data)
-		if size <= 0 || long > 1<<32 {
-			p.data = nil
-			return 0, 0
-		}
-		value, n = int(long), size
+// pair reads two numbers. ok is false at the end.
+func (p *postings) pair() (a, b int, ok bool) {
+	first, n := binary.Uvarint(p.data)
+	second, m := binary.Uvarint(p.data[max(n, 0):])
+	if n <= 0 || m <= 0 || first > 1<<32 || second > 1<<32 {
+		p.data = nil
+		return 0, 0, false
 	}
-	p.data = p.data[n:]
-	return value, n
+	p.data = p.data[n+m:]
+	return int(first), int(second), true
 }
 
 // appendPosting adds an occurrence to the end of a list whose last one is last (-1 = the list is empty).
@@ -234,8 +232,8 @@ type gramAt struct {
 }
 
 // addWord adds the links in which all grams of a word occur at their offsets, so the whole word does. lists has the
-// posting list of each gram.
-func (s *linkSet) addWord(grams []gramAt, lists [][]byte) {
+// posting list of each gram. It may skip links that are not in within: often, only one of the lists is read then.
+func (s *linkSet) addWord(grams []gramAt, lists [][]byte, within *linkSet) {
 	if len(grams) == 1 {
 		s.addList(lists[0])
 		return
@@ -253,12 +251,15 @@ func (s *linkSet) addWord(grams []gramAt, lists [][]byte) {
 	var starts []occurrence
 	read := readPostings(lists[shortest])
 	for o, ok := read.next(); ok; o, ok = read.next() {
-		if o.position() >= grams[shortest].offset {
+		if o.position() >= grams[shortest].offset && within.has(o.link()) {
 			starts = append(starts, o-occurrence(grams[shortest].offset))
 		}
 	}
 	for i, list := range lists {
-		if i == shortest || len(starts) == 0 {
+		if len(starts) == 0 {
+			return
+		}
+		if i == shortest {
 			continue
 		}
 		kept := starts[:0]

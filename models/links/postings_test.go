@@ -82,7 +82,7 @@ func FuzzPostings(f *testing.F) {
 			t.Fatalf("%v became %v", all, again)
 		}
 		var set linkSet
-		set.addWord([]gramAt{{"", 0}, {"", 3}}, [][]byte{list, bucket})
+		set.addWord([]gramAt{{"", 0}, {"", 3}}, [][]byte{list, bucket}, allLinks())
 		eachList(bucket, func(_, list []byte) { set.addList(list) })
 		bucketChange{"ta": {added: []occurrence{1}}}.apply(bucket)
 	})
@@ -115,10 +115,16 @@ func FuzzWord(f *testing.F) {
 				lists[i] = c.apply(nil)
 			}
 		}
-		var set linkSet
-		set.addWord(grams, lists)
-		if got, want := set.has(9), strings.Contains(text, word); got != want {
-			t.Errorf("%q in %q: %t, want %t", word, text, got, want)
+		var within, other linkSet
+		within.add(9)
+		other.add(10)
+		for _, among := range []*linkSet{allLinks(), &within, &other} {
+			var set linkSet
+			set.addWord(grams, lists, among)
+			got, want := set.has(9), strings.Contains(text, word)
+			if got && !want || !got && want && among.has(9) {
+				t.Errorf("%q in %q: %t, want %t", word, text, got, want)
+			}
 		}
 	})
 }
