@@ -1,6 +1,7 @@
 package links
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ const (
 	maxWord      = 32
 	wordsPerLink = 64
 	maxKnown     = 50_000 // cached words
+	maxNearTags  = 50_000 // newest tags that near misses come from
 )
 
 // vocabulary adds words to link_words and caches which words are stored. It does not notice when another instance
@@ -88,16 +90,11 @@ func (v *vocabulary) remember(fresh storedWords) {
 func wordsOf(d doc) []string {
 	var out []string
 	add := func(text string, digits bool) {
-		for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
-		}) {
-			n := utf8.RuneCountInString(w)
-			if n < minWord || n > maxWord || len(out) == wordsPerLink {
-				continue
+		for w := range wordsIn(text, digits) {
+			if len(out) == wordsPerLink {
+				return
 			}
-			if hasDigit := strings.ContainsFunc(w, unicode.IsDigit); !hasDigit || digits && strings.ContainsFunc(w, unicode.IsLetter) {
-				out = append(out, w)
-			}
+			out = append(out, w)
 		}
 	}
 	add(d.title, true)
@@ -107,22 +104,59 @@ func wordsOf(d doc) []string {
 	return out
 }
 
+// wordsIn returns the words of a text. digits is whether they may have digits beside letters.
+func wordsIn(text string, digits bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+		}) {
+			if n := utf8.RuneCountInString(w); n < minWord || n > maxWord {
+				continue
+			}
+			hasDigit := strings.ContainsFunc(w, unicode.IsDigit)
+			if (!hasDigit || digits && strings.ContainsFunc(w, unicode.IsLetter)) && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// storedText returns texts with the stored words that may be near a word, separated by spaces.
+type storedText func(tx *gorm.DB, w string) (texts []string, err error)
+
+// wordsNear returns the words of all links that may be near a word.
+func wordsNear(tx *gorm.DB, w string) (texts []string, err error) {
+	n := utf8.RuneCountInString(w)
+	// Of each length, all words in one text: reading a row for each word takes longer than comparing it.
+	err = tx.Raw("SELECT string_agg(word, ' ') FROM link_words WHERE length BETWEEN ? AND ? GROUP BY length ORDER BY length",
+		n-maxEdits, n+maxEdits).Scan(&texts).Error
+	return texts, err
+}
+
+// tagsNear returns the words of tags. Most words of links are not in a tag, and each one that is looked up in vain costs a list in
+// each block.
+func tagsNear(tx *gorm.DB, _ string) ([]string, error) {
+	var names *string // NULL without tags
+	err := tx.Raw("SELECT string_agg(name, ' ') FROM (SELECT name FROM tags ORDER BY seq DESC LIMIT ?) AS t", maxNearTags).Scan(&names).Error
+	if err != nil || names == nil {
+		return nil, err
+	}
+	return []string{strings.Join(slices.Collect(wordsIn(models.Fold(*names), true)), " ")}, nil
+}
+
 // nearestWords returns stored words by the number of edits between them and w. It returns none for words shorter than
 // minWord.
-func nearestWords(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) {
-	n := utf8.RuneCountInString(w)
-	if n < minWord || n > maxWord+maxEdits {
+func nearestWords(tx *gorm.DB, w string, stored storedText) (byEdits [maxEdits + 1][]string, err error) {
+	if n := utf8.RuneCountInString(w); n < minWord || n > maxWord+maxEdits {
 		return byEdits, nil
 	}
-	var lengths []string // of each length, all words in one text: reading a row for each word takes longer than comparing it
-	err = tx.Raw("SELECT string_agg(word, ' ') FROM link_words WHERE length BETWEEN ? AND ? GROUP BY length ORDER BY length",
-		n-maxEdits, n+maxEdits).Scan(&lengths).Error
+	texts, err := stored(tx, w)
 	if err != nil {
 		return byEdits, err
 	}
 	target := []rune(w)
 	var letters [maxWord + 2*maxEdits]rune
-	for _, words := range lengths {
+	for _, words := range texts {
 		for word := range strings.SplitSeq(words, " ") {
 			if d := editDistance(target, appendRunes(letters[:0], word), maxEdits); d <= maxEdits {
 				byEdits[d] = append(byEdits[d], word)
@@ -131,6 +165,7 @@ func nearestWords(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err er
 	}
 	for d := range byEdits {
 		slices.Sort(byEdits[d])
+		byEdits[d] = slices.Compact(byEdits[d])
 		byEdits[d] = byEdits[d][:min(len(byEdits[d]), maxNear)]
 	}
 	return byEdits, nil
@@ -177,7 +212,7 @@ func editDistance(a, b []rune, limit int) int {
 }
 
 // maxMisspelled is the maximum number of misspelled words of a query. The search for near misses of a word reads
-// the whole vocabulary.
+// the whole vocabulary, or up to maxNearTags tags.
 const maxMisspelled = 4
 
 // nearQuery replaces the words of q without a match by near misses, and returns the replacements by word. ok is
@@ -189,8 +224,9 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 	replaced = map[string][]string{}
 	all := seesAll(tx)
 	misspelled, only := 0, q.size() == 1
-	// replace returns w, its replacement, or nil if there is none. single returns the query for one word in its field.
-	replace := func(w Word, single func(Word) Query) (Word, error) {
+	// replace returns w, its replacement among stored words, or nil if there is none. single returns the query for one word in
+	// its field.
+	replace := func(w Word, stored storedText, single func(Word) Query) (Word, error) {
 		if !only { // a single word is known to have no match
 			if known, err := anyMatch(tx, s.selectionOf(tx, f, single(w), nil)); err != nil || known {
 				return w, err
@@ -199,7 +235,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 		if misspelled++; misspelled > maxMisspelled {
 			return nil, nil
 		}
-		byEdits, err := nearestWords(tx, w[0])
+		byEdits, err := nearestWords(tx, w[0], stored)
 		if err != nil {
 			return nil, err
 		}
@@ -223,7 +259,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 	}
 	field := func(words []Word, single func(Word) Query) (out []Word, ok bool, err error) {
 		for _, w := range words {
-			w, err = replace(w, single)
+			w, err = replace(w, wordsNear, single)
 			if err != nil || w == nil {
 				return nil, false, err
 			}
@@ -247,7 +283,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 				tags.Names = append(tags.Names, n)
 				continue
 			}
-			part, err := replace(n.Part, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
+			part, err := replace(n.Part, tagsNear, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
 			switch {
 			case err != nil:
 				return near, nil, false, err

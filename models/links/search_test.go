@@ -282,6 +282,31 @@ func TestSearchNearMisses(t *testing.T) {
 	})
 }
 
+// The near misses of a tag are words of tags. Other words are not looked up.
+func TestNearMissesOfTags(t *testing.T) {
+	each(t, func(t fixture) {
+		t.titled("https://one.test/", "Animal", "Striped Zebra")
+		for c := 'a'; c < 'r'; c++ {
+			t.titled(fmt.Sprintf("https://%c.test/", c), fmt.Sprintf("zeb%cx", c)) // as near to zebrx, and before it
+		}
+		lists := 0
+		for _, s := range modelstest.Sent(t.T, t.db, func() error {
+			found, err := t.List(t.Context(), links.Filter{Query: "tag:zebrx"}, firstPage)
+			if !slices.Equal(found.Near["zebrx"], []string{"zebra"}) || len(found.Items) != 1 {
+				t.Errorf("near misses %v, %d links", found.Near, len(found.Items))
+			}
+			return err
+		}) {
+			if strings.Contains(s.SQL, "JOIN link_postings") {
+				lists++
+			}
+		}
+		if lists != 3 {
+			t.Errorf("the lists were read %d times, want 3: for the tag, for its near miss, and for the links of that", lists)
+		}
+	})
+}
+
 // Words of deleted and hidden links are not used, do not replace other near misses, and are deleted by the reaper.
 func TestNearMissesOfLiveLinksOnly(t *testing.T) {
 	each(t, func(t fixture) {
