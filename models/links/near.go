@@ -133,8 +133,7 @@ func wordsNear(tx *gorm.DB, w string) (texts []string, err error) {
 	return texts, err
 }
 
-// tagsNear returns the words of tags. Most words of links are not in a tag, and each one that is looked up in vain costs a list in
-// each block.
+// tagsNear returns the words of tags. Most words of links are in no tag, and to look up one costs a list in each block.
 func tagsNear(tx *gorm.DB, _ string) ([]string, error) {
 	var names *string // NULL without tags
 	err := tx.Raw("SELECT string_agg(name, ' ') FROM (SELECT name FROM tags ORDER BY seq DESC LIMIT ?) AS t", maxNearTags).Scan(&names).Error
