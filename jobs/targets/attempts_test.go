@@ -235,23 +235,30 @@ func listen(w world) net.Listener {
 	return l
 }
 
+// closedPort returns a port that refuses connections. A socket keeps it, so that no other server gets it.
 func closedPort(w world) string {
-	l := listen(w)
-	_ = l.Close()
-	return "http://" + l.Addr().String()
+	w.Helper()
+	_, address := bound(w)
+	return "http://" + address
 }
 
-// fullPort returns a port whose accept queue is full.
-func fullPort(w world) string {
+// bound returns a socket with a port, on which nothing listens.
+func bound(w world) (fd int, address string) {
 	w.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	w.must(err)
 	w.Cleanup(func() { _ = syscall.Close(fd) })
 	w.must(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
-	w.must(syscall.Listen(fd, 0))
 	at, err := syscall.Getsockname(fd)
 	w.must(err)
-	address := fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
+	return fd, fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
+}
+
+// fullPort returns a port whose accept queue is full.
+func fullPort(w world) string {
+	w.Helper()
+	fd, address := bound(w)
+	w.must(syscall.Listen(fd, 0))
 	for {
 		c, err := net.DialTimeout("tcp", address, 100*time.Millisecond)
 		if err != nil {

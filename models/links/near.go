@@ -23,7 +23,7 @@ const (
 	maxWord      = 32
 	wordsPerLink = 64
 	maxKnown     = 50_000 // cached words
-	maxNearTags  = 50_000 // newest tags that near misses come from
+	maxNearTags  = 10_000 // newest tags that near misses come from: comparing long ones with accents takes 0.2 s
 )
 
 // vocabulary adds words to link_words and caches which words are stored. It does not notice when another instance
@@ -122,7 +122,7 @@ func wordsIn(text string, digits bool) iter.Seq[string] {
 }
 
 // storedText returns texts with the stored words that may be near a word, separated by spaces.
-type storedText func(tx *gorm.DB, w string) (texts []string, err error)
+type storedText func(w string) (texts []string, err error)
 
 // wordsNear returns the words of all links that may be near a word.
 func wordsNear(tx *gorm.DB, w string) (texts []string, err error) {
@@ -133,11 +133,12 @@ func wordsNear(tx *gorm.DB, w string) (texts []string, err error) {
 	return texts, err
 }
 
-// tagsNear returns the words of tags. Most words of links are in no tag, and to look up one costs a list in each block.
-func tagsNear(tx *gorm.DB, _ string) ([]string, error) {
+// tagsNear returns the words of tags that the actor sees. Most words of links are in no tag, and to look up one costs a list in
+// each block.
+func tagsNear(tx *gorm.DB) ([]string, error) {
 	var names *string // NULL without tags
-	err := tx.Raw("SELECT string_agg(name, ' ') FROM (SELECT name FROM tags ORDER BY seq DESC LIMIT ?) AS t", maxNearTags).Scan(&names).Error
-	if err != nil || names == nil {
+	newest := visibleTags(tx).Select("folded_name").Order("seq DESC").Limit(maxNearTags)
+	if err := tx.Raw("SELECT string_agg(folded_name, ' ') FROM (?) AS t", newest).Scan(&names).Error; err != nil || names == nil {
 		return nil, err
 	}
 	return []string{strings.Join(slices.Collect(wordsIn(models.Fold(*names), true)), " ")}, nil
@@ -145,11 +146,11 @@ func tagsNear(tx *gorm.DB, _ string) ([]string, error) {
 
 // nearestWords returns stored words by the number of edits between them and w. It returns none for words shorter than
 // minWord.
-func nearestWords(tx *gorm.DB, w string, stored storedText) (byEdits [maxEdits + 1][]string, err error) {
+func nearestWords(w string, stored storedText) (byEdits [maxEdits + 1][]string, err error) {
 	if n := utf8.RuneCountInString(w); n < minWord || n > maxWord+maxEdits {
 		return byEdits, nil
 	}
-	texts, err := stored(tx, w)
+	texts, err := stored(w)
 	if err != nil {
 		return byEdits, err
 	}
@@ -223,6 +224,9 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 	replaced = map[string][]string{}
 	all := seesAll(tx)
 	misspelled, only := 0, q.size() == 1
+	words := func(w string) ([]string, error) { return wordsNear(tx, w) }
+	allTags := sync.OnceValues(func() ([]string, error) { return tagsNear(tx) })
+	tags := func(string) ([]string, error) { return allTags() }
 	// replace returns w, its replacement among stored words, or nil if there is none. single returns the query for one word in
 	// its field.
 	replace := func(w Word, stored storedText, single func(Word) Query) (Word, error) {
@@ -234,7 +238,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 		if misspelled++; misspelled > maxMisspelled {
 			return nil, nil
 		}
-		byEdits, err := nearestWords(tx, w[0], stored)
+		byEdits, err := nearestWords(w[0], stored)
 		if err != nil {
 			return nil, err
 		}
@@ -256,9 +260,9 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 		}
 		return nil, nil
 	}
-	field := func(words []Word, single func(Word) Query) (out []Word, ok bool, err error) {
-		for _, w := range words {
-			w, err = replace(w, wordsNear, single)
+	field := func(in []Word, single func(Word) Query) (out []Word, ok bool, err error) {
+		for _, w := range in {
+			w, err = replace(w, words, single)
 			if err != nil || w == nil {
 				return nil, false, err
 			}
@@ -276,26 +280,26 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query, exact map[string]bool)
 		return near, nil, false, err
 	}
 	for _, g := range q.Tags {
-		tags := TagGroup{All: g.All}
+		group := TagGroup{All: g.All}
 		for _, n := range g.Names {
 			if exact[n.Name] {
-				tags.Names = append(tags.Names, n)
+				group.Names = append(group.Names, n)
 				continue
 			}
-			part, err := replace(n.Part, tagsNear, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
+			part, err := replace(n.Part, tags, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
 			switch {
 			case err != nil:
 				return near, nil, false, err
 			case part != nil:
-				tags.Names = append(tags.Names, TagName{Part: part})
+				group.Names = append(group.Names, TagName{Part: part})
 			case g.All:
 				return near, nil, false, nil
 			}
 		}
-		if len(tags.Names) == 0 {
+		if len(group.Names) == 0 {
 			return near, nil, false, nil
 		}
-		near.Tags = append(near.Tags, tags)
+		near.Tags = append(near.Tags, group)
 	}
 	return near, replaced, len(replaced) > 0, nil
 }

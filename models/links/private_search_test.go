@@ -31,6 +31,21 @@ func TestNearMissesAreOfVisibleLinks(t *testing.T) {
 	})
 }
 
+// A tag of hidden links is no near miss, even if it is a word of a visible link or a part of a visible tag.
+func TestNearMissesAreOfVisibleTags(t *testing.T) {
+	each(t, func(t fixture) {
+		t.addAs(t.as("bob"), "https://a.test/1", "Secret", true, "layoff")
+		t.addAs(t.as("alice"), "https://a.test/2", "Layoff plan", false, "layoffs")
+		for who, want := range map[string]string{"bob": "layoff", "alice": "layoffs"} {
+			found, err := t.List(t.as(who), links.Filter{Query: "tag:layofg"}, firstPage)
+			t.must(err)
+			if got := found.Near["layofg"]; !slices.Equal(got, []string{want}) {
+				t.Errorf("%s: %q, want %q", who, got, want)
+			}
+		}
+	})
+}
+
 // Totals and pages of a search have only visible links, also beyond MaxCounted.
 func TestSearchCountsVisibleLinks(t *testing.T) {
 	each(t, func(t fixture) {

@@ -78,20 +78,14 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 		st.Days[i] = d
 		st.Devices.Add(d)
 	}
-	if st.Referrers, err = s.referrers(ctx, l.Seq); err != nil {
+	// Direct visits, which most are, have no row of their own.
+	err = s.db.Read(ctx).Raw(`
+		SELECT host, visits FROM (
+			SELECT '' AS host, direct AS visits FROM short_links WHERE seq = ? AND direct > 0
+			UNION ALL SELECT host, visits FROM short_link_referrers WHERE short_link_seq = ?
+		) AS referrers ORDER BY visits DESC, host LIMIT ?`, l.Seq, l.Seq, maxStatsReferrers).Scan(&st.Referrers).Error
+	if err != nil {
 		return Stats{}, fmt.Errorf("read referrers of short link: %w", err)
 	}
 	return st, nil
-}
-
-// referrers returns the referrers of a short link with most visits. Direct visits, which most are, have no rows of their own:
-// they are the visits by people that no other host referred.
-func (s *Store) referrers(ctx context.Context, seq int64) (rs []Referrer, err error) {
-	err = s.db.Read(ctx).Raw(`
-		WITH hosts AS (SELECT host, visits FROM short_link_referrers WHERE short_link_seq = ?)
-		SELECT host, visits FROM (
-			SELECT '' AS host, visits - bots - CAST(COALESCE((SELECT sum(visits) FROM hosts), 0) AS bigint) AS visits FROM short_links WHERE seq = ?
-			UNION ALL SELECT host, visits FROM hosts
-		) AS referrers WHERE visits > 0 ORDER BY visits DESC, host LIMIT ?`, seq, seq, maxStatsReferrers).Scan(&rs).Error
-	return rs, err
 }

@@ -35,6 +35,11 @@ func TestStats(t *testing.T) {
 		if fmt.Sprint(s.Referrers) != "[{ 2} {news.example 2}]" {
 			t.Errorf("got referrers %+v", s.Referrers)
 		}
+		f.add(key("limited"), limit(10))
+		f.visitAs("limited", "https://news.example", laptop) // counted at once, but its referrer is not stored yet
+		if s, err := f.Stats(f.Context(), "limited", 1); err != nil || len(s.Referrers) != 0 {
+			t.Errorf("got referrers %+v, %v", s.Referrers, err)
+		}
 		if s, err = f.Stats(f.Context(), "stat", 1); err != nil || len(s.Days) != 1 || s.Devices.People() != 3 {
 			t.Errorf("got %+v, %v", s, err)
 		}

@@ -40,6 +40,15 @@ type DayVisits struct {
 	Last      models.Time // time of the last visit
 }
 
+// direct returns the visits by people without a referrer.
+func (v *DayVisits) direct() int64 {
+	n := v.People()
+	for _, r := range v.Referrers {
+		n -= r.Visits
+	}
+	return n
+}
+
 // lockVisits serializes transactions that write visits.
 const lockVisits models.LockKey = 7_110_913_002
 
@@ -104,7 +113,7 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 
 // addToLinks adds visits to their short links. It returns which short links exist.
 func addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err error) {
-	type sum struct{ visits, bots, claimed, last int64 }
+	type sum struct{ visits, bots, direct, claimed, last int64 }
 	sums := map[int64]*sum{}
 	for _, v := range batch {
 		total := sums[v.Link]
@@ -114,19 +123,20 @@ func addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err err
 		}
 		total.visits += v.All()
 		total.bots += v.Bots
+		total.direct += v.direct()
 		total.claimed += v.Claimed
 		total.last = max(total.last, v.Last.UnixMicro())
 	}
 	// In the order of their keys, short links in the same page of the table are written together.
-	links := models.NewRows("link bigint, n bigint, bots bigint, claimed bigint, last bigint")
+	links := models.NewRows("link bigint, n bigint, bots bigint, direct bigint, claimed bigint, last bigint")
 	for _, link := range slices.Sorted(maps.Keys(sums)) {
 		total := sums[link]
-		links.Add(link, total.visits, total.bots, total.claimed, total.last)
+		links.Add(link, total.visits, total.bots, total.direct, total.claimed, total.last)
 	}
 	exists = make(map[int64]bool, len(sums))
 	// If max_visits was set since, the limit may be reached already.
 	err = models.Each(links.Raw(tx, `
-		UPDATE short_links SET bots = short_links.bots + v.bots, visits = visits + v.n - v.claimed,
+		UPDATE short_links SET bots = short_links.bots + v.bots, direct = short_links.direct + v.direct, visits = visits + v.n - v.claimed,
 			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n - v.claimed >= max_visits
 				THEN v.last ELSE exhausted_at END,
 			last_visited_at = CASE WHEN last_visited_at > v.last THEN last_visited_at ELSE v.last END
