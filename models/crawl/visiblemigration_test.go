@@ -7,6 +7,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
 )
 
 // TestMigrationToPrivateSources checks that the down migration deletes entries of private sources and never reuses the
@@ -25,13 +26,9 @@ func TestMigrationToPrivateSources(t *testing.T) {
 				w.Error("the URL waits already")
 			}
 		}
-		var version, entries int
-		read := func(tx *gorm.DB) error { // its connections would keep the old schema
-			return tx.Raw("SELECT (SELECT max(version) FROM schema_migrations), (SELECT count(*) FROM frontier)").Row().Scan(&version, &entries)
-		}
-		for version = 123; version >= 123; w.ok(w.db.Write(t.Context(), read)) {
-			w.ok(w.db.MigrateDown(1))
-		}
+		modelstest.MigrateBelow(t, w.db, 123)
+		var entries int
+		w.ok(w.db.Write(t.Context(), func(tx *gorm.DB) error { return tx.Raw("SELECT count(*) FROM frontier").Scan(&entries).Error })) // a read connection would keep the old schema
 		if entries != 1 {
 			t.Errorf("got %d entries after the down migration", entries)
 		}

@@ -28,10 +28,7 @@ func TestMigrationOfPrivateLinks(t *testing.T) {
 		modelstest.Exec(t, t.db, "UPDATE links SET view_count = 7, claimed_by = ? WHERE id = ?", t.lease, a.ID)
 		modelstest.Exec(t, t.db, "INSERT INTO link_reindex (link_seq) VALUES (?)", a.Seq)
 
-		for version := privateLinks; version >= privateLinks; {
-			t.must(t.db.MigrateDown(1))
-			t.must(t.db.Read(t.Context()).Raw("SELECT max(version) FROM schema_migrations").Scan(&version).Error)
-		}
+		modelstest.MigrateBelow(t, t.db, privateLinks)
 		read := func(sql string) string {
 			t.Helper()
 			var rows []map[string]any

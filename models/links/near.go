@@ -141,7 +141,7 @@ func tagsNear(tx *gorm.DB) ([]string, error) {
 	if err := tx.Raw("SELECT string_agg(folded_name, ' ') FROM (?) AS t", newest).Scan(&names).Error; err != nil || names == nil {
 		return nil, err
 	}
-	return []string{strings.Join(slices.Collect(wordsIn(models.Fold(*names), true)), " ")}, nil
+	return slices.Collect(wordsIn(models.Fold(*names), true)), nil
 }
 
 // nearestWords returns stored words by the number of edits between them and w. It returns none for words shorter than

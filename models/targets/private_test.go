@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -264,10 +265,7 @@ func TestMigrationOfOwners(t *testing.T) {
 	each(t, func(f fixture) {
 		f.private("bob", "https://a.test")
 		shared := f.add("https://a.test")
-		for version := owners; version >= owners; {
-			f.must(f.db.MigrateDown(1))
-			f.must(f.db.Read(f.Context()).Raw("SELECT max(version) FROM schema_migrations").Scan(&version).Error)
-		}
+		modelstest.MigrateBelow(f, f.db, owners)
 		f.must(f.db.Migrate())
 		var left []string
 		f.must(f.db.Read(f.Context()).Raw("SELECT id || owner || private_to FROM targets JOIN target_schedule ON target_seq = seq WHERE deleted_at IS NULL AND next_check_at IS NOT NULL").Scan(&left).Error)
