@@ -1,10 +1,6 @@
 package outbound
 
 import (
-	"bufio"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"io"
 	"net/http"
 	"slices"
@@ -33,19 +29,13 @@ func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
 	if req.Method == http.MethodHead || x.status == http.StatusNotModified {
 		return b, nil // these have the header of a body, but no body
 	}
-	switch strings.ToLower(strings.TrimSpace(x.header.Get("Content-Encoding"))) {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		b.src = &decompressor{from: b.src, limit: x.MaxBytes, open: openGzip}
-	case "deflate":
-		b.src = &decompressor{from: b.src, limit: x.MaxBytes, open: openDeflate}
-	default:
-		return nil, &Error{Kind: KindProtocol, text: "unsupported content encoding"}
+	if err := b.decode(x.header.Values("Content-Encoding")); err != nil {
+		return nil, err
 	}
 	// A compressed file (sitemap.xml.gz) is decompressed too, with the same limit.
 	kind := strings.ToLower(x.header.Get("Content-Type"))
 	if strings.Contains(kind, "gzip") || strings.HasSuffix(strings.ToLower(req.URL.Path), ".xml.gz") {
-		b.src = &decompressor{from: b.src, limit: x.MaxBytes, open: openGzip}
+		b.decompress(openGzip)
 	}
 	if x.status == http.StatusOK {
 		b.stream = x.Stream
@@ -114,43 +104,3 @@ func (b *body) grow() error {
 
 // Close closes the connection unless the body was read to its end.
 func (b *body) Close() error { return b.raw.Close() }
-
-// decompressor opens its source at the first Read. Input without the magic number of its format passes unchanged, because
-// servers often declare a compression that the body does not have.
-type decompressor struct {
-	from  io.Reader
-	limit int64
-	open  func(*bufio.Reader) (io.Reader, error)
-	r     io.Reader
-}
-
-// Read limits the compressed input too. Otherwise gzip members that are empty could keep a core busy without output.
-func (u *decompressor) Read(p []byte) (int, error) {
-	if u.r == nil {
-		r, err := u.open(bufio.NewReader(io.LimitReader(u.from, u.limit+64<<10)))
-		if err != nil {
-			return 0, err
-		}
-		u.r = r
-	}
-	return u.r.Read(p)
-}
-
-func openGzip(r *bufio.Reader) (io.Reader, error) {
-	if head, _ := r.Peek(2); len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b { // RFC 1952, 2.3.1
-		return r, nil
-	}
-	return gzip.NewReader(r)
-}
-
-// openDeflate accepts zlib, which RFC 9110 calls deflate, and raw deflate, which some servers send.
-func openDeflate(r *bufio.Reader) (io.Reader, error) {
-	head, _ := r.Peek(2)
-	switch {
-	case len(head) < 2:
-		return r, nil
-	case head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0: // RFC 1950, 2.2
-		return zlib.NewReader(r)
-	}
-	return flate.NewReader(r), nil
-}

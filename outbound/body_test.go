@@ -14,6 +14,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
 )
 
 func gzipped(t testing.TB, parts ...string) []byte {
@@ -170,6 +173,19 @@ func TestEncodings(t *testing.T) {
 		"zlib":                {"/", "deflate", "text/html", deflated(true), page},
 		"bare deflate":        {"/", "deflate", "text/html", deflated(false), page},
 		"empty deflate":       {"/", "deflate", "text/html", "", ""},
+		"gzip twice":          {"/", "gzip, x-gzip", "text/html", string(gzipped(t, string(gzipped(t, page)))), page},
+		"brotli":              {"/", "br", "text/html", brotlied(t, page), page},
+		"empty brotli":        {"/", "br", "text/html", "", ""},
+		"zstd":                {"/", "zstd", "text/html", zstded(t, page), page},
+		"called zstd, is not": {"/", "zstd", "text/html", page, page},
+		"utf-8":               {"/", "UTF-8", "text/html", page, page},
+		"none":                {"/", "none", "text/html", page, page},
+		"8bit":                {"/", "8bit", "text/html", page, page},
+		"a type":              {"/", "text/html", "text/html", page, page},
+		"an unknown token":    {"/", "x-tomorrow", "text/html", page, page},
+		"no token":            {"/", ";,\"", "text/html", page, page},
+		"gzip and unknown":    {"/", "gzip, utf-8", "text/html", string(gzipped(t, page)), page},
+		"unknown and gzip":    {"/", "none,gzip", "text/html", string(gzipped(t, page)), page},
 		"gzip file":           {"/sitemap.xml.gz", "", "application/octet-stream", string(gzipped(t, page)), page},
 		"gzip type":           {"/sitemap", "", "application/x-gzip", string(gzipped(t, page)), page},
 		"gzip file in gzip":   {"/sitemap.xml.gz", "gzip", "text/xml", string(gzipped(t, string(gzipped(t, page)))), page},
@@ -190,4 +206,80 @@ func TestEncodings(t *testing.T) {
 			}
 		})
 	}
+}
+
+func brotlied(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := brotli.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func zstded(t *testing.T, text string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+// As in browsers, a page counts although the end of its compression is missing or wrong, or other bytes follow.
+func TestCompressionEnds(t *testing.T) {
+	page := strings.Repeat("<title>Packed</title>", 3000)
+	gz, br, zs := string(gzipped(t, page)), brotlied(t, page), zstded(t, page)
+	var zl bytes.Buffer
+	w := zlib.NewWriter(&zl)
+	_, _ = io.WriteString(w, page)
+	_ = w.Close()
+	whole := func(body string) bool { return body == page }
+	part := func(body string) bool { return len(body) > 0 && strings.HasPrefix(page, body) }
+	for name, tc := range map[string]struct {
+		encoding, body string
+		read           func(body string) bool
+	}{
+		"gzip and zeros":              {"gzip", gz + "\x00\x00\x00\x00", whole},
+		"gzip and many zeros":         {"gzip", gz + strings.Repeat("\x00", 5000), whole},
+		"gzip and a page":             {"gzip", gz + "<!-- served in 5 ms --><p>more than a header", whole},
+		"two gzip members":            {"gzip", gz + gz, func(body string) bool { return body == page+page }},
+		"gzip without its trailer":    {"gzip", gz[:len(gz)-8], whole},
+		"gzip with half of a trailer": {"gzip", gz[:len(gz)-3], whole},
+		"gzip with a wrong checksum":  {"gzip", gz[:len(gz)-8] + "\x00\x00\x00\x00" + gz[len(gz)-4:], whole},
+		"gzip with a wrong length":    {"gzip", gz[:len(gz)-1] + "\xff", whole},
+		"gzip that is cut":            {"gzip", gz[:len(gz)-12], part},
+		"zlib without its checksum":   {"deflate", zl.String()[:zl.Len()-4], whole},
+		"zlib with a wrong checksum":  {"deflate", zl.String()[:zl.Len()-1] + "\xff", whole},
+		"zlib and junk":               {"deflate", zl.String() + "junk", whole},
+		"brotli and junk":             {"br", br + "junk", whole},
+		"zstd and junk":               {"zstd", zs + "junk and more", whole},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Encoding", tc.encoding)
+				w.Header().Set("Content-Type", "text/html")
+				_, _ = io.WriteString(w, tc.body)
+			})
+			c := testClient(t, Options{})
+			if res := get(t, c, Request{URL: srv.URL}); !tc.read(string(res.Body)) || res.Truncated {
+				t.Errorf("got %d bytes, truncated %v", len(res.Body), res.Truncated)
+			}
+			if res := get(t, c, Request{URL: srv.URL, Discard: true}); res.StatusCode != http.StatusOK {
+				t.Errorf("a check got %+v", res)
+			}
+		})
+	}
+}
+
+// A connection that closes in the middle of compressed data is no end.
+func TestCompressedBodyIsCutOff(t *testing.T) {
+	gz := string(gzipped(t, page))
+	url := rawServer(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(gz), gz[:len(gz)-8]), false)
+	_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: url})
+	fails(t, err, KindReset, "connection closed early")
 }

@@ -141,7 +141,8 @@ type exchange struct {
 	status    int
 	header    http.Header
 	url       *url.URL             // of the current hop
-	tls       *tls.ConnectionState // nil without TLS
+	tls       *tls.ConnectionState // of the current hop; nil without TLS
+	expires   time.Time            // Response.TLSExpiresAt of the hops so far
 	responded time.Time            // when the response headers arrived
 	reader    *body
 }
@@ -224,9 +225,7 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	if isThrottled(x.status) {
 		res.RetryAfter = parseRetryAfter(x.header.Get("Retry-After"), c.transport.polite.clock())
 	}
-	if x.tls != nil && len(x.tls.PeerCertificates) > 0 {
-		res.TLSExpiresAt = x.tls.PeerCertificates[0].NotAfter
-	}
+	res.TLSExpiresAt = x.expires
 	if isRedirect(x.status) {
 		res.Location = x.location()
 	}

@@ -224,7 +224,9 @@ func TestBrokenServers(t *testing.T) {
 	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", false)), KindReset, "connection closed early")
 	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", headerLimit+4096)+"\r\n\r\n", false)), KindProtocol, "bad HTTP response")
 	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8bnot gzip", false)), KindProtocol, "bad compression")
-	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nx", false)), KindProtocol, "unsupported content encoding")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Encoding: compress\r\n\r\nx", false)), KindProtocol, "unsupported content encoding")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nnot brotli", false)), KindProtocol, "bad compression")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Encoding: "+strings.Repeat("gzip, ", 6)+"\r\n\r\nx", false)), KindProtocol, "too many content encodings")
 
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()

@@ -84,12 +84,15 @@ func (c *conn) closeUnused() {
 // gotConn binds the connection of the current hop to the exchange. When net/http repeats a request on another connection,
 // gotConn ends the first one, because net/http may leave it open.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
-	raw := info.Conn
-	if t, ok := raw.(*tls.Conn); ok {
-		raw = t.NetConn()
+	var c *conn
+	switch of := info.Conn.(type) {
+	case *headConn:
+		c, x.tls = of.below, of.tls
+		of.expect(&x.Method)
+	case *tls.Conn: // HTTP/2
+		c, _ = of.NetConn().(*conn)
 	}
-	c, ok := raw.(*conn)
-	if !ok || c == x.conn {
+	if c == nil || c == x.conn {
 		return
 	}
 	x.quitConn((*conn).end)
@@ -106,9 +109,18 @@ func (x *exchange) quitConn(how func(*conn)) {
 	x.conn = nil
 }
 
-// dial connects for the exchange in ctx and stops with it. net/http removes cancellation from ctx, so that a dial can
-// finish for a later request.
+// dial returns a connection for HTTP/1 without TLS.
 func (t *transport) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := t.open(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &headConn{Conn: c, below: c}, nil
+}
+
+// open connects for the exchange in ctx and stops with it. net/http removes cancellation from ctx, so that a dial can
+// finish for a later request.
+func (t *transport) open(ctx context.Context, network, address string) (*conn, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
 	if x.dials.Add(1) > maxDials {
 		return nil, &Error{Kind: KindReset, text: "connection closed early"}
@@ -137,13 +149,13 @@ func (t *transport) connect(ctx context.Context, network, address string) (net.C
 	return t.tunnel.connect(ctx, to)
 }
 
-// dialTLS is dial followed by a TLS handshake, which also stops with the exchange.
+// dialTLS returns a connection with TLS: a *tls.Conn for HTTP/2, else a *headConn. The handshake also stops with the exchange.
 func (t *transport) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := t.dial(ctx, network, address)
+	raw, err := t.open(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
@@ -157,5 +169,9 @@ func (t *transport) dialTLS(ctx context.Context, network, address string) (net.C
 		_ = raw.Close()
 		return nil, err
 	}
-	return c, nil
+	state := c.ConnectionState()
+	if state.NegotiatedProtocol == "h2" {
+		return c, nil
+	}
+	return &headConn{Conn: c, below: raw, tls: &state}, nil
 }

@@ -63,9 +63,6 @@ func TestTLS(t *testing.T) {
 			cert, leaf := certificate(t, tc.ip, tc.from, tc.to)
 			plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/plain" {
-					http.Redirect(w, r, plain.URL, http.StatusFound)
-				}
 				_, _ = io.WriteString(w, r.Proto)
 			}))
 			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -87,10 +84,86 @@ func TestTLS(t *testing.T) {
 			if err != nil || string(res.Body) != "HTTP/2.0" || !res.TLSExpiresAt.Equal(leaf.NotAfter) {
 				t.Errorf("got %+v, %v", res, err)
 			}
-			if res := get(t, c, Request{URL: srv.URL + "/plain", MaxRedirects: 1}); !res.TLSExpiresAt.IsZero() {
-				t.Errorf("an answer without TLS: %v", res.TLSExpiresAt)
+			if res := get(t, c, Request{URL: plain.URL}); !res.TLSExpiresAt.IsZero() {
+				t.Errorf("a response without TLS: %v", res.TLSExpiresAt)
 			}
 		})
+	}
+}
+
+// The first certificate that expires counts, whichever hop or chain it belongs to.
+func TestCertificatesOfAllHops(t *testing.T) {
+	now := time.Now()
+	day := 24 * time.Hour
+	roots := x509.NewCertPool()
+	var to string // Location; "" = none
+	start := func(protocol string, expires time.Time) *httptest.Server {
+		cert, leaf := certificate(t, "127.0.0.1", now.Add(-day), expires)
+		roots.AddCert(leaf)
+		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/to" {
+				http.Redirect(w, r, to, http.StatusFound)
+			}
+		}))
+		srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{protocol}}
+		srv.EnableHTTP2 = protocol == "h2"
+		srv.StartTLS()
+		t.Cleanup(srv.Close)
+		return srv
+	}
+	plain := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/to" {
+			http.Redirect(w, r, to, http.StatusFound)
+		}
+	})
+	for _, protocol := range []string{"h2", "http/1.1"} {
+		soon, late := now.Add(3*day).Truncate(time.Second), now.Add(90*day).Truncate(time.Second)
+		first, last := start(protocol, soon), start(protocol, late)
+		c := testClient(t, Options{})
+		c.transport.base.TLSClientConfig.RootCAs = roots
+		for _, tc := range []struct {
+			name, from, to string
+			want           time.Time
+		}{
+			{"none", last.URL, "", late},
+			{"to a later one", first.URL + "/to", last.URL, soon},
+			{"to an earlier one", last.URL + "/to", first.URL, soon},
+			{"to plain HTTP", first.URL + "/to", plain.URL, soon},
+			{"from plain HTTP", plain.URL + "/to", first.URL, soon},
+			{"on a connection that is kept", first.URL + "/to", last.URL, soon},
+		} {
+			to = tc.to
+			for _, discard := range []bool{false, true} {
+				if res := get(t, c, Request{URL: tc.from, MaxRedirects: 1, Discard: discard}); !res.TLSExpiresAt.Equal(tc.want) {
+					t.Errorf("%s, redirect %s: got %v, want %v", protocol, tc.name, res.TLSExpiresAt, tc.want)
+				}
+			}
+		}
+	}
+}
+
+// A chain expires with its first certificate. Of several chains the best counts, because one is enough.
+func TestChainsExpire(t *testing.T) {
+	at := func(days ...int) (chain []*x509.Certificate) {
+		for _, d := range days {
+			chain = append(chain, &x509.Certificate{NotAfter: time.Unix(0, 0).AddDate(0, 0, d)})
+		}
+		return chain
+	}
+	for _, tc := range []struct {
+		chains [][]*x509.Certificate
+		want   int
+	}{
+		{[][]*x509.Certificate{at(90)}, 90},
+		{[][]*x509.Certificate{at(90, 30, 3650)}, 30},
+		{[][]*x509.Certificate{at(90, 3650, 20)}, 20},
+		{[][]*x509.Certificate{at(90, 30, 20), at(90, 365, 3650)}, 90},
+		{[][]*x509.Certificate{at(90, 365), at(90, 10)}, 90},
+		{[][]*x509.Certificate{at(5, 365), at(5, 10)}, 5},
+	} {
+		if got, want := chainsExpire(tc.chains), time.Unix(0, 0).AddDate(0, 0, tc.want); !got.Equal(want) {
+			t.Errorf("%d chains: got %v, want %v", len(tc.chains), got, want)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ type Response struct {
 	StatusCode int
 	URL        string        // after redirects
 	Hops       []Hop         // the redirects before it, in order
-	Header     http.Header   // of the final response, unchanged
+	Header     http.Header   // of the final response, without what net/http cannot read
 	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes; nil with Request.Discard or Stream
 	Truncated  bool          // the body was cut by MaxBytes or Until; with Stream, by MaxBytes
 	Latency    time.Duration // until the headers of the final response, including redirects, without the wait for a slot
@@ -54,7 +54,7 @@ type Response struct {
 	// Location is the absolute destination of a redirect that was not followed (MaxRedirects 0). It is empty without a redirect,
 	// or if the destination is not a valid Request.URL.
 	Location string
-	// TLSExpiresAt is when the certificate of the final host expires; zero without TLS.
+	// TLSExpiresAt is when the first certificate expires, of all hops and their whole chains; zero without TLS.
 	TLSExpiresAt time.Time
 }
 

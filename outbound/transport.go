@@ -111,7 +111,11 @@ func (t *transport) hop(req *http.Request, x *exchange) (*http.Response, error) 
 	}
 	x.responded = time.Now()
 	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))
-	x.status, x.header, x.tls = resp.StatusCode, resp.Header, resp.TLS
+	x.status, x.header = resp.StatusCode, resp.Header
+	if resp.TLS != nil { // HTTP/2; otherwise gotConn has set it
+		x.tls = resp.TLS
+	}
+	x.certified(x.tls)
 
 	if x.next, err = x.redirect(resp); err != nil {
 		resp.Body.Close()

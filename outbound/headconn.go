@@ -1,0 +1,130 @@
+package outbound
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"slices"
+	"sync/atomic"
+)
+
+// headConn is a connection for HTTP/1. It repairs what browsers and curl accept but net/http refuses: faults in the head of
+// a response (head.go), and lines of a chunked body that end in LF (chunks.go). Valid responses pass unchanged, without a
+// copy. After a repaired response the connection is closed, so its rest cannot be taken for another response.
+type headConn struct {
+	net.Conn
+	below *conn                // the connection below TLS
+	tls   *tls.ConnectionState // nil without TLS
+
+	// next is the method of a request whose response has not begun; nil = none.
+	next atomic.Pointer[string]
+
+	// The rest belongs to the goroutine that reads.
+	in     place // of the next byte
+	method string
+	part   []byte // incomplete head
+	end    headEnd
+	force  bool // a head before the next one was repaired
+	body   chunks
+	out    []byte // for the next calls of Read
+	void   bool   // what follows out is not read
+}
+
+// place is a part of a response.
+type place int
+
+const (
+	elsewhere place = iota // between two responses, or in a body that is not chunked
+	atHead
+	atChunks
+)
+
+// expect announces the response to a request with this method, before the request is sent.
+func (c *headConn) expect(method *string) { c.next.Store(method) }
+
+// Read implements net.Conn.
+func (c *headConn) Read(p []byte) (int, error) {
+	for len(c.out) == 0 {
+		if c.void {
+			return 0, io.EOF
+		}
+		n, err := c.Conn.Read(p)
+		if n == 0 && len(c.part) == 0 {
+			return 0, err
+		}
+		if method := c.next.Swap(nil); method != nil {
+			c.in, c.method, c.part, c.end, c.force = atHead, *method, nil, headEnd{}, false
+		}
+		if n == 0 { // net/http reports that the head is incomplete, and asks again for the error
+			c.out, c.part, c.in = c.part, nil, elsewhere
+			break
+		}
+		out := c.pass(p[:n])
+		if same(out, p[:n]) {
+			return n, nil
+		}
+		c.out = out
+	}
+	n := copy(p, c.out)
+	c.out = c.out[n:]
+	return n, nil
+}
+
+// pass returns received bytes as net/http may read them: b itself if nothing is repaired, and nothing while the head is
+// incomplete.
+func (c *headConn) pass(b []byte) []byte {
+	if c.in != atHead {
+		return c.passBody(b)
+	}
+	if len(c.part) > 0 {
+		c.part = append(c.part, b...)
+		b = c.part
+	}
+	if !c.end.find(b) {
+		if len(b) > headerLimit { // net/http refuses it
+			c.part, c.in = nil, elsewhere
+			return b
+		}
+		if len(c.part) == 0 {
+			c.part = slices.Clone(b)
+		}
+		return nil
+	}
+	c.part = nil
+	head, rest := b[:c.end.at], b[c.end.at:]
+	kind, valid := checkHead(head)
+	repaired := head
+	if c.force = c.force || !valid; c.force {
+		repaired, kind = repairHead(head)
+	}
+	var body []byte
+	switch {
+	case kind.informational && len(rest) > 0:
+		c.end = headEnd{}
+		body = c.pass(rest)
+	case kind.informational:
+		c.end = headEnd{}
+	default:
+		c.in, c.body = elsewhere, chunks{}
+		if kind.chunked && c.method != "HEAD" {
+			c.in = atChunks
+		}
+		body = c.passBody(rest)
+	}
+	if same(repaired, head) && same(body, rest) {
+		return b
+	}
+	return slices.Concat(repaired, body)
+}
+
+func (c *headConn) passBody(b []byte) []byte {
+	if c.in != atChunks {
+		return b
+	}
+	b = c.body.repair(b)
+	c.void = c.body.repaired && c.body.in == chunkEnd
+	return b
+}
+
+// same reports whether a and b are the same memory.
+func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
