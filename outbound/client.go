@@ -135,7 +135,8 @@ type exchange struct {
 	stop      func() bool     // result of conn.use
 	dials     atomic.Int32    // for the current hop
 	hops      int             // followed so far
-	jar       *cookiejar.Jar  // for sites that set a cookie and redirect to themselves; only for this Fetch
+	jar       *cookiejar.Jar  // nil without cookies
+	cookies   string          // in jar, as in Response.Cookies
 	sent      bool            // whether the current hop reached the transport
 	next      *url.URL        // redirect to follow; nil = none
 	status    int
@@ -185,6 +186,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	defer cancel()
 
 	x := &exchange{Request: r, ctx: ctx}
+	x.restoreCookies(r.Cookies)
 	res, err := c.run(x, u) //nolint:contextcheck // x has the context
 	if err != nil {
 		cancel() // closes the connection, so that it is not reused
@@ -219,7 +221,7 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 		x.hops++
 		u = x.next
 	}
-	res.StatusCode, res.Header, res.URL = x.status, x.header, href(x.url)
+	res.StatusCode, res.Header, res.URL, res.cookies = x.status, x.header, href(x.url), x.cookies
 	res.Latency = x.responded.Sub(start)
 	res.Truncated = x.reader.truncated
 	if isThrottled(x.status) {

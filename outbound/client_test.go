@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -253,4 +254,58 @@ func TestResetMidBody(t *testing.T) {
 		return false
 	}})
 	fails(t, err, KindReset, "connection reset")
+}
+
+// A caller that follows redirects itself passes their cookies on, and gets the same pages as with MaxRedirects.
+func TestCookiesOfFollowedRedirects(t *testing.T) {
+	echo := func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, r.Header.Get("Cookie")) }
+	other := httptest.NewUnstartedServer(http.HandlerFunc(echo))
+	_ = other.Listener.Close()
+	var err error
+	if other.Listener, err = net.Listen("tcp", "127.0.0.2:0"); err != nil {
+		t.Fatal(err)
+	}
+	other.Start()
+	t.Cleanup(other.Close)
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			http.SetCookie(w, &http.Cookie{Name: "a", Value: "1"})
+			w.Header().Add("Set-Cookie", "; not a cookie")
+			http.SetCookie(w, &http.Cookie{Name: "b", Value: "2", Path: "/other"})
+			http.Redirect(w, r, "/deep/page", http.StatusFound)
+		case "/deep/page":
+			http.SetCookie(w, &http.Cookie{Name: "c", Value: strings.Repeat("3", 20)})
+			http.Redirect(w, r, "/deep/end", http.StatusFound)
+		case "/away":
+			http.SetCookie(w, &http.Cookie{Name: "a", Value: "1"})
+			http.Redirect(w, r, other.URL, http.StatusFound)
+		case "/large":
+			w.Header().Set("Set-Cookie", "a="+strings.Repeat("x", cookiesLimit))
+		default:
+			echo(w, r)
+		}
+	})
+	c := testClient(t, Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
+	by := func(path string) string {
+		res := get(t, c, Request{URL: srv.URL + path})
+		for res.Location != "" {
+			res = get(t, c, Request{URL: res.Location, Cookies: res.Cookies()})
+		}
+		return string(res.Body)
+	}
+	for path, want := range map[string]string{"/": "c=" + strings.Repeat("3", 20) + "; a=1", "/away": ""} {
+		if got := by(path); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+		if res := get(t, c, Request{URL: srv.URL + path, MaxRedirects: 4}); string(res.Body) != want {
+			t.Errorf("%s, followed: got %q, want %q", path, res.Body, want)
+		}
+	}
+	if got := get(t, c, Request{URL: srv.URL + "/large"}).Cookies(); got != "" {
+		t.Errorf("%d bytes of cookies", len(got))
+	}
+	if res := get(t, c, Request{URL: srv.URL + "/end", Cookies: "no URL\nhttp://[ a=1\n" + srv.URL + " =\n\n"}); len(res.Body) > 0 {
+		t.Errorf("invalid cookies: got %q", res.Body)
+	}
 }

@@ -31,6 +31,8 @@ type Request struct {
 	// UserAgent replaces Options.UserAgent. IfNoneMatch and IfModifiedSince make the request conditional: a 304 is a Response
 	// without a body. Redirected requests have these headers too. A value with control characters or over 1 KiB counts as empty.
 	UserAgent, IfNoneMatch, IfModifiedSince string
+	// Cookies continues a fetch whose redirect the caller follows itself. It is the result of Response.Cookies.
+	Cookies string
 	// Bearer is a bearer token for Options.Endpoint. Clients without an Endpoint refuse the request.
 	Bearer string
 }
@@ -56,6 +58,8 @@ type Response struct {
 	Location string
 	// TLSExpiresAt is when the first certificate expires, of all hops and their whole chains; zero without TLS.
 	TLSExpiresAt time.Time
+
+	cookies string // of the redirects before it
 }
 
 // Permanent reports whether the URL has moved permanently: there were redirects, and all of them were 301 or 308.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/cookiejar"
 	"net/netip"
 	"net/url"
 	"time"
@@ -157,12 +156,7 @@ func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
 	if err != nil {
 		return nil, &Error{Kind: KindRedirects, text: "redirect not allowed", err: err}
 	}
-	if cookies := resp.Cookies(); len(cookies) > 0 {
-		if x.jar == nil {
-			x.jar, _ = cookiejar.New(nil) // the error is always nil
-		}
-		x.jar.SetCookies(x.url, cookies)
-	}
+	x.keepCookies(x.url, resp.Cookies())
 	return to, nil
 }
 

@@ -114,6 +114,58 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// cookieRequired redirects to itself until the cookie comes back. It sets it here or, with by, at another URL.
+func cookieRequired(status int, by string, page http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("sid"); err == nil {
+			page(w, r)
+			return
+		}
+		to := by
+		if by == "" {
+			to = r.URL.Path
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "1", Path: "/"})
+		}
+		http.Redirect(w, r, to, status)
+	}
+}
+
+// setsCookie sets the cookie and redirects.
+func setsCookie(to string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "sid", Value: "1", Path: "/"})
+		http.Redirect(w, r, to, http.StatusFound)
+	}
+}
+
+// A page that redirects to itself until a cookie comes back is crawled, also as a start page, and also if another URL sets the
+// cookie. Each page gets only the cookies of its own redirects.
+func TestCookiesOfRedirects(t *testing.T) {
+	each(t, func(w *world) {
+		s := newSite(t, map[string]http.HandlerFunc{
+			"/":   cookieRequired(http.StatusFound, "", html("Home", "/in", "/by", "/no", "/plain")),
+			"/in": cookieRequired(http.StatusMovedPermanently, "", html("In", "/leaf")), "/leaf": html("Leaf"),
+			"/by": cookieRequired(http.StatusFound, "/set", html("By")), "/set": setsCookie("/by"),
+			"/no": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/no", http.StatusFound) },
+			"/plain": func(w http.ResponseWriter, r *http.Request) {
+				if len(r.Cookies()) > 0 {
+					http.Error(w, "a cookie of another page", http.StatusBadRequest)
+					return
+				}
+				html("Plain")(w, r)
+			},
+		})
+		j := w.job(s.URL + "/")
+		w.start()
+		e := w.ended(j)
+		got := fmt.Sprint(w.entries(s.URL))
+		want := "map[/:done  /by:done  /in:done  /leaf:done  /no:failed " + crawl.ReasonRedirects + " /plain:done ]"
+		if got != want || e.ItemsCrawled != 5 || e.PagesGone != 0 || s.count("/in") != 2 {
+			t.Errorf("got frontier %s\nwant %s\n%d pages, %d gone, %d requests", got, want, e.ItemsCrawled, e.PagesGone, s.count("/in"))
+		}
+	})
+}
+
 // Only a permanent redirect means that a page is gone. The links of a page with a temporary
 // redirect are still followed.
 func TestTemporaryAndPermanentRedirects(t *testing.T) {

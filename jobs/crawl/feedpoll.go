@@ -21,6 +21,7 @@ type feedPoll struct {
 	at        string // URL of the next request
 	moved     bool   // all redirects were permanent
 	redirects int
+	cookies   string        // that the redirects have set
 	started   time.Time     // of the first attempt
 	notBefore time.Time     // earliest time of the next request
 	delay     time.Duration // between two requests to the host
@@ -109,7 +110,7 @@ func (p *feedPoll) redirect(res *outbound.Response) dispatch.Outcome {
 	if models.HostPort(to) == models.HostPort(p.at) {
 		wait = min(p.delay, hostWait) // the host is not claimed for longer
 	}
-	p.at = to
+	p.at, p.cookies = to, res.Cookies()
 	return p.pause(wait)
 }
 

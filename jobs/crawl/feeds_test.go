@@ -165,6 +165,24 @@ func TestRedirectsOfFeeds(t *testing.T) {
 	}
 }
 
+// A feed may redirect to itself until a cookie comes back.
+func TestCookiesOfFeeds(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	good := text("application/rss+xml", "<rss><channel><title>T</title></channel></rss>")
+	s := newSite(t, map[string]http.HandlerFunc{
+		"/feed": cookieRequired(http.StatusMovedPermanently, "", good),
+		"/by":   cookieRequired(http.StatusFound, "/set", good), "/set": setsCookie("/by"),
+	})
+	job, _ := w.poller()
+	for _, path := range []string{"/feed", "/by"} {
+		f := w.feed(s.URL + path)
+		w.run(job)
+		if f, err := w.store.Feed(t.Context(), f.ID()); err != nil || f.URL != s.URL+path || f.LastError != "" || f.Title != "T" {
+			t.Errorf("%s: got %+v, %v", path, f, err)
+		}
+	}
+}
+
 func TestHostileFeedsFail(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	var bomb bytes.Buffer

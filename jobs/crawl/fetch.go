@@ -81,7 +81,7 @@ func (q *queue) now() models.Time { return q.store.Now() }
 
 // request returns the request for an entry. It is conditional if the page is known.
 func (q *queue) request(e crawl.Entry) outbound.Request {
-	r := outbound.Request{URL: e.URL, Until: binary, IfNoneMatch: e.ETag, IfModifiedSince: e.LastModified}
+	r := outbound.Request{URL: e.URL, Until: binary, IfNoneMatch: e.ETag, IfModifiedSince: e.LastModified, Cookies: e.Cookies}
 	if q.opts.RandomUserAgent {
 		r.UserAgent = outbound.RandomUserAgent()
 	}
@@ -187,14 +187,17 @@ func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response
 	case res.Location == "" || !ok || err != nil:
 		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, fmt.Sprintf("status %d without a valid Location", res.StatusCode)
 		return
-	case e.Redirects >= q.opts.MaxRedirects, to == e.URL: // for example a page that requires a cookie
+	case e.Redirects >= q.opts.MaxRedirects, to == e.URL && res.Cookies() == e.Cookies:
 		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, crawl.ReasonRedirects
 		return
 	case !e.Crawl.Allows(u.Host):
 		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonOutside
 		f.Discovered = append(f.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})
 	default:
-		f.Status, f.RedirectTo = crawl.EntryPending, to
+		f.Status, f.RedirectTo, f.Cookies = crawl.EntryPending, to, res.Cookies()
+	}
+	if to == e.URL { // the page requires a cookie
+		return
 	}
 	if res.StatusCode == http.StatusMovedPermanently || res.StatusCode == http.StatusPermanentRedirect {
 		f.MovedStatus = res.StatusCode

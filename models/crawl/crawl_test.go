@@ -158,6 +158,46 @@ func TestRedirect(t *testing.T) {
 	})
 }
 
+// TestRedirectToItself checks that an entry whose redirect to itself sets a cookie is fetched again with it, although others
+// redirect to it too. Its cookies are deleted when it is done.
+func TestRedirectToItself(t *testing.T) {
+	each(t, func(w *world) {
+		const url, set = "http://a.example/", "http://a.example/ sid=1\n"
+		w.job(url, 0)
+		w.begin()
+		turn := w.turn()
+		turn.Add(fetched(turn, w.Now(), url+"1", url+"2"))
+		w.ok(w.Record(w.Context(), turn))
+		turn = w.turn()
+		first, second := turn.Unfetched[0], turn.Unfetched[1]
+		turn.Unfetched = nil
+		turn.Add(crawl.Result{Entry: second, Status: crawl.EntryPending, RedirectTo: first.URL})
+		turn.Add(crawl.Result{Entry: first, Status: crawl.EntryPending, RedirectTo: first.URL, Cookies: set})
+		w.ok(w.Record(w.Context(), turn))
+		turn = w.turn()
+		if len(turn.Unfetched) != 1 || turn.Unfetched[0].URL != first.URL || turn.Unfetched[0].Cookies != set || turn.Unfetched[0].Redirects != 1 {
+			t.Fatalf("got %+v", turn.Unfetched)
+		}
+		e := turn.Unfetched[0]
+		turn.Unfetched = nil
+		turn.Add(crawl.Result{Entry: e, Status: crawl.EntryPending, RedirectTo: url + "set", Cookies: set})
+		w.ok(w.Record(w.Context(), turn))
+		turn = w.turn()
+		e, turn.Unfetched = turn.Unfetched[0], nil
+		turn.Add(crawl.Result{Entry: e, Status: crawl.EntryPending, RedirectTo: first.URL, Cookies: set + set})
+		w.ok(w.Record(w.Context(), turn))
+		turn = w.turn()
+		if len(turn.Unfetched) != 1 || turn.Unfetched[0].URL != first.URL || turn.Unfetched[0].Cookies != set+set || w.n("SELECT count(*) FROM frontier WHERE linked_as <> ''") != 0 {
+			t.Fatalf("back from another URL: got %+v", turn.Unfetched)
+		}
+		turn.Add(fetched(turn, w.Now()))
+		w.ok(w.Record(w.Context(), turn))
+		if n := w.n("SELECT count(*) FROM frontier WHERE cookies <> ''"); n != 0 {
+			t.Errorf("%d entries still have cookies", n)
+		}
+	})
+}
+
 // TestLostClaim checks that a batch whose claim was lost stores nothing.
 func TestLostClaim(t *testing.T) {
 	each(t, func(w *world) {

@@ -35,6 +35,7 @@ type Entry struct {
 	Redirects    int    // redirects followed to this URL
 	ETag         string `gorm:"column:etag"` // of the last fetch; "" = none
 	LastModified string
+	Cookies      string // that the redirects to this URL have set; "" = none
 	Crawl        *Crawl `gorm:"-"`
 }
 
@@ -70,7 +71,7 @@ const missingCopy = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN ar
 func (s *Store) LoadEntries(ctx context.Context, h Host, n int) ([]Entry, error) {
 	tx := s.db.Read(ctx)
 	var all, live []Entry
-	err := tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
+	err := tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects, f.cookies,
 			coalesce(CASE WHEN `+missingCopy+` THEN '' ELSE p.etag END, '') AS etag,
 			coalesce(CASE WHEN `+missingCopy+` THEN '' ELSE p.last_modified END, '') AS last_modified
 		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+fetchableEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f

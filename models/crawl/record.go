@@ -20,6 +20,7 @@ type Result struct {
 	Canonical         string      // canonical URL of the page if it differs, which makes the URL count as moved; "" = none
 	TemporaryRedirect bool        // temporary redirect: the stored page is unchanged
 	RedirectTo        string      // normalized redirect target, which the entry tries next; "" = none
+	Cookies           string      // for the request of RedirectTo; "" = none
 
 	Page       *Page // to store; nil = none
 	Unchanged  bool  // not modified: only URL and FetchedAt of Page are used
@@ -34,7 +35,7 @@ type Result struct {
 
 // Size returns the approximate size of the result in memory, in bytes.
 func (r Result) Size() int {
-	n := 256 + len(r.LogLine)
+	n := 256 + len(r.LogLine) + len(r.Cookies)
 	if r.Page != nil {
 		n += 1024 + len(r.Page.Text) + len(r.Page.Links) + len(r.Page.Headings) + len(r.Page.JSONLD)
 	}

@@ -4,26 +4,29 @@ import (
 	"linkwatch/models"
 )
 
-// redirects moves entries to their redirect targets. If the crawl already has that URL, the entry is done.
+// redirects moves entries to their redirect targets. If the crawl already has that URL, the entry is done. A redirect to the
+// same URL must set a cookie.
 func (b *batch) redirects() error {
-	rows := models.NewRows("seq bigint, crawl_seq bigint, host text, url text, url_hash bytes")
+	rows := models.NewRows("seq bigint, crawl_seq bigint, host text, url text, url_hash bytes, cookies text")
 	hosts, to := map[string]bool{}, map[entryKey]int{}
 	for i, r := range b.results {
 		if r.RedirectTo == "" {
 			continue
 		}
-		k := entryKey{r.Entry.CrawlSeq, hashOf(r.RedirectTo)}
-		if k.hash == hashOf(r.Entry.URL) {
+		k, self := entryKey{r.Entry.CrawlSeq, hashOf(r.RedirectTo)}, r.RedirectTo == r.Entry.URL
+		if self && r.Cookies == r.Entry.Cookies {
 			b.results[i].RedirectTo, b.results[i].Status, b.results[i].Reason, b.results[i].Broken = "", EntryFailed, ReasonRedirects, true
 			continue
 		}
-		if _, twice := to[k]; twice {
+		if _, twice := to[k]; twice && !self {
 			b.duplicate(i)
 			continue
 		}
-		to[k] = i
+		if !self {
+			to[k] = i
+		}
 		hosts[models.HostPort(r.RedirectTo)] = true
-		rows.Add(r.Entry.Seq, k.crawl, models.HostPort(r.RedirectTo), r.RedirectTo, k.hash[:])
+		rows.Add(r.Entry.Seq, k.crawl, models.HostPort(r.RedirectTo), r.RedirectTo, k.hash[:], r.Cookies)
 	}
 	if rows.Len() == 0 {
 		return nil
@@ -32,10 +35,11 @@ func (b *batch) redirects() error {
 		return err
 	}
 	var moved []struct{ Seq, HostSeq int64 }
-	err := rows.Raw(b.tx, `UPDATE frontier SET linked_as = CASE frontier.linked_as WHEN '' THEN frontier.url ELSE frontier.linked_as END, url = r.url, url_hash = r.url_hash, host_seq = h.seq, redirects = frontier.redirects + 1, attempts = 0,
-			status = 'pending', last_error = '', updated_at = ?
+	err := rows.Raw(b.tx, `UPDATE frontier SET url = r.url, url_hash = r.url_hash, host_seq = h.seq, redirects = frontier.redirects + 1, attempts = 0,
+			linked_as = CASE WHEN r.url = frontier.linked_as THEN '' WHEN frontier.linked_as <> '' OR r.url = frontier.url THEN frontier.linked_as ELSE frontier.url END,
+			cookies = r.cookies, status = 'pending', last_error = '', updated_at = ?
 		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE frontier.seq = r.seq AND h.host = r.host
-			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = r.crawl_seq AND f.url_hash = r.url_hash AND f.scope_seq = frontier.scope_seq)
+			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = r.crawl_seq AND f.url_hash = r.url_hash AND f.scope_seq = frontier.scope_seq AND f.seq <> frontier.seq)
 		RETURNING frontier.seq, frontier.host_seq`, b.now).Scan(&moved).Error
 	if err != nil {
 		return err
@@ -73,7 +77,8 @@ func (b *batch) entries() error {
 		results[r.Entry.Seq] = r
 	}
 	var seqs []int64
-	err := rows.Raw(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, broken = r.broken, updated_at = ?
+	err := rows.Raw(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, broken = r.broken, updated_at = ?,
+			cookies = CASE r.status WHEN 'pending' THEN frontier.cookies ELSE '' END
 		FROM {rows} AS r WHERE frontier.seq = r.seq AND frontier.`+openEntries+` RETURNING frontier.seq`, b.now).Scan(&seqs).Error
 	for _, seq := range seqs {
 		r := results[seq]
