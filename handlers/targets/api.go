@@ -68,7 +68,7 @@ type Target struct {
 	LastError       *string     `json:"last_error" example:"unexpected status 404" doc:"Why the last check failed. null if it succeeded"`
 	Failures        int         `json:"consecutive_failures" example:"0" doc:"Number of failed checks in a row"`
 	NextCheckAt     *time.Time  `json:"next_check_at" example:"2025-03-24T14:03:00Z" doc:"When it is checked next. null if it is paused"`
-	TLSExpiresAt    *time.Time  `json:"tls_expires_at" example:"2025-06-24T12:00:00Z" doc:"When its TLS certificate expires. null if there is none or it is unknown"`
+	TLSExpiresAt    *time.Time  `json:"tls_expires_at" example:"2025-06-24T12:00:00Z" doc:"When its TLS certificate expires: the earliest date of all redirects and their certificate chains. null if there is none or it is unknown"`
 	Uptime          Uptime      `json:"uptime" doc:"Uptime over several ranges"`
 	UptimeSince     UptimeSince `json:"uptime_since" doc:"Start of the history of each uptime, if it is shorter than the range"`
 }
