@@ -83,7 +83,7 @@ func (d *decompressor) Read(p []byte) (n int, err error) {
 
 // fault returns the error of the source, or else one about the compression.
 func (d *decompressor) fault(err error) error {
-	if err == nil || err == io.EOF || d.from.failed {
+	if err == nil || errors.Is(err, io.EOF) || d.from.failed {
 		return err
 	}
 	return &Error{Kind: KindProtocol, text: "bad compression", err: err}
@@ -137,7 +137,7 @@ func openDeflate(r *bufio.Reader) (io.Reader, error) {
 
 // openBrotli returns a decompressor of a format without a magic number.
 func openBrotli(r *bufio.Reader) (io.Reader, error) {
-	if _, err := r.Peek(1); err != nil {
+	if head, _ := r.Peek(1); len(head) == 0 {
 		return r, nil
 	}
 	return brotli.NewReader(r), nil

@@ -41,7 +41,7 @@ func serveWire(t *testing.T, secure, split bool, answer func(r *http.Request) st
 			}
 			s.conns.Add(1)
 			all.Go(func() {
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				requests := bufio.NewReader(conn)
 				for {
 					r, err := http.ReadRequest(requests)
@@ -264,7 +264,7 @@ func readAll(parts ...[]byte) []byte {
 	c := &headConn{Conn: &scripted{parts: parts}}
 	method := http.MethodGet
 	c.expect(&method)
-	all, _ := io.ReadAll(c) //nolint:errcheck // a scripted connection ends with io.EOF
+	all, _ := io.ReadAll(c) // a scripted connection ends with io.EOF
 	return all
 }
 
