@@ -26,6 +26,9 @@ const (
 // decode removes the encodings of a Content-Encoding, the last one first (RFC 9110, 8.4). Some servers use encodings that
 // the request does not accept. What names no compression, such as "utf-8" or "none", counts as identity, as in browsers.
 func (b *body) decode(fields []string) error {
+	if len(fields) == 0 { // nearly always
+		return nil
+	}
 	n := 0
 	for _, e := range slices.Backward(strings.Split(strings.Join(fields, ","), ",")) {
 		var open func(*bufio.Reader) (io.Reader, error)
