@@ -26,11 +26,11 @@ func TestSitemapsIn(t *testing.T) {
 			"Sitemap: /sitemap.xml\nSitemap: s.xml?a=1\nSitemap: //a.example/s\nSitemap:\nSitemap: # none\nsitemap: ./x/../sitemap.xml",
 			[]string{"https://h.example/sitemap.xml", "https://h.example/s.xml?a=1", "https://a.example/s"},
 		},
-		"other schemes":   {"Sitemap: ftp://a.example/s\nSitemap: file:///etc/passwd\nSitemap: javascript:1", nil},
-		"user":            {"Sitemap: https://u:p@a.example/s", nil},
-		"too long":        {"Sitemap: https://a.example/" + strings.Repeat("x", 2048), nil},
-		"too many":        {"Sitemap: " + strings.Join(append(slices.Clone(many), "https://a.example/more"), "\nSitemap: "), many},
-		"HTML":            {"<html><body>Sitemap</body></html>", nil},
+		"other schemes": {"Sitemap: ftp://a.example/s\nSitemap: file:///etc/passwd\nSitemap: javascript:1", nil},
+		"user":          {"Sitemap: https://u:p@a.example/s", nil},
+		"too long":      {"Sitemap: https://a.example/" + strings.Repeat("x", 2048), nil},
+		"too many":      {"Sitemap: " + strings.Join(append(slices.Clone(many), "https://a.example/more"), "\nSitemap: "), many},
+		"HTML":          {"<html><body>Sitemap</body></html>", nil},
 	} {
 		if got := SitemapsIn(tc.robots, "https://h.example/robots.txt"); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got %q", name, got)
