@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/links"
@@ -19,23 +20,45 @@ func NewFetcher(client *outbound.Client) Fetcher { return Fetcher{client} }
 
 var _ links.Fetcher = Fetcher{}
 
-// Fetch implements links.Fetcher. It reads only the part of a page that has its metadata, and less of a body that is not text.
+// Fetch implements links.Fetcher. It follows the refresh of a page, which counts as a redirect and toward the same time limit.
 func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
-	headEnd := outbound.NewHeadEnd()
-	res, err := f.client.Fetch(ctx, outbound.Request{
-		URL: models.RequestURL(url), MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout,
-		Until:  func(body []byte) bool { return len(body) >= sniffLen && !isText(body) || headEnd(body) },
-		Insist: true, // a user waits: ignore our own backoff for the host
-	})
+	redirects, left := links.FetchRedirects, links.FetchTimeout
+	res, err := f.get(ctx, models.RequestURL(url), "", redirects, left)
 	if err != nil {
 		return links.Page{}, fetchError(err)
 	}
-	p := page(res)
-	if isText(res.Body) { // a <title> in a PDF is not its title
-		m := outbound.ParseMetadata(res.Body, res.URL)
-		p.Title, p.OpenGraph = m.Title, links.OpenGraph(m.OG)
+	p, m := page(res), res.Metadata()
+	for m.Refresh != "" {
+		redirects -= len(res.Hops) + 1
+		left -= res.Duration
+		switch {
+		case redirects < 0:
+			return links.Page{}, errTooManyRedirects
+		case left <= 0:
+			return links.Page{}, &links.FetchError{Reason: "timed out"}
+		}
+		if res, err = f.get(ctx, m.Refresh, res.Cookies(), redirects, left); err != nil {
+			return links.Page{}, fetchError(err)
+		}
+		if redirects == 0 && res.StatusCode/100 == 3 { // the client does not count down to 0
+			return links.Page{}, errTooManyRedirects
+		}
+		p.Status, m = res.StatusCode, res.Metadata()
 	}
+	p.Title, p.OpenGraph = m.Title, links.OpenGraph(m.OG)
 	return p, nil
+}
+
+var errTooManyRedirects = &links.FetchError{Reason: "too many redirects"}
+
+// get requests a page. It reads only the part that has its metadata, and less of a body that is not text.
+func (f Fetcher) get(ctx context.Context, url, cookies string, redirects int, timeout time.Duration) (*outbound.Response, error) {
+	headEnd := outbound.NewHeadEnd()
+	return f.client.Fetch(ctx, outbound.Request{
+		URL: url, Cookies: cookies, MaxRedirects: redirects, Timeout: timeout,
+		Until:  func(body []byte) bool { return len(body) >= sniffLen && !isText(body) || headEnd(body) },
+		Insist: true, // a user waits: ignore our own backoff for the host
+	})
 }
 
 // Probe implements links.Fetcher. A page is gone (404, 410) only if HEAD and GET agree, because many servers handle HEAD

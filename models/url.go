@@ -18,7 +18,7 @@ type URL struct {
 	// "http://example.com/a%20b" for "HTTP://Example.com:80/x/../a b#top".
 	Requested string
 	// Canonical is equal for URLs of the same page: Requested without trailing slashes
-	// in the path.
+	// in the path, with escapes in upper case.
 	Canonical string
 	// Host is the host that a browser connects to: a lower-case name, in punycode if it
 	// is international, or an IP address. It has no port and no brackets.
@@ -76,7 +76,7 @@ func ParseURL(location, s string) (URL, error) {
 	u := URL{
 		Given:     given,
 		Requested: scheme + "://" + authority + path + query,
-		Canonical: scheme + "://" + authority + strings.TrimRight(path, "/") + query,
+		Canonical: scheme + "://" + authority + UpperEscapes(strings.TrimRight(path, "/")+query),
 		Host:      host,
 	}
 	if hasFragment {
@@ -88,6 +88,22 @@ func ParseURL(location, s string) (URL, error) {
 		return URL{}, TooLong(location, MaxURL, "bytes once its special characters are escaped")
 	}
 	return u, nil
+}
+
+// UpperEscapes returns a URL with the hexadecimal digits of its percent-encoded bytes in upper case. URLs that differ
+// only in them are equal (RFC 3986, 6.2.2.1).
+func UpperEscapes(url string) string {
+	at := strings.IndexByte(url, '%')
+	if at < 0 {
+		return url
+	}
+	out := []byte(url)
+	for ; at < len(url); at++ {
+		if isEscape(url[at:]) {
+			copy(out[at:], strings.ToUpper(url[at:at+3]))
+		}
+	}
+	return string(out)
 }
 
 // RequestURL returns the Requested form of a stored URL, or the URL itself if it was stored under older rules and

@@ -25,6 +25,8 @@ func TestParseURLCanonical(t *testing.T) {
 		"http://example.com:0/":                     "http://example.com:0",
 		"http://example.com/a%2Fb/":                 "http://example.com/a%2Fb",
 		"http://example.com/ä b":                    "http://example.com/%C3%A4%20b",
+		"http://example.com/%c3%A4?%e3%81&%c":       "http://example.com/%C3%A4?%E3%81&%25c",
+		"http://example.com/%25c3%2f%7e":            "http://example.com/%25c3%2F%7E",
 		"https://Bücher.example/":                   "https://xn--bcher-kva.example",
 		"https://例え.jp/":                            "https://xn--r8jz45g.jp",
 		"http://[2001:DB8::0001]:80/":               "http://[2001:db8::1]",
@@ -87,6 +89,7 @@ func TestParseURLForms(t *testing.T) {
 		{"https://example.com#a", "https://example.com#a", "https://example.com/", "https://example.com#a"},
 		{"http://h.example/foo%#50%", "http://h.example/foo%25#50%25", "http://h.example/foo%25", "http://h.example/foo%25#50%25"},
 		{"http://h.example/a\n b\x00c #ü", "http://h.example/a b%00c #ü", "http://h.example/a%20b%00c", "http://h.example/a%20b%00c#%C3%BC"},
+		{"http://h.example/%c3%a4?%e3", "http://h.example/%c3%a4?%e3", "http://h.example/%c3%a4?%e3", "http://h.example/%c3%a4?%e3"},
 		{`http://h.example\a|b`, `http://h.example\a|b`, "http://h.example/a|b", "http://h.example/a|b"},
 		{"http://127.1:81/x", "http://127.1:81/x", "http://127.0.0.1:81/x", "http://127.0.0.1:81/x"},
 		{"http://[::1]:81/x", "http://[::1]:81/x", "http://[::1]:81/x", "http://[::1]:81/x"},
@@ -127,7 +130,7 @@ func TestParseURLRefuses(t *testing.T) {
 func FuzzParseURL(f *testing.F) {
 	for _, s := range []string{
 		"HTTPS://Example.com:443/path/?a=1#section", "http://[::1]:80//", "http://ä.example/%2F?", "http://a/\x7f", "http://a:0080/", "http://canon.test/p?a #f", "http://a/p\u2028?\u3000#\u00a0",
-		"http://127.1/%", "http://İ.example\\..\\%2e/", "http://foo.0x4/", "http://a\tb//../c", "http://xn--bcher-kva.example./", "http://a`b{}/|", "http://[::ffff:1.2.3.4]:0/^", "http://a\u2260b/", "http://%61%2e1/'?'",
+		"http://127.1/%", "http://İ.example\\..\\%2e/", "http://foo.0x4/", "http://a\tb//../c", "http://xn--bcher-kva.example./", "http://a`b{}/|", "http://a/%c3%%4a/%2e?%e3%", "http://[::ffff:1.2.3.4]:0/^", "http://a\u2260b/", "http://%61%2e1/'?'",
 	} {
 		f.Add(s)
 	}
@@ -142,6 +145,9 @@ func FuzzParseURL(f *testing.F) {
 		checkStable(t, u)
 		if u.Host == "" || len(u.Given) > models.MaxURL || len(u.Requested) > models.MaxURL || len(u.Canonical) > models.MaxURL || len(u.Location()) > models.MaxURL {
 			t.Fatalf("%q became %+v", s, u)
+		}
+		if models.UpperEscapes(u.Canonical) != u.Canonical {
+			t.Fatalf("%q became %q", s, u.Canonical)
 		}
 		for _, form := range []string{u.Requested, u.Canonical, u.Location()} {
 			if strings.ContainsFunc(form, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {

@@ -222,7 +222,7 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 		u = x.next
 	}
 	res.StatusCode, res.Header, res.URL, res.cookies = x.status, x.header, href(x.url), x.cookies
-	res.Latency = x.responded.Sub(start)
+	res.Latency, res.Duration = x.responded.Sub(start), time.Since(start)
 	res.Truncated = x.reader.truncated
 	if isThrottled(x.status) {
 		res.RetryAfter = parseRetryAfter(x.header.Get("Retry-After"), c.transport.polite.clock())

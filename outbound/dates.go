@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"regexp"
 	"strings"
 	"time"
 )
@@ -78,6 +79,9 @@ var dateLayouts = [...]string{
 	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006", "Monday, January 2, 2006", "Monday, 2 January 2006",
 }
 
+// lowerRFC3339 matches times with a lower-case t or z, which RFC 3339 allows (5.6).
+var lowerRFC3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\d[tT ][\d:.+-]+[zZ]?$`)
+
 // parseDate returns a date in UTC, or zero if s is not a date, is before 1990, or is more than a year after now. The default
 // zone is UTC.
 func parseDate(s string, now time.Time) time.Time {
@@ -85,6 +89,7 @@ func parseDate(s string, now time.Time) time.Time {
 	if len(s) < len("2006-01") || len(s) > 64 {
 		return time.Time{}
 	}
+	s = lowerRFC3339.ReplaceAllStringFunc(s, strings.ToUpper)
 	for _, layout := range dateLayouts {
 		t, err := time.Parse(layout, s)
 		if err != nil {

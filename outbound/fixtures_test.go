@@ -46,7 +46,7 @@ func TestFixtures(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			got := ParseMetadata(res.Body, res.URL)
+			got := ParseMetadata(res.Body, res.URL, res.Header)
 			if p := ParsePage(res.Body, res.URL, res.Header, "Linkwatch"); p.Metadata != got {
 				t.Errorf("%s: ParsePage found %+v, ParseMetadata %+v", name, p.Metadata, got)
 			}

@@ -19,6 +19,7 @@ func NewHeadEnd() func(body []byte) bool {
 		end   int // end of the head
 		ended bool
 		named bool // og:title was found
+		depth int  // in <template>
 	)
 	return func(body []byte) bool {
 		if len(body) < tryAt {
@@ -43,6 +44,11 @@ func NewHeadEnd() func(body []byte) bool {
 			}
 			name, _ := z.TagName()
 			switch {
+			case string(name) == "template" && kind == html.EndTagToken:
+				depth = max(0, depth-1)
+			case string(name) == "template":
+				depth++
+			case depth > 0:
 			case string(name) == "meta" && kind != html.EndTagToken:
 				s := scanner{values: map[string]string{}}
 				s.meta(readAttributes(z))

@@ -82,6 +82,8 @@ func TestAuthorsAndDates(t *testing.T) {
 		`<time datetime=2024-03-05 pubdate>today</time><time datetime=2024-03-05T00:00 itemprop=dateModified>`:                                      {Published: day, Modified: day},
 		`<meta itemprop=datePublished content="March 5, 2024"><meta name=author content=" A  B ">`:                                                  {Author: "A B", Published: day},
 		`<meta name=DC.date content=2024/03/05><meta property=article:author content=https://example.com/a><meta name=dc.creator content=C>`:        {Author: "C", Published: day},
+		`<meta name=date content=2024-03-05t01:00:00+01:00><meta name=last-modified content=2024-03-05t00:00:00.0z>`:                                {Published: day, Modified: day},
+		`<time datetime="2024-03-05 00:00:00z" pubdate>` + ld + `{"headline":"h","dateModified":"2024-03-05T00:00:00z"}</script>`:                   {Published: day, Modified: day},
 		`<meta name=date content=soon><meta name=pubdate content="Tue, 05 Mar 2024 00:00:00 GMT">`:                                                  {Published: day},
 		`<meta name=date content=1989-12-31><time datetime=2024-03-05>no</time>`:                                                                    {},
 		`<meta name=date content=` + time.Now().AddDate(2, 0, 0).Format(time.DateOnly) + `>`:                                                        {},

@@ -5,6 +5,15 @@ import (
 	"strings"
 )
 
+// headerCanonical returns the canonical URL that the Link headers of a response name for the page base, or "".
+func headerCanonical(header http.Header, base string) string {
+	named := canonicalOf(header)
+	if named == "" {
+		return ""
+	}
+	return newResolver(base, "").resolve(named)
+}
+
 // canonicalOf returns the unresolved target of the first rel=canonical link in the Link headers of a response (RFC 8288), or
 // "". It skips links about another page (anchor=…) and the rest of an invalid line. Its work is linear in the size of the
 // headers.

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bytes"
+	"net/http"
 	"net/url"
 
 	"golang.org/x/net/html"
@@ -22,6 +23,9 @@ type Metadata struct {
 	Title       string
 	TitleSource string // "opengraph", "twitter", "title", or "" without a title
 	OG          OpenGraph
+	// Refresh is the URL to which a browser goes from the page within 10 seconds: absolute, http or https, without fragment.
+	// It is that of the Refresh header, else of <meta http-equiv=refresh>. "" = none, or the page itself.
+	Refresh string
 }
 
 // OpenGraph is the supported part of a page's OpenGraph data. Missing values are empty.
@@ -33,18 +37,20 @@ type OpenGraph struct {
 	Type        string // at most 100 runes
 }
 
-// ParseMetadata parses the metadata of an HTML page in UTF-8. A relative image URL is resolved against the page's <base>,
-// else against base, the page's URL. The title is that of OpenGraph, else of the Twitter card, else <title>. The first value
-// that is not empty counts. A page without metadata gives the zero Metadata.
-func ParseMetadata(body []byte, base string) Metadata {
+// ParseMetadata parses the metadata of an HTML page in UTF-8. header is that of the response. A relative image URL is resolved
+// against the page's <base>, else against base, the page's URL. The title is that of OpenGraph, else of the Twitter card, else
+// <title>. The first value that is not empty counts. The content of <template> has none. A page without metadata gives the
+// zero Metadata.
+func ParseMetadata(body []byte, base string, header http.Header) Metadata {
 	s := scanner{values: map[string]string{}}
+	s.refresh.add(header.Get("Refresh"), "")
 	s.scan(html.NewTokenizer(bytes.NewReader(body)))
 	return s.metadata(base)
 }
 
 // metadata returns the metadata found so far of a page with the URL base.
 func (s *scanner) metadata(base string) Metadata {
-	var m Metadata
+	m := Metadata{Refresh: s.refresh.destination(base)}
 	m.OG.Title = cleanText(s.values["og:title"], titleLimit)
 	m.OG.Description = cleanText(s.values["og:description"], descriptionLimit)
 	m.OG.SiteName = cleanText(s.values["og:site_name"], siteNameLimit)

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ type Page struct {
 	Language          string // lang of <html>, at most 35 bytes of letters, digits and -
 	Canonical         string // absolute http or https URL without fragment, from the first <link rel=canonical> in the head, else the Link header
 	NoIndex, NoFollow bool   // from <meta name=robots> and X-Robots-Tag
-	Links             []Link // unique by URL, in the order of the page; none with NoFollow
+	Links             []Link // of <a>, <area> and <frame>, unique by URL, in the order of the page; none with NoFollow
 	LinksCut          bool   // the page has more than MaxLinks links
 	// Text is the visible text, at most 1 MiB, with single spaces between words. Blocks, cells and line breaks separate words.
 	// Changes of attributes and white space do not change Text, so its hash shows whether the content has changed.
@@ -60,6 +61,7 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	p := pageScanner{scanner: scanner{values: map[string]string{}, agent: agent}, open: -1, outline: newOutline()}
 	p.text.b = make([]byte, 0, len(body)/4)
 	p.robots.addHeader(header, agent)
+	p.refresh.add(header.Get("Refresh"), "")
 	p.scan(html.NewTokenizer(bytes.NewReader(body)))
 
 	out := Page{
@@ -75,8 +77,8 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	urls := newResolver(base, p.base)
 	if strings.TrimSpace(p.canonical) != "" {
 		out.Canonical = urls.resolve(p.canonical)
-	} else if named := canonicalOf(header); named != "" {
-		out.Canonical = newResolver(base, "").resolve(named)
+	} else {
+		out.Canonical = headerCanonical(header, base)
 	}
 	if !out.NoFollow {
 		out.Links, out.LinksCut = links(p.anchors, urls)
@@ -91,7 +93,6 @@ type pageScanner struct {
 	scanner
 	text         visibleText
 	hidden       bool // the next text belongs to a hidden element
-	templates    int  // depth in <template>
 	inBody       bool // the body has started
 	lang         string
 	htmlSeen     bool
@@ -117,7 +118,7 @@ func (p *pageScanner) scan(z *html.Tokenizer) {
 		case html.TextToken:
 			if p.linkedData {
 				p.things.add(z.Text())
-			} else if !p.hidden && p.svg == 0 && p.templates == 0 && p.text.add(z.Text()) {
+			} else if !p.hidden && p.visible() && p.text.add(z.Text()) {
 				p.inBody = true
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -130,7 +131,7 @@ func (p *pageScanner) scan(z *html.Tokenizer) {
 
 func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []byte) {
 	traits := p.traits(name)
-	if p.svg == 0 && p.templates == 0 && traits&inHead == 0 {
+	if p.visible() && traits&inHead == 0 {
 		p.inBody = true
 	}
 	p.hidden, p.linkedData = traits&hides != 0, false
@@ -140,18 +141,18 @@ func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []by
 	}
 	switch string(name) {
 	case "html":
-		if attr := readAttributes(z); !p.htmlSeen {
+		if attr := readAttributes(z); !p.htmlSeen && p.templates.depth == 0 {
 			p.lang, p.htmlSeen = attr.lang, true
 		}
 	case "link":
-		if attr := readAttributes(z); p.svg+p.templates == 0 {
+		if attr := readAttributes(z); p.svg+p.templates.depth == 0 {
 			if !p.inBody && !p.hasCanonical && hasToken(attr.rel, "canonical") {
 				p.canonical, p.hasCanonical = attr.href, true
 			}
 			p.feed(attr)
 		}
 	case "script":
-		if p.svg+p.templates == 0 && kind == html.StartTagToken {
+		if p.svg+p.templates.depth == 0 && kind == html.StartTagToken {
 			p.linkedData = strings.EqualFold(strings.TrimSpace(readAttributes(z).kind), "application/ld+json")
 		}
 	case "time":
@@ -159,15 +160,17 @@ func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []by
 		if attr.given&pubdateBit != 0 && attr.itemprop == "" {
 			attr.itemprop = "datePublished"
 		}
-		if p.svg+p.templates == 0 {
+		if p.svg+p.templates.depth == 0 {
 			p.item(attr.itemprop, attr.datetime)
 		}
 	case "a", "area":
-		if p.templates == 0 {
+		if !p.templates.inert() {
 			p.anchor(string(name) == "area", readAttributes(z))
 		}
-	case "template":
-		p.templates++
+	case "frame":
+		if attr := readAttributes(z); p.visible() && strings.TrimSpace(attr.src) != "" {
+			p.frame(attr)
+		}
 	default:
 		if p.opens(traits, name) && kind == html.StartTagToken {
 			p.outline.start(z, name, len(p.text.b))
@@ -181,12 +184,10 @@ func (p *pageScanner) endTag(name []byte) {
 	p.end(name)
 	switch string(name) {
 	case "a":
-		if p.templates == 0 {
+		if !p.templates.inert() {
 			p.closeAnchor()
 			p.outline.endLink(len(p.text.b))
 		}
-	case "template":
-		p.templates = max(0, p.templates-1)
 	default:
 		if p.opens(traits, name) {
 			p.outline.finish(name, len(p.text.b))
@@ -194,9 +195,12 @@ func (p *pageScanner) endTag(name []byte) {
 	}
 }
 
+// visible reports whether a browser shows the text at the current place, unless its element hides it.
+func (p *pageScanner) visible() bool { return p.svg == 0 && !p.templates.inert() }
+
 // opens reports whether an element belongs to the outline of the page.
 func (p *pageScanner) opens(t trait, name []byte) bool {
-	return p.svg == 0 && p.templates == 0 && (t&separates != 0 || bytes.IndexByte(name, '-') > 0)
+	return p.visible() && (t&separates != 0 || bytes.IndexByte(name, '-') > 0)
 }
 
 // traits returns the traits of an element and ends the current word if the element separates words.
@@ -230,6 +234,15 @@ func (p *pageScanner) anchor(area bool, attr attributes) {
 		return
 	}
 	p.open, p.from = len(p.anchors)-1, len(p.text.b)
+}
+
+// frame adds the link of a frame of a frameset. Its text is the title or the name of the frame.
+func (p *pageScanner) frame(attr attributes) {
+	if len(p.anchors) == maxAnchors {
+		p.anchorsCut = true
+		return
+	}
+	p.anchors = append(p.anchors, Link{URL: attr.src, Text: cleanText(cmp.Or(attr.title, attr.name), linkTextLimit)})
 }
 
 func (p *pageScanner) closeAnchor() {

@@ -46,12 +46,18 @@ func TestPageFacts(t *testing.T) {
 		`<svg></svg><link rel=canonical href=x>`:                               {},
 		`<template><link rel=canonical href=x></template>`:                     {},
 		`<noscript><link rel=canonical href=x></noscript>`:                     {},
-		`<meta name=Robots content="NoIndex,nofollow">`:                        {NoIndex: true, NoFollow: true},
-		`<meta name=robots content=none>`:                                      {NoIndex: true, NoFollow: true},
-		`<meta name=robots content="index, max-snippet:0 ; nofollow">`:         {NoFollow: true},
-		`<meta name=robots content=all><meta name=LINKWATCH content=noindex>`:  {NoIndex: true},
-		`<meta name=googlebot content=noindex>`:                                {},
-		`<meta name=robots content=nofollow><a href=/>`:                        {NoFollow: true},
+		`<template><meta name=robots content=none></template>`:                 {},
+		`<template><html lang=de></template>`:                                  {},
+		`<template><meta name=author content=a><meta name=description content=d><meta name=date content=2024-01-02></template>`: {},
+		`<template><script type="application/ld+json">{"name": "a"}</script></template>`:                                        {},
+		`<template><link rel=alternate type=application/rss+xml href=/f></template>`:                                            {},
+		`<div><template shadowrootmode=open><link rel=canonical href=x><meta name=robots content=none></template></div>`:        {},
+		`<meta name=Robots content="NoIndex,nofollow">`:                                                                         {NoIndex: true, NoFollow: true},
+		`<meta name=robots content=none>`:                                                                                       {NoIndex: true, NoFollow: true},
+		`<meta name=robots content="index, max-snippet:0 ; nofollow">`:                                                          {NoFollow: true},
+		`<meta name=robots content=all><meta name=LINKWATCH content=noindex>`:                                                   {NoIndex: true},
+		`<meta name=googlebot content=noindex>`:                                                                                 {},
+		`<meta name=robots content=nofollow><a href=/>`:                                                                         {NoFollow: true},
 	} {
 		got := ParsePage([]byte(in), testPage, nil, "Linkwatch")
 		got.Metadata = Metadata{}
@@ -85,12 +91,15 @@ func TestRobotsHeaders(t *testing.T) {
 
 func TestVisibleText(t *testing.T) {
 	for in, want := range map[string]string{
-		"a<b>b</b>c<!-- x --> d":                                            "abc d",
-		" a\n\t<p>b</p>c<br>d<td>e<my-card>f</my-card>g":                    "a b c d e f g",
-		"a&nbsp;&amp;&#38; b&shy;c\u200bd":                                  "a && bcd",
-		"a<script>x</script>b<style>x</style>c":                             "abc",
-		"a<noscript><p>x</noscript><iframe>x</iframe>b":                     "ab",
-		"a<template><p>x<template>y</template>z</template>b":                "ab",
+		"a<b>b</b>c<!-- x --> d":                             "abc d",
+		" a\n\t<p>b</p>c<br>d<td>e<my-card>f</my-card>g":     "a b c d e f g",
+		"a&nbsp;&amp;&#38; b&shy;c\u200bd":                   "a && bcd",
+		"a<script>x</script>b<style>x</style>c":              "abc",
+		"a<noscript><p>x</noscript><iframe>x</iframe>b":      "ab",
+		"a<template><p>x<template>y</template>z</template>b": "ab",
+		"a<div><template shadowrootmode=open><p>b<template>x</template></p><slot></slot></template>c</div>": "a b c",
+		"<template><template shadowrootmode=open>x</template>y</template>b<template shadowrootmode=x>z":     "b",
+		"<svg><template></svg>a":                                            "a",
 		"a<svg><title>x</title><text>y</text></svg>b":                       "ab",
 		"<svg><style/><text>y</text></svg>b":                                "b",
 		"<svg><path><p>never closed":                                        "never closed",
@@ -136,10 +145,17 @@ func TestPageLinks(t *testing.T) {
 		`<base href="javascript:x"><a href=x>`:                       {{e + "/a/x", ""}},
 		`<a rel="NoFollow me" href=1><a rel=ugc href=2><a rel=sponsored href=3><a rel="nofollowed noopener" href=4>`:                                                            {{e + "/a/4", ""}},
 		"<a href=javascript:x><a href='java\nscript:x'><a href=mailto:x><a href=tel:1><a href=data:,x><a href=ftp://x/><a href='http://u:p@x/'><a href='http://'><a href='//'>": nil,
-		`<a href="HTTP://EXAMPLE.com:80/%7E/./x">`:           {{"http://example.com/%7E/x", ""}},
-		`<a href=/` + strings.Repeat("x", 2048-len(e)) + `>`: nil,
-		`<a href=/` + strings.Repeat("x", 2047-len(e)) + `>`: {{e + "/" + strings.Repeat("x", 2047-len(e)), ""}},
-		`<noscript><a href=x></noscript><!-- <a href=x> -->`: nil,
+		`<a href="HTTP://EXAMPLE.com:80/%7E/./x">`:                              {{"http://example.com/%7E/x", ""}},
+		`<a href=/` + strings.Repeat("x", 2048-len(e)) + `>`:                    nil,
+		`<a href=/` + strings.Repeat("x", 2047-len(e)) + `>`:                    {{e + "/" + strings.Repeat("x", 2047-len(e)), ""}},
+		`<noscript><a href=x></noscript><!-- <a href=x> -->`:                    nil,
+		`<div><template shadowrootmode=closed><a href=x>X</a></template></div>`: {{e + "/a/x", "X"}},
+		// Frames.
+		`<frameset cols="1,*"><frame src=menu name=" the  menu "><frame src="/x#top" title=X name=y><noframes><a href=no>no</a></noframes></frameset>`: {{e + "/a/menu", "the menu"}, {e + "/x", "X"}},
+		`<frameset><frame src=x><frame src=x name=later>`:                                   {{e + "/a/x", "later"}},
+		`<frameset><frame src=" "><frame><frame src=javascript:x><frame src=about:blank>`:   nil,
+		`<base href=/d/><frameset><frame src=x></frameset>`:                                 {{e + "/d/x", ""}},
+		`<template><frame src=x></template><svg><frame src=x></svg><iframe src=x></iframe>`: nil,
 	} {
 		got := ParsePage([]byte(in), testPage, nil, "")
 		if !reflect.DeepEqual(got.Links, want) || got.LinksCut {
@@ -231,7 +247,7 @@ func FuzzParsePage(f *testing.F) {
 		if !reflect.DeepEqual(p, ParsePage(body, base, header, "x")) {
 			t.Error("not the same twice")
 		}
-		if m := ParseMetadata(body, base); p.Metadata != m {
+		if m := ParseMetadata(body, base, nil); p.Metadata != m {
 			t.Errorf("metadata %+v, want %+v", p.Metadata, m)
 		}
 		seen := map[string]bool{}
@@ -244,7 +260,7 @@ func FuzzParsePage(f *testing.F) {
 		if p.Canonical != "" && !validLink(p.Canonical) || len(p.Links) > MaxLinks || p.NoFollow && (p.Links != nil || p.LinksCut) ||
 			len(p.Language) > languageLimit || len(p.Text) > textLimit || !cleanWithin(p.Text, textLimit) || !cleanWithin(p.Description, descriptionLimit) || len(p.Main) > textLimit ||
 			!cleanWithin(strings.ReplaceAll(p.Main, "\n", " "), textLimit) || len(p.Headings) > maxHeadings || !cleanWithin(p.Author, authorLimit) ||
-			len(p.Feeds) > maxFeeds || len(p.JSONLD) > jsonLDLimit || p.JSONLD != "" && !json.Valid([]byte(p.JSONLD)) {
+			p.Refresh != "" && !validLink(p.Refresh) || len(p.Feeds) > maxFeeds || len(p.JSONLD) > jsonLDLimit || p.JSONLD != "" && !json.Valid([]byte(p.JSONLD)) {
 			t.Errorf("got %+v", p)
 		}
 	})

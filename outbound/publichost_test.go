@@ -10,7 +10,7 @@ import (
 func TestImagesOfPrivateHostsAreDropped(t *testing.T) {
 	image := func(src string) string {
 		page := `<meta property=og:image content="` + src + `">`
-		return ParseMetadata([]byte(page), "https://example.com/a/").OG.Image
+		return ParseMetadata([]byte(page), "https://example.com/a/", nil).OG.Image
 	}
 	for _, host := range []string{
 		"127.0.0.1", "127.0.0.1:8080", "127.1", "127.0.1", "127.0.0.1.", "127.1.", "2130706433", "017700000001", "0x7f000001", "0x7f.1", "0177.0.0.1",
@@ -40,14 +40,14 @@ func TestImagesOfPrivateHostsAreDropped(t *testing.T) {
 			t.Errorf("%s is dropped", src)
 		}
 	}
-	if got := ParseMetadata([]byte(`<meta property=og:image content=/i.png>`), "http://127.0.0.1/a").OG.Image; got != "" {
+	if got := ParseMetadata([]byte(`<meta property=og:image content=/i.png>`), "http://127.0.0.1/a", nil).OG.Image; got != "" {
 		t.Errorf("the image of a private page is kept as %s", got)
 	}
-	if got := ParseMetadata([]byte(`<base href=//router/><meta property=og:image content=i.png>`), "http://example.com/a").OG.Image; got != "" {
+	if got := ParseMetadata([]byte(`<base href=//router/><meta property=og:image content=i.png>`), "http://example.com/a", nil).OG.Image; got != "" {
 		t.Errorf("the image at a private base is kept as %s", got)
 	}
 	other := `<meta property=og:image content=http://router/i.png><meta property=og:image:secure_url content=https://example.com/i.png>`
-	if got := ParseMetadata([]byte(other), "http://example.com/a").OG.Image; got != "https://example.com/i.png" {
+	if got := ParseMetadata([]byte(other), "http://example.com/a", nil).OG.Image; got != "https://example.com/i.png" {
 		t.Errorf("beside a private image the public one is not found, but %q", got)
 	}
 }

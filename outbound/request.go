@@ -52,6 +52,7 @@ type Response struct {
 	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes; nil with Request.Discard or Stream
 	Truncated  bool          // the body was cut by MaxBytes or Until; with Stream, by MaxBytes
 	Latency    time.Duration // until the headers of the final response, including redirects, without the wait for a slot
+	Duration   time.Duration // of the whole exchange, without the wait for a slot
 	RetryAfter time.Duration // of a 429 or 503, at most an hour; 0 = none
 	// Location is the absolute destination of a redirect that was not followed (MaxRedirects 0). It is empty without a redirect,
 	// or if the destination is not a valid Request.URL.

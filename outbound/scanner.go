@@ -27,8 +27,10 @@ type scanner struct {
 	values    map[string]string
 	title     string
 	base      string     // the first <base href>
+	refresh   refresh    // the Refresh header, else the first <meta http-equiv=refresh>
 	svg, math int        // depth in <svg> and <math>, whose <title> is not that of the page
 	foreign   int        // depth in HTML inside them
+	templates templates  // the open <template> elements, whose content has no metadata of the page
 	agent     string     // <meta> with this name counts as robots; "" = none
 	robots    directives // of <meta name=robots>
 }
@@ -76,13 +78,17 @@ func (s *scanner) start(z *html.Tokenizer, kind html.TokenType, name []byte) (re
 	}
 	switch string(name) {
 	case "meta":
-		s.meta(readAttributes(z))
+		if s.templates.depth == 0 {
+			s.meta(readAttributes(z))
+		}
 	case "base":
-		if s.base == "" {
+		if s.base == "" && s.templates.depth == 0 {
 			s.base = readAttributes(z).href
 		}
+	case "template":
+		s.openTemplate(readAttributes(z).shadowRootMode)
 	case "title":
-		if s.svg+s.math > 0 || s.title != "" || kind != html.StartTagToken {
+		if s.svg+s.math+s.templates.depth > 0 || s.title != "" || kind != html.StartTagToken {
 			return false
 		}
 		if z.Next() == html.TextToken {
@@ -99,6 +105,9 @@ func (s *scanner) start(z *html.Tokenizer, kind html.TokenType, name []byte) (re
 
 // end handles an end tag.
 func (s *scanner) end(name []byte) {
+	if string(name) == "template" {
+		s.closeTemplate()
+	}
 	if depth := s.depth(name); depth != nil && *depth > 0 {
 		*depth--
 	}
@@ -131,6 +140,9 @@ func (s *scanner) meta(attr attributes) {
 			s.values[name] = attr.content
 		}
 	}
+	if strings.EqualFold(attr.httpEquiv, "refresh") {
+		s.refresh.add(attr.content, s.base)
+	}
 	s.item(attr.itemprop, attr.content)
 	if name := strings.TrimSpace(attr.name); strings.EqualFold(name, "robots") || s.agent != "" && strings.EqualFold(name, s.agent) {
 		s.robots.add(attr.content)
@@ -150,7 +162,7 @@ func (s *scanner) item(property, value string) {
 // attributes are the used attributes of a tag. Missing ones are empty.
 type attributes struct {
 	alt, charset, content, href, httpEquiv, lang, name, property, rel string
-	itemprop, kind, title, datetime, pubdate                          string // kind is the attribute type
+	itemprop, kind, title, datetime, pubdate, src, shadowRootMode     string // kind is the attribute type
 	given                                                             uint16 // bit n is set if the tag has attribute n of field
 }
 
@@ -204,6 +216,10 @@ func (a *attributes) field(key []byte) (to *string, bit uint16) {
 		return &a.datetime, 1 << 12
 	case "pubdate":
 		return &a.pubdate, pubdateBit
+	case "src":
+		return &a.src, 1 << 14
+	case "shadowrootmode":
+		return &a.shadowRootMode, 1 << 15
 	}
 	return nil, 0
 }

@@ -29,7 +29,7 @@ func (c *Client) Sitemaps(ctx context.Context, rawURL string) ([]string, error) 
 	}
 	switch status := res.StatusCode; {
 	case status >= 200 && status < 300:
-		return SitemapsIn(wholeLines(res)), nil
+		return SitemapsIn(wholeLines(res), res.URL), nil
 	case status == http.StatusTooManyRequests || status >= 500:
 		return nil, &Error{Kind: KindProtocol, RetryAfter: res.RetryAfter, text: unavailableText + "status " + strconv.Itoa(status)}
 	}
@@ -37,15 +37,16 @@ func (c *Client) Sitemaps(ctx context.Context, rawURL string) ([]string, error) 
 }
 
 // SitemapsIn returns the distinct URLs of the Sitemap lines of a robots.txt in order, at most 100. The lines apply to all
-// crawlers, whatever their group. URLs that are not absolute or not http or https are left out.
-func SitemapsIn(robots string) []string {
+// crawlers, whatever their group. Relative URLs are resolved against base, the URL of the robots.txt. URLs that are not http
+// or https are left out.
+func SitemapsIn(robots, base string) []string {
 	var urls []string
+	from := newResolver(base, "")
 	for _, value := range grobotstxt.Sitemaps(robots) {
-		u, ok := parseURL(value)
-		if !ok {
+		if value == "" {
 			continue
 		}
-		if s := href(u); !slices.Contains(urls, s) {
+		if s := from.resolve(value); s != "" && !slices.Contains(urls, s) {
 			urls = append(urls, s)
 		}
 		if len(urls) == maxRobotsSitemaps {

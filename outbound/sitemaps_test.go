@@ -22,24 +22,45 @@ func TestSitemapsIn(t *testing.T) {
 		"twice":           {"Sitemap: https://a.example/b\nSITEMAP: HTTPS://A.example:443/x/../b", []string{"https://a.example/b"}},
 		"BOM, CR, spaces": {"\ufeffSitemap:   http://a.example/s.xml  # ours\r\rSitemap : http://b.example/\r", []string{"http://a.example/s.xml", "http://b.example/"}},
 		"query":           {"Sitemap: https://a.example/s?a=1&b=*", []string{"https://a.example/s?a=1&b=*"}},
-		"not absolute":    {"Sitemap: /sitemap.xml\nSitemap: sitemap.xml\nSitemap: //a.example/s\nSitemap:", nil},
-		"other schemes":   {"Sitemap: ftp://a.example/s\nSitemap: file:///etc/passwd\nSitemap: javascript:1", nil},
-		"user":            {"Sitemap: https://u:p@a.example/s", nil},
-		"too long":        {"Sitemap: https://a.example/" + strings.Repeat("x", 2048), nil},
-		"too many":        {"Sitemap: " + strings.Join(append(slices.Clone(many), "https://a.example/more"), "\nSitemap: "), many},
-		"HTML":            {"<html><body>Sitemap</body></html>", nil},
+		"relative": {
+			"Sitemap: /sitemap.xml\nSitemap: s.xml?a=1\nSitemap: //a.example/s\nSitemap:\nSitemap: # none\nsitemap: ./x/../sitemap.xml",
+			[]string{"https://h.example/sitemap.xml", "https://h.example/s.xml?a=1", "https://a.example/s"},
+		},
+		"other schemes": {"Sitemap: ftp://a.example/s\nSitemap: file:///etc/passwd\nSitemap: javascript:1", nil},
+		"user":          {"Sitemap: https://u:p@a.example/s", nil},
+		"too long":      {"Sitemap: https://a.example/" + strings.Repeat("x", 2048), nil},
+		"too many":      {"Sitemap: " + strings.Join(append(slices.Clone(many), "https://a.example/more"), "\nSitemap: "), many},
+		"HTML":          {"<html><body>Sitemap</body></html>", nil},
 	} {
-		if got := SitemapsIn(tc.robots); !slices.Equal(got, tc.want) {
+		if got := SitemapsIn(tc.robots, "https://h.example/robots.txt"); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got %q", name, got)
 		}
+	}
+}
+
+func TestRelativeSitemaps(t *testing.T) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.Redirect(w, r, "/moved/robots.txt", http.StatusFound)
+			return
+		}
+		_, _ = fmt.Fprint(w, "Sitemap: sitemap.xml\nSitemap: /root.xml\n")
+	})
+	got, err := testClient(t, Options{}).Sitemaps(t.Context(), srv.URL)
+	if want := []string{srv.URL + "/moved/sitemap.xml", srv.URL + "/root.xml"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got := SitemapsIn("Sitemap: /s.xml\nSitemap: http://a.example/s", "::"); !slices.Equal(got, []string{"http://a.example/s"}) {
+		t.Errorf("without a URL: got %q", got)
 	}
 }
 
 func FuzzSitemapsIn(f *testing.F) {
 	f.Add("User-agent: *\nSitemap: https://a.example/s.xml\n")
 	f.Add("\xef\xbbSitemap https://a.example/%zz\r\nsite-map:http://[::1]/")
+	f.Add("Sitemap: s.xml#a\nSitemap: ../?\x00")
 	f.Fuzz(func(t *testing.T, robots string) {
-		got := SitemapsIn(robots)
+		got := SitemapsIn(robots, "https://h.example/robots.txt")
 		if len(got) > maxRobotsSitemaps {
 			t.Errorf("%d sitemaps", len(got))
 		}

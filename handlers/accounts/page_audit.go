@@ -3,6 +3,7 @@ package accounts
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -63,7 +64,7 @@ func parseTime(field, typed string) (models.Time, error) {
 		return models.Time{}, nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02", time.RFC3339Nano} {
-		if t, err := time.Parse(layout, typed); err == nil && t.Year() >= 1970 {
+		if t, err := time.Parse(layout, strings.ToUpper(typed)); err == nil && t.Year() >= 1970 {
 			return models.At(t), nil
 		}
 	}

@@ -94,8 +94,8 @@ func (s MaintenanceSettings) apply(m *alerts.Maintenance) {
 
 type addMaintenanceInput struct {
 	Body struct {
-		StartsAt time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
-		EndsAt   time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence, at most 366 days after starts_at (weekly: 7, monthly: 28)"`
+		StartsAt api.Member[time.Time] `json:"starts_at" nullable:"false" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
+		EndsAt   api.Member[time.Time] `json:"ends_at" nullable:"false" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence, at most 366 days after starts_at (weekly: 7, monthly: 28)"`
 		MaintenanceSettings
 	}
 }
@@ -110,7 +110,7 @@ func (a API) addMaintenance(ctx context.Context, in *addMaintenanceInput) (*addM
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	m := alerts.Maintenance{StartsAt: models.At(b.StartsAt), EndsAt: models.At(b.EndsAt)}
+	m := alerts.Maintenance{StartsAt: models.At(b.StartsAt.Value), EndsAt: models.At(b.EndsAt.Value)}
 	b.apply(&m)
 	m, err := a.Alerts.AddMaintenance(ctx, m)
 	if err != nil {

@@ -58,7 +58,7 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 		Formats:       formats,
 		DefaultFormat: "application/json",
 	})}
-	a.huma.UseMiddleware(a.checkQuery, a.checkMedia)
+	a.huma.UseMiddleware(a.checkQuery, a.checkMedia, upperTimes)
 	return a
 }
 

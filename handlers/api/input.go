@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -43,6 +45,9 @@ type Member[T any] struct {
 // UnmarshalJSON is not called for a missing member.
 func (m *Member[T]) UnmarshalJSON(b []byte) error {
 	m.Given, m.Null = true, string(b) == "null"
+	if _, is := any(m.Value).(time.Time); is && !m.Null {
+		b = bytes.ToUpper(b) // a time may have a lower-case t and z
+	}
 	return json.Unmarshal(b, &m.Value)
 }
 

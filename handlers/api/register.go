@@ -62,6 +62,9 @@ func unmarshal(data []byte, v any) error {
 	case err != nil:
 		return errors.New("is not valid JSON: unexpected end")
 	}
+	if _, toValidate := v.(*any); toValidate {
+		data = jsonTime.ReplaceAllFunc(data, bytes.ToUpper)
+	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return errors.New("does not match the schema of this operation")
 	}

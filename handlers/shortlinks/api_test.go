@@ -45,6 +45,8 @@ func TestAddShortLink(t *testing.T) {
 			map[string]any{"expires_at": "2026-03-24T12:01:30Z"})
 		apptest.Has(s.TB, s.Do("POST", "/v1/shortlinks", `{"long_url":"http://plain.test","ttl_seconds":3153600000,"expires_at":null}`).Want(http.StatusCreated),
 			map[string]any{"expires_at": "2126-02-28T12:00:00Z"})
+		apptest.Has(s.TB, s.Do("POST", "/v1/shortlinks", `{"long_url":"http://plain.test","title":"2026-04-24t12:00:00z","expires_at":"2026-04-24t12:00:00z"}`).Want(http.StatusCreated),
+			map[string]any{"title": "2026-04-24t12:00:00z", "expires_at": "2026-04-24T12:00:00Z"}) // RFC 3339, 5.6
 		for _, key := range []string{"kkkk", strings.Repeat("-", 64)} {
 			s.shorten(`"short_key":"` + key + `"`)
 		}

@@ -42,6 +42,8 @@ func TestTargetResults(t *testing.T) {
 			"?since=" + second(3):                   "throttled down",
 			"?since=" + second(9):                   "",
 			"?since=2026-03-24T13:00:03%2B01:00":    "throttled down",
+			"?since=2026-03-24t13:00:03%2B01:00":    "throttled down",
+			"?since=2026-03-24t12:00:03.0z":         "throttled down",
 			"?since=2026-03-24T12:00:02.9Z&limit=1": "throttled",
 		} {
 			if got := apptest.Column(s.Do("GET", at+query, "").Want(200), "outcome"); got != want {

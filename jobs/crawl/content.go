@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -11,15 +12,21 @@ import (
 	"linkwatch/outbound"
 )
 
-// content extracts the content of a page and the URLs to follow.
-func (q *queue) content(f *fetched, res *outbound.Response) {
-	e := f.Entry
-	if !isText(res.Body) || !strings.HasPrefix(http.DetectContentType(res.Body), "text/html") && !strings.Contains(f.Page.ContentType, "html") {
+// content extracts the content of a page or a text, and the URLs to follow.
+func (q *queue) content(ctx context.Context, f *fetched, res *outbound.Response) {
+	e, kind := f.Entry, res.Content()
+	if kind == outbound.ContentOther {
 		return
 	}
 	started := time.Now()
 	defer func() { f.CPU = time.Since(started) }()
-	p := content.Extract(res.Body, e.URL, res.Header, content.Options{Agent: q.opts.Agent, Readability: q.opts.Readability})
+	p := content.Extract(res.Body, e.URL, res.Header, content.Options{
+		Plain: kind == outbound.ContentText, Agent: q.opts.Agent, Readability: q.opts.Readability,
+	})
+	if to, ok := crawl.Normalize(p.Refresh); ok && to != e.URL && q.opts.FollowRedirects {
+		q.refresh(ctx, f, res, to)
+		return
+	}
 	f.TextHash = p.Hash
 	f.Feeds = q.feedsOf(e, p.Feeds)
 	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
@@ -29,7 +36,7 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 		q.follow(f, to, e.Depth)
 	} else {
 		describe(f.Page, p)
-		if q.opts.Archive != nil && res.StatusCode == http.StatusOK {
+		if q.opts.Archive != nil && res.StatusCode == http.StatusOK && kind == outbound.ContentHTML {
 			q.opts.Archive(Copy{Source: e.Crawl.Source, URL: e.URL, Body: res.Body, At: f.Page.FetchedAt})
 		}
 	}

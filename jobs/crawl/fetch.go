@@ -154,7 +154,7 @@ func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, du
 	default:
 		f.Page = q.page(e, res)
 		if status < http.StatusMultipleChoices {
-			q.content(f, res)
+			q.content(ctx, f, res)
 		}
 	}
 	level, what := "info", "fetched"
@@ -204,6 +204,14 @@ func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response
 		return
 	}
 	q.redirectedTemporarily(ctx, f)
+}
+
+// refresh handles a page that a browser leaves for another URL like a temporary redirect.
+func (q *queue) refresh(ctx context.Context, f *fetched, res *outbound.Response, to string) {
+	redirect := *res
+	redirect.StatusCode, redirect.Location = http.StatusFound, to
+	f.Page = nil
+	q.redirect(ctx, f, &redirect)
 }
 
 // redirectedTemporarily follows the stored links of a page after a temporary redirect. Otherwise

@@ -17,16 +17,16 @@ const (
 )
 
 // Normalize returns the normal form of a URL for the frontier, so that each page is requested once. The form is as a browser
-// requests it, without fragment, session ids and tracking parameters. The order of parameters and a trailing slash stay,
-// since servers may distinguish them. ok is false if models.ParseURL does not accept raw. The result has at most
-// models.MaxURL bytes, and normalizing it again does not change it.
+// requests it, with escapes in upper case, without fragment, session ids and tracking parameters. The order of parameters and
+// a trailing slash stay, since servers may distinguish them. ok is false if models.ParseURL does not accept raw. The result
+// has at most models.MaxURL bytes, and normalizing it again does not change it.
 func Normalize(raw string) (normal string, ok bool) {
 	for {
 		u, err := models.ParseURL("url", raw)
 		if err != nil {
 			return "", false
 		}
-		normal = withoutSession(u.Requested)
+		normal = withoutSession(models.UpperEscapes(u.Requested))
 		if normal == u.Requested {
 			return normal, true
 		}

@@ -20,16 +20,17 @@ const (
 // Page is a fetched page.
 type Page struct {
 	Status    int
-	URL       string // after redirects
-	Permanent bool   // there were redirects, all of them permanent
+	URL       string // after redirects, before a refresh
+	Permanent bool   // there were redirects to URL, all of them permanent
 	Title     string // of OpenGraph, else of the Twitter card, else <title>
 	OpenGraph OpenGraph
 }
 
 // Fetcher requests pages.
 type Fetcher interface {
-	// Fetch requests a page with its metadata, within FetchRedirects and FetchTimeout. A response of any status is
-	// a Page. The error is a *FetchError.
+	// Fetch requests a page with its metadata, within FetchRedirects and FetchTimeout. If a browser leaves the page
+	// within 10 seconds, the status and the metadata are those of the next page. A response of any status is a Page.
+	// The error is a *FetchError.
 	Fetch(ctx context.Context, url string) (Page, error)
 	// Probe requests a page without its metadata: with HEAD, then with GET if HEAD did not return 200. The error
 	// is a *FetchError.

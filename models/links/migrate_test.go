@@ -82,3 +82,42 @@ func TestMigrationOfPrivateLinks(t *testing.T) {
 func execs(sql string) func(*gorm.DB) error {
 	return func(tx *gorm.DB) error { return tx.Exec(sql).Error }
 }
+
+// Until schema 160, canonical URLs kept the case of escapes. The migration changes one link of each URL and scope.
+func TestMigrationOfEscapes(t *testing.T) {
+	const upperEscapes = 160
+	each(t, func(t fixture) {
+		bob := t.as("bob")
+		old := t.add("https://a.test/%c3%a4?q=%e3")
+		first, second := t.add("https://a.test/first"), t.add("https://a.test/second")
+		known, lower := t.add("https://a.test/%C3%A9"), t.add("https://a.test/lower")
+		private := t.addAs(bob, "https://a.test/private", "Private", true)
+		odd := t.add("https://a.test/odd")
+
+		modelstest.MigrateBelow(t, t.db, upperEscapes)
+		for id, form := range map[string]string{
+			old.ID: "https://a.test/%c3%a4?q=%e3", first.ID: "https://a.test/%c3%b6", second.ID: "https://a.test/%C3%b6",
+			lower.ID: "https://a.test/%c3%a9", private.ID: "https://a.test/%c3%A9", odd.ID: `https://a.test/%25c3/%zz/%?"\%aA`,
+		} {
+			modelstest.Exec(t, t.db, "UPDATE links SET canonical_url = ? WHERE id = ?", form, id)
+		}
+		t.must(t.db.Migrate())
+		for id, want := range map[string]string{
+			old.ID: "https://a.test/%C3%A4?q=%E3", first.ID: "https://a.test/%C3%B6", second.ID: "https://a.test/%C3%b6",
+			known.ID: "https://a.test/%C3%A9", lower.ID: "https://a.test/%c3%a9", private.ID: "https://a.test/%C3%A9",
+			odd.ID: `https://a.test/%25c3/%zz/%?"\%AA`,
+		} {
+			l, err := t.Get(t.Context(), id)
+			t.must(err)
+			if l.CanonicalURL != want {
+				t.Errorf("got %s, want %s", l.CanonicalURL, want)
+			}
+		}
+		if l, created, err := t.Add(t.Context(), links.New{URL: "https://a.test/%c3%A4?q=%E3"}); err != nil || created || l.ID != old.ID {
+			t.Errorf("got %+v, %v, %v", l, created, err)
+		}
+		if l, created, err := t.Add(t.Context(), links.New{URL: "https://a.test/%c3%a9"}); err != nil || created || l.ID != known.ID {
+			t.Errorf("got %+v, %v, %v", l, created, err)
+		}
+	})
+}

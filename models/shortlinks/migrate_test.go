@@ -40,3 +40,20 @@ func TestMigrationOfDirectVisits(t *testing.T) {
 		}
 	})
 }
+
+// Until schema 160, canonical URLs kept the case of escapes.
+func TestMigrationOfEscapes(t *testing.T) {
+	const upperEscapes = 160
+	each(t, func(f fixture) {
+		f.add(key("some"))
+		f.add(key("more"))
+		modelstest.MigrateBelow(t, f.db, upperEscapes)
+		modelstest.Exec(t, f.db, "UPDATE short_links SET canonical_url = 'https://a.example/%c3%a9'")
+		f.must(f.db.Migrate())
+		var n int
+		f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM short_links WHERE canonical_url = 'https://a.example/%C3%A9'").Scan(&n).Error)
+		if n != 2 {
+			t.Errorf("got %d", n)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -250,8 +251,9 @@ func matchCondition(text string) (sql string, args []any) {
 func (s *Store) PagesByURL(ctx context.Context, canonical ...string) (map[string][]Page, error) {
 	rows := models.NewRows("canonical text, url text")
 	for _, url := range canonical {
-		rows.Add(url, url)
-		rows.Add(url, withTrailingSlash(url))
+		for _, form := range formsOf(url) {
+			rows.Add(url, form)
+		}
 	}
 	var found []struct {
 		Page
@@ -270,6 +272,18 @@ func (s *Store) PagesByURL(ctx context.Context, canonical ...string) (map[string
 		byURL[f.Canonical] = append(byURL[f.Canonical], f.Page)
 	}
 	return byURL, nil
+}
+
+var upperEscape = regexp.MustCompile("%[0-9A-F]{2}")
+
+// formsOf returns the forms in which sitemaps list a canonical URL: with or without a trailing slash, and with all escapes in
+// upper or in lower case.
+func formsOf(canonical string) []string {
+	forms := []string{canonical, withTrailingSlash(canonical)}
+	if lower := upperEscape.ReplaceAllStringFunc(canonical, strings.ToLower); lower != canonical {
+		forms = append(forms, lower, withTrailingSlash(lower))
+	}
+	return forms
 }
 
 // withTrailingSlash adds the slash that the canonical form drops from a path.

@@ -436,3 +436,17 @@ func TestBulkChangeWithoutEffect(t *testing.T) {
 		}
 	})
 }
+
+// A page is found by its canonical URL, whatever the case of the escapes in its sitemap.
+func TestPagesByURLWithEscapes(t *testing.T) {
+	each(t, func(w *fixture) {
+		s := w.site("https://a.example/")
+		w.read(s, w.sitemap(s, "https://a.example/s.xml"), w.entry("https://a.example/%c3%a9/", -1), w.entry("https://a.example/%C3%A4?q=%C3", -1))
+		const lower, upper = "https://a.example/%C3%A9", "https://a.example/%C3%A4?q=%C3"
+		found, err := w.PagesByURL(w.Context(), lower, upper)
+		w.must(err)
+		if len(found[lower]) != 1 || found[lower][0].URL != "https://a.example/%c3%a9/" || len(found[upper]) != 1 || found[upper][0].URL != upper {
+			t.Errorf("got %+v", found)
+		}
+	})
+}

@@ -73,7 +73,8 @@ func (p Property) Contains(u models.URL) bool {
 	if p.Domain() {
 		return p.HasHost(u.Host)
 	}
-	return strings.HasPrefix(u.Requested, p.SiteURL) || u.Requested+"/" == p.SiteURL
+	url, prefix := models.UpperEscapes(u.Requested), models.UpperEscapes(p.SiteURL)
+	return strings.HasPrefix(url, prefix) || url+"/" == prefix
 }
 
 // HasHost reports whether a host is that of the property, or a subdomain of a domain property.

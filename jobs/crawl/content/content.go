@@ -11,6 +11,7 @@ import (
 
 // Options are the settings of Extract.
 type Options struct {
+	Plain       bool   // the body is a text, not HTML
 	Agent       string // name of the crawler in robots meta tags
 	Readability bool   // use go-readability if the main text is poor, which takes some milliseconds
 }
@@ -38,13 +39,17 @@ const (
 	muchText  = 300
 )
 
-// Extract parses an HTML page in UTF-8. base is the page's URL and header the header of its response. It never fails: a page
+// Extract parses an HTML page, or a text with o.Plain, in UTF-8. base is the page's URL and header the header of its response. It never fails: a page
 // without content gives a Document without text. It runs in linear time, except for go-readability, which is limited to small
 // pages.
 func Extract(body []byte, base string, header http.Header, o Options) Document {
-	d := Document{Page: outbound.ParsePage(body, base, header, o.Agent)}
+	parse := outbound.ParsePage
+	if o.Plain {
+		parse = outbound.ParseText
+	}
+	d := Document{Page: parse(body, base, header, o.Agent)}
 	d.Text, d.Words = d.Main, countWords(d.Main)
-	if o.Readability && (d.Words < poorWords || len(d.Main) == len(d.Page.Text)) {
+	if o.Readability && !o.Plain && (d.Words < poorWords || len(d.Main) == len(d.Page.Text)) {
 		if all := countWords(d.Page.Text); all >= muchText {
 			if text := readable(body, base); countWords(text) >= poorWords {
 				d.Text, d.Words, d.Readable = text, countWords(text), true

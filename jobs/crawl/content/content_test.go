@@ -36,6 +36,17 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+func TestExtractText(t *testing.T) {
+	lines := strings.Repeat(english+"\n", 40)
+	d := Extract([]byte("# A <b>file</b>\r\n\r\n"+lines), base, http.Header{"X-Robots-Tag": {"noindex"}}, Options{Plain: true, Readability: true})
+	if !strings.HasPrefix(d.Text, "# A <b>file</b>\nThe committee") || d.Words != 2+40*25 || len(d.Hash) != 64 || d.Language != "en" || d.Readable {
+		t.Errorf("got %d words, hash %s, language %s, %v: %.80q", d.Words, d.Hash, d.Language, d.Readable, d.Text)
+	}
+	if d.Title != "" || d.Links != nil || !d.NoIndex {
+		t.Errorf("got title %q, links %v, noindex %v", d.Title, d.Links, d.NoIndex)
+	}
+}
+
 func TestLanguages(t *testing.T) {
 	for _, c := range []struct{ lang, text, want string }{
 		{"", english, "en"},

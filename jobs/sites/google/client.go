@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"linkwatch/jobs/sites/engine"
@@ -194,7 +195,7 @@ func cleanURL(s string) string {
 }
 
 func parseTime(s string) models.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s))
 	if err != nil || t.Year() < 1970 {
 		return models.Time{}
 	}

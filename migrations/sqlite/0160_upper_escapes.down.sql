@@ -1,0 +1,1 @@
+-- Not reverted: the old forms of the URLs are not known.
