@@ -27,12 +27,13 @@ var (
 	ErrXMLAttributes = errors.New("outbound: an XML tag has too many attributes")
 )
 
-// XMLTokens splits a document in UTF-8 into tags and texts. The document need not be well-formed: XML 1.1, junk before the
-// declaration, control characters, -- in comments, ]]> and unescaped & in texts, unquoted attributes and undeclared prefixes are
-// accepted. Nesting is not checked. A DOCTYPE is skipped with its internal subset, and its entities are not expanded.
+// XMLTokens splits a document in UTF-8 into tags and texts. The document need not be well-formed: XML 1.1, junk before
+// the declaration, control characters, -- in comments, ]]> and unescaped & in texts, unquoted attributes and undeclared
+// prefixes are accepted. Nesting is not checked. A DOCTYPE is skipped with its internal subset, and its entities are
+// not expanded.
 //
-// It uses the HTML tokenizer, which holds one token of at most 1 MiB in memory. encoding/xml does not limit tokens, is strict and is
-// four times slower.
+// It uses the HTML tokenizer, which holds one token of at most 1 MiB in memory. encoding/xml does not limit tokens, is
+// strict and is four times slower.
 type XMLTokens struct {
 	r      io.Reader
 	z      *html.Tokenizer
@@ -57,8 +58,8 @@ func (x *XMLTokens) reset(r io.Reader) {
 	x.z.AllowCDATA(true)
 }
 
-// Next returns the type of the next token. html.ErrorToken means that there is none; see Err. CDATA sections are texts, and
-// declarations and processing instructions are comments.
+// Next returns the type of the next token. html.ErrorToken means that there is none; see Err. CDATA sections are texts,
+// and declarations and processing instructions are comments.
 func (x *XMLTokens) Next() html.TokenType {
 	x.attrs, x.read = x.attrs[:0], false
 	kind := x.z.Next()
@@ -119,8 +120,8 @@ func (x *XMLTokens) cut(raw []byte) {
 	}
 }
 
-// Skip continues after a text, CDATA section or comment that is too long, and of which Next has returned the start. It reports
-// whether Next can be called again. If not, Err still returns why.
+// Skip continues after a text, CDATA section or comment that is too long, and of which Next has returned the start. It
+// reports whether Next can be called again. If not, Err still returns why.
 func (x *XMLTokens) Skip() bool {
 	if x.tail == nil || !errors.Is(x.Err(), ErrXMLToken) {
 		return false
@@ -137,8 +138,8 @@ func (x *XMLTokens) Skip() bool {
 	return true
 }
 
-// Err returns why Next returned html.ErrorToken: io.EOF at the end of the document, ErrXMLToken, ErrXMLAttributes, or an error of
-// the reader.
+// Err returns why Next returned html.ErrorToken: io.EOF at the end of the document, ErrXMLToken, ErrXMLAttributes, or
+// an error of the reader.
 func (x *XMLTokens) Err() error {
 	if x.err != nil {
 		return x.err
@@ -166,8 +167,8 @@ func (x *XMLTokens) Name() []byte {
 	return raw
 }
 
-// Attribute returns the value of the first attribute with a name of the current start tag; "" = none. The name is in lower case and
-// matches in any case.
+// Attribute returns the value of the first attribute with a name of the current start tag; "" = none. The name is in
+// lower case and matches in any case.
 func (x *XMLTokens) Attribute(name string) string {
 	for _, a := range x.attributes() {
 		if a[0] == name {
@@ -207,9 +208,9 @@ var (
 	cdataEnd   = []byte("]]>")
 )
 
-// AppendXMLText appends a text or CDATA section to b and resolves its references: numeric ones, the five of XML, and those of HTML.
-// An & without a reference is kept, because it is often not escaped. Other references are kept as text, or dropped if they are
-// numeric. defined reports whether XML defines all references.
+// AppendXMLText appends a text or CDATA section to b and resolves its references: numeric ones, the five of XML, and
+// those of HTML. An & without a reference is kept, because it is often not escaped. Other references are kept as text,
+// or dropped if they are numeric. defined reports whether XML defines all references.
 func AppendXMLText(b, raw []byte) (out []byte, defined bool) {
 	if text, found := bytes.CutPrefix(raw, cdataStart); found {
 		return append(b, bytes.TrimSuffix(text, cdataEnd)...), true
@@ -252,14 +253,14 @@ func reference(name []byte) (text string, inXML bool) {
 		return string(rune(n)), true
 	}
 	text = "&" + string(name) + ";"
-	if decoded := stdhtml.UnescapeString(text); !strings.HasSuffix(decoded, ";") { // else only a part of the name is an entity
+	if decoded := stdhtml.UnescapeString(text); !strings.HasSuffix(decoded, ";") { // else it decoded only a part
 		text = decoded
 	}
 	return text, false
 }
 
-// referenceName returns the name or number of the reference at the start of raw, which follows an &; nil = none. XML allows more names, but
-// those are more likely part of a URL.
+// referenceName returns the name or number of the reference at the start of raw, which follows an &; nil = none. XML
+// allows more names, but those are more likely part of a URL.
 func referenceName(raw []byte) []byte {
 	end := bytes.IndexByte(raw[:min(len(raw), maxXMLEntity+1)], ';')
 	if end <= 0 {

@@ -46,6 +46,7 @@ type xmlReader struct {
 	unknown bool   // text had an unknown entity
 
 	url     []byte
+	rank    int    // of the link in url
 	problem string // with url
 	guid    []byte
 	lastmod models.Time
@@ -120,7 +121,7 @@ func (m *xmlReader) start() error {
 		return m.broken("elements are nested too deeply")
 	case m.entry == 0 && depth <= m.itemDepth && string(local) == m.item:
 		m.entry, m.prefix = depth, append(m.prefix[:0], prefix...)
-		m.url, m.problem, m.guid, m.lastmod, m.badDate = m.url[:0], "", m.guid[:0], models.Time{}, false
+		m.url, m.rank, m.problem, m.guid, m.lastmod, m.badDate = m.url[:0], 0, "", m.guid[:0], models.Time{}, false
 		m.c.entryNumber++
 	case m.entry == 0 && depth == 2 && string(local) == m.foreign:
 		m.c.entryNumber++
@@ -180,15 +181,15 @@ func (m *xmlReader) open(prefix, local []byte) {
 	}
 }
 
-// link reads <link>. In RSS the URL is its text, in Atom the href attribute of the first alternate link.
+// link reads <link>. In RSS the URL is its text, in Atom the href attribute of the best link.
 func (m *xmlReader) link() {
-	href, rel := m.x.Attribute("href"), m.x.Attribute("rel")
+	href, rank := m.x.Attribute("href"), outbound.LinkRank(m.x.Attribute("rel"), m.x.Attribute("type"))
 	switch {
-	case rel != "" && rel != "alternate":
+	case rank == 0:
 	case href == "":
 		m.field = address
-	case len(m.url) == 0:
-		m.url = append(m.url, bytes.TrimSpace([]byte(href))...)
+	case len(m.url) == 0 || rank > m.rank && m.rank > 0:
+		m.url, m.rank = append(m.url[:0], bytes.TrimSpace([]byte(href))...), rank
 	}
 }
 
