@@ -40,7 +40,6 @@ require (
 	github.com/markusmobius/go-trafilatura v1.12.2
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/mileusna/useragent v1.3.5
-	github.com/mmcdole/gofeed v1.4.2
 	github.com/ncruces/go-sqlite3 v0.36.0
 	github.com/ncruces/go-sqlite3/gormlite v0.30.2
 	github.com/nicholas-fedor/shoutrrr v0.13.2
@@ -145,7 +144,6 @@ require (
 	github.com/markusmobius/go-htmldate v1.9.1 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
-	github.com/mmcdole/goxpp/v2 v2.0.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.2 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect

@@ -33,12 +33,14 @@ type Feed struct {
 	Failures     int        `json:"failures" example:"0" doc:"Number of consecutive failed polls"`
 	LastError    *string    `json:"last_error" example:"status 500" doc:"Error of the last poll. null if it succeeded"`
 	EntriesFound int        `json:"entries_found" example:"12" doc:"Total number of new entries within the allowed domains"`
+	Truncated    bool       `json:"truncated" example:"false" doc:"Whether only the first 15 MiB or 500 entries were read when the feed was last read"`
 }
 
 func toFeed(f crawl.Feed) Feed {
 	return Feed{
 		ID: f.ID(), SourceID: f.SourceID, URL: f.URL, Title: api.OrNull(f.Title), CreatedAt: f.CreatedAt.Time, LastPolledAt: api.Time(f.LastPolledAt),
 		NextPollAt: api.Time(f.NextPollAt), Failures: f.Failures, LastError: api.OrNull(f.LastError), EntriesFound: f.EntriesFound,
+		Truncated: f.Truncated,
 	}
 }
 

@@ -28,7 +28,7 @@ func polls(t *testing.T) (s *site, read, failed crawl.Feed) {
 	for _, f := range feeds {
 		p := &crawl.Poll{Feed: f, Outcome: crawl.PollFailed, Reason: "status 500"}
 		if f.Seq == read.Seq {
-			p = &crawl.Poll{Feed: f, Outcome: crawl.PollRead, Title: hostile, Entries: []string{"https://one.test/a", "https://one.test/b"}}
+			p = &crawl.Poll{Feed: f, Outcome: crawl.PollRead, Title: hostile, Entries: []string{"https://one.test/a", "https://one.test/b"}, Truncated: true}
 		}
 		_, err := s.Crawl.RecordPolls(t.Context(), p)
 		s.Must(err)
@@ -43,6 +43,7 @@ func TestFeedsPage(t *testing.T) {
 	apptest.WantCount(t, a, "main script, main img", 0)
 	apptest.WantText(t, a, "#"+read.ID()+" .title", hostile)
 	apptest.WantText(t, a, "#"+read.ID()+" .num", "2")
+	apptest.WantText(t, a, "#"+read.ID()+" td:first-child", "Only the first 15 MiB or 500 entries were read.")
 	apptest.WantText(t, a, "#"+failed.ID(), "two.test/feed.xml two.test just now in 20 min status 500 0")
 	apptest.WantCount(t, a, `tbody .title[rel="noreferrer noopener"]`, 2)
 	a = s.Get(a.Find("#"+read.ID()+" td:nth-child(2) a").AttrOr("href", ""))
@@ -124,9 +125,10 @@ func TestFeeds_API(t *testing.T) {
 	}
 	now := s.Crawl.Now()
 	apptest.Has(t, list[0], map[string]any{
-		"id": read.ID(), "source_id": read.SourceID, "url": "https://one.test/feed.xml", "failures": 0, "entries_found": 2,
+		"id": read.ID(), "source_id": read.SourceID, "url": "https://one.test/feed.xml", "failures": 0, "entries_found": 2, "truncated": true,
 		"last_polled_at": now.Format(time.RFC3339Nano), "next_poll_at": now.Add(10 * time.Minute).Format(time.RFC3339Nano),
 	})
+	apptest.Has(t, list[1], map[string]any{"truncated": false})
 	page := s.Do("GET", "/v1/feeds?limit=1", "").Want(200)
 	next := apptest.Items(s.Do("GET", "/v1/feeds?limit=1&page_token="+page["next_page_token"].(string), "").Want(200))
 	if len(next) != 1 || next[0]["id"] != failed.ID() {

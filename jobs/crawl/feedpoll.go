@@ -75,14 +75,11 @@ func (p *feedPoll) read(res *outbound.Response) dispatch.Outcome {
 	case status != http.StatusOK:
 		return p.fail(fmt.Sprintf("status %d", status))
 	default:
-		if res.Truncated {
-			return p.fail(outbound.ErrFeedTooLong.Error())
-		}
-		feed, err := outbound.ParseFeed(res.Body, p.at)
+		feed, err := outbound.ParseFeed(res.Body, p.at, res.Truncated)
 		if err != nil {
 			return p.fail(err.Error())
 		}
-		p.Outcome, p.Title, p.Entries = crawl.PollRead, feed.Title, feed.Entries
+		p.Outcome, p.Title, p.Entries, p.Truncated = crawl.PollRead, feed.Title, feed.Entries, feed.Truncated
 		if etag, modified := res.Header.Get("ETag"), res.Header.Get("Last-Modified"); len(etag)+len(modified) <= maxValidators {
 			p.ETag, p.LastModified = strings.ToValidUTF8(etag, ""), strings.ToValidUTF8(modified, "")
 		}

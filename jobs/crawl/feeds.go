@@ -205,7 +205,7 @@ func (q *feedQueue) Try(ctx context.Context, p *feedPoll) dispatch.Outcome {
 }
 
 func (q *feedQueue) feedRequest(p *feedPoll) outbound.Request {
-	r := outbound.Request{URL: p.at, MaxBytes: outbound.FeedLimit + 1, Cookies: p.cookies}
+	r := outbound.Request{URL: p.at, MaxBytes: outbound.FeedLimit, Cookies: p.cookies}
 	r.IfNoneMatch, r.IfModifiedSince = p.Feed.Validators(q.store.Now())
 	if q.opts.RandomUserAgent {
 		r.UserAgent = outbound.RandomUserAgent()

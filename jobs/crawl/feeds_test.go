@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 
 	"linkwatch/jobs"
 	crawljobs "linkwatch/jobs/crawl"
@@ -201,14 +203,18 @@ func TestHostileFeedsFail(t *testing.T) {
 			_, _ = rw.Write(bomb.Bytes())
 		},
 		"/broken": text("application/rss+xml", "<rss><channel><item></channel"), "/html": html("Page"), "/nested": text("text/xml", "<rss>"+strings.Repeat("<a>", 5000)),
+		"/early": func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Length", "500")
+			text("application/rss+xml", "<rss><channel><item><link>/a</link></item>")(rw, nil)
+		},
 		"/error":   func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) },
 		"/gone":    func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusGone) },
 		"/entries": text("application/rss+xml", "<rss><channel>"+strings.Repeat("<item><link>javascript:alert(1)</link></item>", 40_000)+"</channel></rss>"),
 	})
 	job, _ := w.poller()
 	for path, want := range map[string]string{
-		"/bomb": "the feed is longer than 2 MiB", "/broken": "not an RSS, Atom or JSON feed", "/html": "not an RSS, Atom or JSON feed",
-		"/nested": "the feed has too many elements, or is nested too deeply", "/error": "status 500", "/missing": "status 404", "/gone": "status 410", "/entries": "",
+		"/bomb": "", "/broken": "the feed ends before its first entry is complete", "/early": "connection closed early", "/html": "not an RSS, Atom or JSON feed",
+		"/nested": "the feed is nested too deeply, or has a tag that is too long", "/error": "status 500", "/missing": "status 404", "/gone": "status 410", "/entries": "",
 	} {
 		f := w.feed(s.URL + path)
 		w.run(job)
@@ -219,6 +225,77 @@ func TestHostileFeedsFail(t *testing.T) {
 	if n := len(w.entries(s.URL)); n != 0 {
 		t.Errorf("got %d entries in the frontier, want 0", n)
 	}
+}
+
+// Of a long feed, the first 15 MiB and 500 entries are read. The feed says so until it has been read to its end.
+func TestLongFeedsAreReadInPart(t *testing.T) {
+	each(t, func(w *world) {
+		items := func(n, size int) string {
+			var b strings.Builder
+			for i := range n {
+				fmt.Fprintf(&b, "<item><link>/%d</link><description>%s</description></item>", i, strings.Repeat("ü", size/2))
+			}
+			return "<rss><channel><title>Bücher</title>" + b.String() + "</channel></rss>"
+		}
+		latin1, err := charmap.ISO8859_1.NewEncoder().String(items(18, 1<<20))
+		if err != nil {
+			w.Fatal(err)
+		}
+		utf16, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(items(18, 1<<20))
+		if err != nil {
+			w.Fatal(err)
+		}
+		short := items(400, 6_000)
+		var now atomic.Pointer[string]
+		now.Store(&short)
+		s := newSite(w.T, map[string]http.HandlerFunc{
+			"/short":  func(rw http.ResponseWriter, r *http.Request) { text("text/xml", *now.Load())(rw, r) },
+			"/many":   text("application/rss+xml", items(600, 0)),
+			"/long":   text("application/rss+xml", items(18, 1<<20)),
+			"/latin1": text("application/rss+xml; charset=iso-8859-1", latin1),
+			"/utf16":  text("application/rss+xml", utf16),
+			"/json":   text("application/feed+json", `{"title": "Bücher", "items": [{"url": "/json"}, {"content_text": "`+strings.Repeat("x", 16<<20)+`"}]}`),
+			"/kept": func(rw http.ResponseWriter, r *http.Request) {
+				if rw.Header().Set("ETag", `"1"`); r.Header.Get("If-None-Match") != "" {
+					rw.WriteHeader(http.StatusNotModified)
+					return
+				}
+				text("text/xml", items(600, 0))(rw, r)
+			},
+		})
+		job, _ := w.poller()
+		feeds := map[string]crawl.Feed{}
+		poll := func(path string) crawl.Feed {
+			w.again(feeds[path])
+			w.run(job)
+			f, err := w.store.Feed(w.Context(), feeds[path].ID())
+			if err != nil {
+				w.Fatal(err)
+			}
+			return f
+		}
+		for path, want := range map[string]struct {
+			entries   int
+			truncated bool
+		}{"/short": {400, false}, "/many": {500, true}, "/long": {14, true}, "/latin1": {14, true}, "/utf16": {14, true}, "/json": {1, true}, "/kept": {500, true}} {
+			feeds[path] = w.feed(s.URL + path)
+			f, found := poll(path), 0
+			if err := w.db.Read(w.Context()).Raw("SELECT count(*) FROM feed_entries WHERE feed_seq = ?", f.Seq).Scan(&found).Error; err != nil {
+				w.Fatal(err)
+			}
+			if found != want.entries || f.Truncated != want.truncated || f.LastError != "" || f.Failures != 0 || f.Title != "Bücher" {
+				w.Errorf("%s: got %d entries, %+v", path, found, f)
+			}
+		}
+		now.Store(new(items(501, 0)))
+		if !poll("/short").Truncated || !poll("/kept").Truncated {
+			w.Error("a feed that was not read to its end does not say so")
+		}
+		now.Store(&short)
+		if poll("/short").Truncated {
+			w.Error("a feed that was read to its end says that it was not")
+		}
+	})
 }
 
 // A rate limited feed waits, and a feed on a private address gets no request.

@@ -32,6 +32,7 @@ type Feed struct {
 	Failures     int         // consecutive failed polls
 	LastError    string      // of the last poll; "" = none
 	EntriesFound int         // new entries
+	Truncated    bool        // the last read stopped at the limit of bytes or of entries
 
 	SourceID      string `gorm:"->"`
 	SourceName    string `gorm:"->"`
@@ -47,7 +48,7 @@ func feedRows(tx *gorm.DB) (sql string, args []any) {
 	return selectFeeds + visible, args
 }
 
-const selectFeeds = `SELECT f.seq, f.source_seq, f.url, f.title, f.created_at, f.last_polled_at, f.next_poll_at, f.failures, f.last_error, f.entries_found,
+const selectFeeds = `SELECT f.seq, f.source_seq, f.url, f.title, f.created_at, f.last_polled_at, f.next_poll_at, f.failures, f.last_error, f.entries_found, f.truncated,
 		s.id AS source_id, s.name AS source_name, s.enabled AS source_enabled
 	FROM feeds AS f JOIN sources AS s ON s.seq = f.source_seq WHERE s.deleted_at IS NULL AND `
 

@@ -191,6 +191,42 @@ func TestFeedEntriesAreLimited(t *testing.T) {
 	})
 }
 
+// Only a read changes whether a feed is truncated, and only one whose entries are stored.
+func TestTruncatedFeedSaysSo(t *testing.T) {
+	each(t, func(w *world) {
+		f := w.feed("http://example.com/feed.xml")
+		if f.Truncated {
+			w.Error("a feed that was never polled is truncated")
+		}
+		enabled := func(yes bool) {
+			_, err := w.EditSource(w.Context(), f.SourceID, crawl.SourceEdit{Enabled: &yes})
+			w.ok(err)
+		}
+		for i, step := range []struct {
+			outcome         crawl.PollOutcome
+			truncated, want bool
+		}{
+			{crawl.PollRead, true, true}, {crawl.PollUnchanged, false, true}, {crawl.PollFailed, false, true}, {crawl.PollRead, false, false},
+			{crawl.PollFailed, true, false}, {crawl.PollRead, true, true}, {crawl.PollGone, false, true},
+		} {
+			w.ok(w.PollFeed(w.Context(), f.ID()))
+			w.poll(func(p *crawl.Poll) { p.Outcome, p.Truncated = step.outcome, step.truncated }, "http://example.com/a")
+			if got := w.again(f).Truncated; got != step.want {
+				w.Errorf("after poll %d: truncated %v", i, got)
+			}
+		}
+		w.ok(w.PollFeed(w.Context(), f.ID()))
+		w.poll(func(*crawl.Poll) { enabled(false) })
+		if !w.again(f).Truncated {
+			w.Error("a read of a disabled source was stored")
+		}
+		list, err := w.Feeds(w.Context(), "", models.Cursor{}, 1)
+		if w.ok(err); !list.Items[0].Truncated {
+			w.Errorf("the list has %+v", list.Items[0])
+		}
+	})
+}
+
 func TestFailingFeedIsPolledLessOften(t *testing.T) {
 	each(t, func(w *world) {
 		f := w.feed("http://example.com/feed.xml")

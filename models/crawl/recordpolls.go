@@ -33,6 +33,7 @@ type Poll struct {
 	// Only with PollRead.
 	Title, ETag, LastModified string
 	Entries                   []string // absolute URLs, in the order of the feed
+	Truncated                 bool     // the feed has more than was read
 }
 
 // maxPollPause is the maximum time between two polls of a failing feed.
@@ -244,7 +245,7 @@ func (b *pollBatch) forget() error {
 }
 
 func (b *pollBatch) feeds() error {
-	rows := models.NewRows(`seq bigint, is_read boolean, title text, etag text, last_modified text, next_poll_at bigint, failures bigint, last_error text, found bigint`)
+	rows := models.NewRows(`seq bigint, is_read boolean, title text, etag text, last_modified text, next_poll_at bigint, failures bigint, last_error text, found bigint, truncated boolean`)
 	for _, p := range b.polls {
 		reason := models.Truncate(p.Reason, 200)
 		if b.duplicates[p.Feed.Seq] {
@@ -253,12 +254,13 @@ func (b *pollBatch) feeds() error {
 		next, failures := p.next(b.now, b.s.opts.FeedInterval)
 		// If the source is disabled now, its entries were skipped. The next poll reads the feed in full again.
 		read := p.Outcome == PollRead && p.source.Enabled && p.source.DeletedAt.IsZero()
-		rows.Add(p.Feed.Seq, read, models.Truncate(models.CleanLine(p.Title), feedTitle), p.ETag, p.LastModified, next, failures, reason, b.fresh[p.Feed.Seq])
+		rows.Add(p.Feed.Seq, read, models.Truncate(models.CleanLine(p.Title), feedTitle), p.ETag, p.LastModified, next, failures, reason, b.fresh[p.Feed.Seq], p.Truncated)
 	}
 	return rows.Exec(b.tx, `UPDATE feeds SET claimed_by = NULL, last_polled_at = ?, next_poll_at = r.next_poll_at, failures = r.failures, last_error = r.last_error,
 			read_at = CASE WHEN r.is_read THEN ? ELSE feeds.read_at END,
 			etag = CASE WHEN r.is_read THEN r.etag ELSE feeds.etag END,
 			last_modified = CASE WHEN r.is_read THEN r.last_modified ELSE feeds.last_modified END,
+			truncated = CASE WHEN r.is_read THEN r.truncated ELSE feeds.truncated END,
 			title = CASE WHEN r.title <> '' THEN r.title ELSE feeds.title END, entries_found = feeds.entries_found + r.found
 		FROM {rows} AS r WHERE feeds.seq = r.seq`, b.now, b.now).Error
 }

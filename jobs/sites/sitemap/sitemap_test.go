@@ -135,6 +135,9 @@ func TestFormats(t *testing.T) {
 			<entry><link rel="edit" href="http://a.de/e"/><link rel='alternate' href="http://a.de/1?a&amp;b"/><link href="http://a.de/z"/><published>2026-01-02T03:04:05.5+01:00</published><updated>2026-01-03T00:00:00Z</updated>
 			<content type="xhtml"><div><link href="http://a.de/c"/><p>x</p></div></content></entry></feed>`,
 			sites.KindFeed, []string{"http://a.de/1?a&b 2026-01-03T00:00:00Z"}},
+		"Atom, long link":   {`<feed><entry><link rel="alternate" title="` + strings.Repeat("x", 600) + `" href="http://a.de/1"/></entry></feed>`, sites.KindFeed, both[:1]},
+		"Atom, typed links": {`<feed><entry><link type="application/json" href="http://a.de/1.json"/><link rel="alternate" type="text/html" href="http://a.de/1"/><link href="http://a.de/x"/></entry></feed>`, sites.KindFeed, both[:1]},
+		"tags in a DOCTYPE": {`<!DOCTYPE urlset [<!ENTITY a "<url><loc>http://a.de/</loc></url>"><!-- ]> --><!ELEMENT url ANY> ]>` + pages(two), sites.KindSitemap, both},
 	} {
 		for way, r := range map[string]io.Reader{"whole": strings.NewReader(tc.file), "bytes": iotest.OneByteReader(strings.NewReader(tc.file)), "at the end": iotest.DataErrReader(strings.NewReader(tc.file))} {
 			got, result, err := readAll(t, r)

@@ -9,13 +9,12 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/sites"
+	"linkwatch/outbound"
 )
 
 const (
-	maxToken      = 1 << 20 // bytes of a tag, comment or text node
-	maxDepth      = 256     // nested elements
-	maxAttributes = 256     // per tag
-	maxText       = 3 * models.MaxURL
+	maxDepth = 256 // nested elements
+	maxText  = 3 * models.MaxURL
 )
 
 type field int
@@ -27,11 +26,10 @@ const (
 	date
 )
 
-// xmlReader reads XML with the HTML tokenizer, which holds only one token of limited size in memory. encoding/xml does not limit
-// tokens and is four times slower. The tokenizer does not check nesting, so xmlReader does. DOCTYPE entities are not supported.
+// xmlReader reads XML that need not be well-formed, except that it checks the nesting of elements.
 type xmlReader struct {
 	c *collector
-	z *html.Tokenizer
+	x *outbound.XMLTokens
 
 	names []byte // of the open elements, concatenated
 	ends  []int  // end of each name in names
@@ -48,6 +46,7 @@ type xmlReader struct {
 	unknown bool   // text had an unknown entity
 
 	url     []byte
+	rank    int    // of the link in url
 	problem string // with url
 	guid    []byte
 	lastmod models.Time
@@ -55,35 +54,30 @@ type xmlReader struct {
 }
 
 func newXMLReader(c *collector, r io.Reader) *xmlReader {
-	m := &xmlReader{c: c, z: html.NewTokenizer(r)}
-	m.z.SetMaxBuf(maxToken)
-	m.z.AllowCDATA(true)
-	return m
+	return &xmlReader{c: c, x: outbound.NewXMLTokens(r)}
 }
 
 // read reads up to the end of the root element.
 func (m *xmlReader) read() error {
 	for {
 		var err error
-		switch m.z.Next() {
+		switch m.x.Next() {
 		case html.ErrorToken:
-			return m.endError(m.z.Err())
+			return m.endError(m.x.Err())
 		case html.DoctypeToken:
-			if kind := bytes.TrimSpace(m.z.Text()); len(kind) >= 4 && bytes.EqualFold(kind[:4], []byte("html")) {
+			if m.x.IsHTML() {
 				return errHTML
 			}
 		case html.StartTagToken:
-			m.z.NextIsNotRawText() // else <title/> would hide the rest
 			err = m.start()
 		case html.SelfClosingTagToken:
-			m.z.NextIsNotRawText()
 			if err = m.start(); err == nil {
 				err = m.end()
 			}
 		case html.EndTagToken:
 			err = m.end()
 		case html.TextToken:
-			m.characters(m.z.Raw())
+			m.characters(m.x.Raw())
 		}
 		if err != nil || m.c.Kind != sites.KindUnread && len(m.ends) == 0 {
 			return err
@@ -102,8 +96,10 @@ func (m *xmlReader) endError(err error) error {
 		return errNotSitemap
 	case errors.Is(err, io.EOF):
 		return m.broken("unexpected end of file")
-	case errors.Is(err, html.ErrBufferExceeded):
+	case errors.Is(err, outbound.ErrXMLToken):
 		return m.broken("a tag or text is too long")
+	case errors.Is(err, outbound.ErrXMLAttributes):
+		return m.broken("a tag has too many attributes")
 	}
 	return err
 }
@@ -113,16 +109,11 @@ func (m *xmlReader) broken(why string) error {
 }
 
 func (m *xmlReader) start() error {
-	raw := m.z.Raw()
-	// A tag with very many attributes makes the tokenizer slow for all later tags.
-	if len(raw) > 2*maxAttributes && m.attributes() > maxAttributes {
-		return m.broken("a tag has too many attributes")
-	}
-	name := tagName(raw)
+	name := m.x.Name()
 	m.names = append(m.names, name...)
 	m.ends = append(m.ends, len(m.names))
 	depth := len(m.ends)
-	prefix, local := split(name)
+	prefix, local := outbound.SplitXMLName(name)
 	switch {
 	case depth == 1:
 		return m.root(string(local))
@@ -130,7 +121,7 @@ func (m *xmlReader) start() error {
 		return m.broken("elements are nested too deeply")
 	case m.entry == 0 && depth <= m.itemDepth && string(local) == m.item:
 		m.entry, m.prefix = depth, append(m.prefix[:0], prefix...)
-		m.url, m.problem, m.guid, m.lastmod, m.badDate = m.url[:0], "", m.guid[:0], models.Time{}, false
+		m.url, m.rank, m.problem, m.guid, m.lastmod, m.badDate = m.url[:0], 0, "", m.guid[:0], models.Time{}, false
 		m.c.entryNumber++
 	case m.entry == 0 && depth == 2 && string(local) == m.foreign:
 		m.c.entryNumber++
@@ -179,7 +170,7 @@ func (m *xmlReader) open(prefix, local []byte) {
 			m.link()
 		}
 	case "guid":
-		if own && m.attribute("ispermalink") != "false" {
+		if own && m.x.Attribute("ispermalink") != "false" {
 			m.field = permalink
 		}
 	case "pubDate", "published", "updated", "modified", "date":
@@ -190,53 +181,17 @@ func (m *xmlReader) open(prefix, local []byte) {
 	}
 }
 
-// link reads <link>. In RSS the URL is its text, in Atom the href attribute of the first alternate link.
+// link reads <link>. In RSS the URL is its text, in Atom the href attribute of the best link.
 func (m *xmlReader) link() {
-	var href, rel string
-	for more := true; more; {
-		var key, value []byte
-		key, value, more = m.z.TagAttr()
-		switch string(key) {
-		case "href":
-			href = string(value)
-		case "rel":
-			rel = string(value)
-		}
-	}
+	href, rank := m.x.Attribute("href"), outbound.LinkRank(m.x.Attribute("rel"), m.x.Attribute("type"))
 	switch {
-	case rel != "" && rel != "alternate":
+	case rank == 0:
 	case href == "":
 		m.field = address
-	case len(m.url) == 0:
-		m.url = append(m.url, bytes.TrimSpace([]byte(href))...)
+	case len(m.url) == 0 || rank > m.rank && m.rank > 0:
+		m.url, m.rank = append(m.url[:0], bytes.TrimSpace([]byte(href))...), rank
 	}
 }
-
-func (m *xmlReader) attribute(name string) string {
-	for {
-		key, value, more := m.z.TagAttr()
-		if string(key) == name {
-			return string(value)
-		}
-		if !more {
-			return ""
-		}
-	}
-}
-
-// attributes counts and consumes the attributes of the current tag.
-func (m *xmlReader) attributes() int {
-	for n := 0; ; n++ {
-		if key, _, _ := m.z.TagAttr(); key == nil {
-			return n
-		}
-	}
-}
-
-var (
-	cdata    = []byte("<![CDATA[")
-	cdataEnd = []byte("]]>")
-)
 
 // characters appends to the open field.
 func (m *xmlReader) characters(raw []byte) {
@@ -249,12 +204,8 @@ func (m *xmlReader) characters(raw []byte) {
 			return
 		}
 	}
-	if text, found := bytes.CutPrefix(raw, cdata); found {
-		m.text = append(m.text, bytes.TrimSuffix(text, cdataEnd)...)
-		return
-	}
-	text, ok := unescape(m.text, raw)
-	m.text, m.unknown = text, m.unknown || !ok
+	text, defined := outbound.AppendXMLText(m.text, raw)
+	m.text, m.unknown = text, m.unknown || !defined
 }
 
 func (m *xmlReader) end() error {
@@ -266,7 +217,7 @@ func (m *xmlReader) end() error {
 	if depth > 1 {
 		begin = m.ends[depth-2]
 	}
-	if !bytes.Equal(m.names[begin:], tagName(m.z.Raw())) {
+	if !bytes.Equal(m.names[begin:], m.x.Name()) {
 		return m.broken("an element is not closed")
 	}
 	m.names, m.ends = m.names[:begin], m.ends[:depth-1]
@@ -325,24 +276,4 @@ func (m *xmlReader) add() error {
 		m.c.note("lastmod is not a valid date; the URL was kept without it")
 	}
 	return nil
-}
-
-func tagName(raw []byte) []byte {
-	raw = raw[1:]
-	if raw[0] == '/' {
-		raw = raw[1:]
-	}
-	for i, c := range raw {
-		if c <= ' ' || c == '>' || c == '/' {
-			return raw[:i]
-		}
-	}
-	return raw
-}
-
-func split(name []byte) (prefix, local []byte) {
-	if i := bytes.IndexByte(name, ':'); i >= 0 {
-		return name[:i], name[i+1:]
-	}
-	return nil, name
 }
