@@ -37,13 +37,14 @@ func (b *batch) pages() error {
 	news := map[pageKey]newVersion{}
 	for k, r := range latest {
 		p := *r.Page
-		b.count(r, before[k])
+		p.Duplicate = before[k].Duplicate && (p.broken() || p.Canonical == before[k].Canonical) // until the next report
+		b.count(r, p, before[k])
 		if r.Unchanged {
 			continue
 		}
 		if c := p.change(before[k]); c != "" {
 			news[k] = newVersion{p, c}
-			if r.Entry.Crawl.Execution != 0 {
+			if r.Entry.Crawl.Execution != 0 && !p.Duplicate {
 				b.sum(r.Entry).changes[c]++
 			}
 		}
@@ -54,7 +55,7 @@ func (b *batch) pages() error {
 		rows.Add(k.source, p.CrawlSeq, p.URL, k.hash[:], p.StatusCode, p.ContentType, p.Title, p.Description, p.Language,
 			p.OpenGraph.Title, p.OpenGraph.Description, p.OpenGraph.Image, p.OpenGraph.SiteName, p.OpenGraph.Type, p.ContentHash, p.LinksFound, p.NoIndex, p.Canonical,
 			p.ETag, p.LastModified, p.Author, p.PublishedAt, p.ModifiedAt, p.Headings, p.JSONLD, p.WordCount, []byte(p.Links), p.Versions, p.TextVersion,
-			p.Revision, p.GoneAt, p.Unindexed, p.Unindexed && b.s.opts.Elasticsearch, p.FetchedAt)
+			p.Revision, p.GoneAt, p.Duplicate, p.Unindexed, p.Unindexed && b.s.opts.Elasticsearch, p.FetchedAt)
 	}
 	seqs, pages := map[pageKey]int64{}, map[pageKey]Page{}
 	for _, upsert := range []struct {
@@ -84,20 +85,20 @@ func (b *batch) pages() error {
 }
 
 // count adds a page to the sum of its execution, unless its crawl has already stored it.
-func (b *batch) count(r Result, old storedState) {
+func (b *batch) count(r Result, p Page, old storedState) {
 	if r.Entry.Crawl.Execution == 0 || old.Seq != 0 && old.CrawlSeq == r.Entry.CrawlSeq {
 		return
 	}
 	sum := b.sum(r.Entry)
 	sum.crawled++
-	if r.Page.StatusCode == http.StatusOK && r.Page.indexed() {
+	if p.StatusCode == http.StatusOK && p.indexed() {
 		sum.indexed++
 	}
 }
 
 const pageColumns = `source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language,
 	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, canonical, etag, last_modified, author, published_at, modified_at,
-	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, unindexed, unsent`
+	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, duplicate, unindexed, unsent`
 
 // insertPages inserts new pages. A clause for existing pages follows. The last column is unsent.
 const insertPages = "INSERT INTO crawled_pages (" + pageColumns + ", created_at, fetched_at, changed_at) SELECT " + pageColumns + " AND " + ofSharedSource + "r.source_seq)" + `, at, at, at FROM {rows} AS r WHERE true
@@ -112,7 +113,7 @@ const (
 		content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex, canonical = excluded.canonical, etag = excluded.etag, last_modified = excluded.last_modified,
 		author = excluded.author, published_at = excluded.published_at, modified_at = excluded.modified_at, headings = excluded.headings, json_ld = excluded.json_ld,
 		word_count = excluded.word_count, links = excluded.links, versions = excluded.versions, text_version = excluded.text_version, revision = excluded.revision,
-		gone_at = NULL, deleted_at = NULL, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
+		gone_at = NULL, deleted_at = NULL, duplicate = excluded.duplicate, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
 	// A broken page keeps its earlier content.
 	setBroken = ` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, versions = excluded.versions, revision = excluded.revision,
 		gone_at = coalesce(crawled_pages.gone_at, excluded.gone_at), unindexed = crawled_pages.unindexed OR excluded.unindexed,
@@ -123,7 +124,7 @@ func newPageRows() *models.Rows {
 	return models.NewRows(`source_seq bigint, crawl_seq bigint, url text, url_hash bytes, status_code bigint, content_type text, title text, description text, language text,
 		og_title text, og_description text, og_image text, og_site_name text, og_type text, content_hash text, links_found bigint, noindex boolean, canonical text,
 		etag text, last_modified text, author text, published_at bigint, modified_at bigint, headings text, json_ld text, word_count bigint, links bytes,
-		versions bigint, text_version bigint, revision bigint, gone_at bigint, unindexed boolean, unsent boolean, at bigint`)
+		versions bigint, text_version bigint, revision bigint, gone_at bigint, duplicate boolean, unindexed boolean, unsent boolean, at bigint`)
 }
 
 // unchanged updates the fetch time of pages that have not changed.
