@@ -58,7 +58,7 @@ func TestFactsOfACrawl(t *testing.T) {
 			"": {StatusCode: 200, Words: 3}, "/plain": {StatusCode: 200, Words: 4}, "/slash": {StatusCode: 200, Words: 3},
 			"/meta": {StatusCode: 200, Words: 4, NoIndex: true}, "/header": {StatusCode: 200, Words: 3, NoIndex: true},
 			"/far": {StatusCode: 200, Words: 4, Canonical: far, OtherCanonical: true}, "/link": {StatusCode: 200, Words: 3, Canonical: far, OtherCanonical: true},
-			"/self": {StatusCode: 200, Words: 4, Canonical: s.URL + "/self"}, "/copy": {StatusCode: 200, Words: -1, OtherCanonical: true},
+			"/self": {StatusCode: 200, Words: 4, Canonical: s.URL + "/self"}, "/copy": {StatusCode: 200, Words: 4, Canonical: s.URL + "/plain", OtherCanonical: true},
 			"/moved": {Words: -1, Redirects: true, RedirectsTo: s.URL + "/to"}, "/private": {Words: -1, Robots: true}, "/dead": {StatusCode: 404, Words: -1},
 			"/nowhere": {Words: -1, Unlinked: true},
 		} {

@@ -1,12 +1,16 @@
 package crawl_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
+	"linkwatch/models"
 	"linkwatch/models/crawl"
 	"linkwatch/models/modelstest"
 )
@@ -236,5 +240,62 @@ func TestPagesThatCountedAsMoved(t *testing.T) {
 			t.Errorf("got changes %v", w.changes(e, ""))
 		}
 		w.wantCopy("after the next crawl", true)
+	})
+}
+
+// TestDuplicatesAreFoundByIndex checks that a report finds duplicates with a constant number of statements, which read a large
+// frontier by an index on each engine.
+func TestDuplicatesAreFoundByIndex(t *testing.T) {
+	each(t, func(w *world) {
+		statements := 0
+		for _, n := range []int{1, 60} {
+			host := fmt.Sprintf("http://h%d.example", n)
+			j := w.job(host+"/", 0)
+			e := w.begin()
+			links, changes := []string{host + "/original"}, map[string]func(*crawl.Result){}
+			for i := range n {
+				url := fmt.Sprintf("%s/copy/%d", host, i)
+				links = append(links, url)
+				changes[url] = func(r *crawl.Result) { r.Page.Canonical, r.Reason = host+"/original", crawl.ReasonCanonical }
+			}
+			w.fetchAll(changes, links...)
+			w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed}))
+			rows := models.NewRows("url text, url_hash bytes")
+			for i := range 20_000 {
+				rows.Add(fmt.Sprintf("%s/%d", host, i), fmt.Appendf(nil, "%016d", i))
+			}
+			w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error {
+				return rows.Exec(tx, `INSERT INTO frontier (crawl_seq, source_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
+					SELECT ?, 1, 1, r.url, r.url_hash, 1, 'done', 0, 0, '', 1, 1 FROM {rows} AS r`, e.CrawlSeq).Error
+			}))
+			modelstest.Exec(w.T, w.db, "ANALYZE frontier")
+			r, err := w.NextReport(w.Context())
+			w.ok(err)
+			sent := modelstest.Sent(w.T, w.db, func() error { _, err := r.Next(w.Context()); return err })
+			if statements == 0 {
+				statements = len(sent)
+			}
+			if len(sent) != statements {
+				w.Errorf("%d duplicates: %d statements, want %d", n, len(sent), statements)
+			}
+			for _, s := range sent {
+				if w.db.Engine == models.SQLite {
+					for _, step := range modelstest.Plan(w.T, w.db, s) {
+						if modelstest.ReadsAll(step) && step != "SCAN r" { // the rows of the statement itself
+							w.Errorf("%s\n%s", s.SQL, step)
+						}
+					}
+				} else if strings.Contains(s.SQL, "frontier") {
+					if plan := w.explained("EXPLAIN ", s); strings.Contains(plan, "Seq Scan on frontier") {
+						w.Errorf("%s\n%s", s.SQL, plan)
+					}
+				}
+			}
+			list, err := w.Pages(w.Context(), crawl.PageFilter{SourceID: j.SourceID}, models.Cursor{}, 500)
+			w.ok(err)
+			if len(list.Items) != 2 {
+				w.Errorf("%d duplicates: %d pages are listed", n, len(list.Items))
+			}
+		}
 	})
 }
