@@ -9,6 +9,9 @@ import (
 	"linkwatch/models"
 )
 
+// searchable is the condition for pages (c) that search can find. See Page.indexed.
+const searchable = `c.status_code = 200 AND c.content_hash <> '' AND NOT c.noindex AND c.gone_at IS NULL AND c.deleted_at IS NULL`
+
 // A canonical URL is a hint. A page is a duplicate of it only if the crawl has also read the canonical URL, and search can
 // find the page there: status 200 with a text, without noindex, and without another canonical URL. Any other page is listed,
 // whatever it names: a canonical URL that redirects, fails, is disallowed or was not fetched, or one of a chain or loop.
@@ -35,25 +38,57 @@ func (r *Report) duplicates(ctx context.Context, pages []reported) (changed []re
 	}
 	err = rows.Raw(r.s.db.Read(ctx), `SELECT r.n, (SELECT c.canonical FROM frontier AS o CROSS JOIN crawled_pages AS c
 			WHERE f.last_error = ? AND o.crawl_seq = f.crawl_seq AND o.url_hash = r.canonical_hash AND o.status = 'done' AND o.last_error = ''
-				AND c.source_seq = ? AND c.url_hash = o.url_hash AND c.status_code = 200 AND c.content_hash <> '' AND NOT c.noindex
-				AND c.gone_at IS NULL AND c.deleted_at IS NULL) AS names
+				AND c.source_seq = ? AND c.url_hash = o.url_hash AND `+searchable+`) AS names
 		FROM {rows} AS r CROSS JOIN frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = r.url_hash AND f.status = 'done' AND f.last_error IN ('', ?)`,
 		ReasonCanonical, r.source, r.execution.CrawlSeq, ReasonCanonical).Scan(&read).Error
 	if err != nil {
 		return nil, fmt.Errorf("find duplicate pages: %w", err)
 	}
 	for _, f := range read {
-		duplicate := false
-		if f.Names != nil {
-			_, other := Page{URL: canonical[f.N], Canonical: *f.Names}.OtherCanonical()
-			duplicate = !other
-		}
+		duplicate := f.Names != nil && isCanonical(canonical[f.N], *f.Names)
 		if p := &pages[f.N]; p.Duplicate != duplicate {
 			p.Duplicate = duplicate
 			changed = append(changed, *p)
 		}
 	}
 	return changed, nil
+}
+
+// isCanonical reports whether the page at a normalized URL is canonical itself. names is the canonical URL that it names.
+func isCanonical(url, names string) bool {
+	_, other := Page{URL: url, Canonical: names}.OtherCanonical()
+	return !other
+}
+
+// duplicates returns which manually added pages are duplicates of pages that are stored already. Reports do not read them.
+func (b *batch) duplicates(latest map[pageKey]Result) (map[pageKey]bool, error) {
+	rows, canonical := models.NewRows("source_seq bigint, url_hash bytes, canonical_hash bytes"), map[pageKey]string{}
+	for k, r := range latest {
+		if r.Entry.CrawlSeq == manualCrawl && r.Reason == ReasonCanonical {
+			canonical[k], _ = r.Page.OtherCanonical()
+			other := hashOf(canonical[k])
+			rows.Add(k.source, k.hash[:], other[:])
+		}
+	}
+	if rows.Len() == 0 {
+		return nil, nil
+	}
+	var found []struct {
+		SourceSeq int64
+		URLHash   []byte
+		Names     string
+	}
+	err := rows.Raw(b.tx, `SELECT r.source_seq, r.url_hash, c.canonical AS names FROM {rows} AS r CROSS JOIN crawled_pages AS c
+		WHERE c.source_seq = r.source_seq AND c.url_hash = r.canonical_hash AND `+searchable).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("find duplicates of stored pages: %w", err)
+	}
+	duplicates := map[pageKey]bool{}
+	for _, f := range found {
+		k := pageKey{f.SourceSeq, hash(f.URLHash)}
+		duplicates[k] = isCanonical(canonical[k], f.Names)
+	}
+	return duplicates, nil
 }
 
 // storeDuplicates stores Duplicate of pages and returns by how much it changes the numbers of changes of the crawl.

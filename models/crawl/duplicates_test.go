@@ -299,3 +299,35 @@ func TestDuplicatesAreFoundByIndex(t *testing.T) {
 		}
 	})
 }
+
+// TestManuallyAddedDuplicates checks that a page that was added manually is a duplicate if its canonical URL is stored already as a good
+// page. Otherwise it is listed.
+func TestManuallyAddedDuplicates(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		w.crawlSite(j, site{"/": "Home\n->/original\n->/noindex\n->/named", "/original": "Original\nfox", "/noindex": "No\nfox\nnoindex", "/named": "Named\nfox\n=>http://a.example/copy"})
+		fetch := func(when, text string, shown bool) {
+			t.Helper()
+			_, _, err := w.AddEntry(w.Context(), "http://a.example/copy", j.SourceID)
+			w.ok(err)
+			turn := w.turn()
+			turn.Add(w.visit(turn, site{"/copy": text}))
+			w.ok(w.Record(w.Context(), turn))
+			w.report()
+			w.wantCopy(when, shown)
+		}
+		fetch("a good canonical URL", "Copy\nfox\n=>http://a.example/original", false)
+		modelstest.Exec(w.T, w.db, "UPDATE crawled_pages SET noindex = true WHERE url LIKE '%/original'")
+		fetch("unchanged, while its canonical URL is no good page any more", "unchanged", true)
+		modelstest.Exec(w.T, w.db, "UPDATE crawled_pages SET noindex = false WHERE url LIKE '%/original'")
+		fetch("unchanged again", "unchanged", false)
+		fetch("broken", "status 500", false)
+		fetch("none", "Copy\nfox", true)
+		for _, bad := range []string{"/noindex", "/named", "/unknown"} {
+			fetch(bad, "Copy\nfox\n=>http://a.example"+bad, true)
+		}
+		if got := modelstest.Events(w.T, w.db); len(got) != 0 {
+			t.Errorf("events %v", got)
+		}
+	})
+}

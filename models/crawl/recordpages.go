@@ -33,12 +33,19 @@ func (b *batch) pages() error {
 	if err != nil {
 		return err
 	}
+	duplicates, err := b.duplicates(latest)
+	if err != nil {
+		return err
+	}
 	fetched, broken := newPageRows(), newPageRows()
 	news := map[pageKey]newVersion{}
 	for k, r := range latest {
+		r.Page.Duplicate = before[k].Duplicate && (r.Page.broken() || r.Page.Canonical == before[k].Canonical) // until the next report
+		if r.Entry.CrawlSeq == manualCrawl && !r.Page.broken() {
+			r.Page.Duplicate = duplicates[k]
+		}
 		p := *r.Page
-		p.Duplicate = before[k].Duplicate && (p.broken() || p.Canonical == before[k].Canonical) // until the next report
-		b.count(r, p, before[k])
+		b.count(r, before[k])
 		if r.Unchanged {
 			continue
 		}
@@ -85,13 +92,13 @@ func (b *batch) pages() error {
 }
 
 // count adds a page to the sum of its execution, unless its crawl has already stored it.
-func (b *batch) count(r Result, p Page, old storedState) {
+func (b *batch) count(r Result, old storedState) {
 	if r.Entry.Crawl.Execution == 0 || old.Seq != 0 && old.CrawlSeq == r.Entry.CrawlSeq {
 		return
 	}
 	sum := b.sum(r.Entry)
 	sum.crawled++
-	if p.StatusCode == http.StatusOK && p.indexed() {
+	if r.Page.StatusCode == http.StatusOK && r.Page.indexed() {
 		sum.indexed++
 	}
 }
@@ -127,13 +134,16 @@ func newPageRows() *models.Rows {
 		versions bigint, text_version bigint, revision bigint, gone_at bigint, duplicate boolean, unindexed boolean, unsent boolean, at bigint`)
 }
 
+// changesSearch is the condition for pages that search shows or hides because they were fetched again, although they have not changed.
+const changesSearch = "gone_at IS NOT NULL OR deleted_at IS NOT NULL OR crawled_pages.duplicate <> r.duplicate"
+
 // unchanged updates the fetch time of pages that have not changed.
 func (b *batch) unchanged() error {
-	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint, at bigint")
+	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint, duplicate boolean, at bigint")
 	for _, r := range b.results {
 		if r.Unchanged {
 			h := hashOf(r.Page.URL)
-			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.FetchedAt)
+			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.Duplicate, r.Page.FetchedAt)
 		}
 	}
 	// Only the copy of the current content is updated, not an older one.
@@ -143,9 +153,9 @@ func (b *batch) unchanged() error {
 	if err != nil {
 		return err
 	}
-	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
-			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL) AND `+ofSharedSource+`r.source_seq)),
-			revision = revision + CASE WHEN gone_at IS NULL AND deleted_at IS NULL THEN 0 ELSE 1 END
+	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL, duplicate = r.duplicate,
+			unindexed = unindexed OR `+changesSearch+`, unsent = unsent OR (? AND (`+changesSearch+`) AND `+ofSharedSource+`r.source_seq)),
+			revision = revision + CASE WHEN `+changesSearch+` THEN 1 ELSE 0 END
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Elasticsearch).Error
 }
 
