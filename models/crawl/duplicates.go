@@ -10,16 +10,17 @@ import (
 )
 
 // searchable is the condition for pages (c) that search can find. See Page.indexed.
-const searchable = `c.status_code = 200 AND c.content_hash <> '' AND NOT c.noindex AND c.gone_at IS NULL AND c.deleted_at IS NULL`
+const searchable = `c.status_code = 200 AND c.content_hash <> '' AND NOT c.noindex
+	AND c.gone_at IS NULL AND c.deleted_at IS NULL`
 
-// A canonical URL is a hint. A page is a duplicate of it only if the crawl has also read the canonical URL, and search can
-// find the page there: status 200 with a text, without noindex, and without another canonical URL. Any other page is listed,
-// whatever it names: a canonical URL that redirects, fails, is disallowed or was not fetched, or one of a chain or loop.
+// A canonical URL is a hint (RFC 6596). A page is a duplicate of it only if the crawl has also read the canonical URL,
+// and search can find the page there: status 200 with a text, without noindex, and without another canonical URL. Any
+// other page is listed, for example if its canonical URL redirects, fails, is disallowed, or names the page in turn.
 //
 // A duplicate is stored like any other page. Lists, searches, changes, events and broken links leave it out.
 
-// duplicates updates Duplicate of pages that the crawl has read and returns those that changed. Pages that the crawl has not
-// read, for example because of an error or a temporary redirect, stay as they are.
+// duplicates updates Duplicate of pages that the crawl has read and returns those that changed. Pages that the crawl
+// has not read, for example because of an error or a temporary redirect, stay as they are.
 func (r *Report) duplicates(ctx context.Context, pages []reported) (changed []reported, err error) {
 	rows, canonical := models.NewRows("n bigint, url_hash bytes, canonical_hash bytes"), map[int]string{}
 	for i, p := range pages {
@@ -37,9 +38,10 @@ func (r *Report) duplicates(ctx context.Context, pages []reported) (changed []re
 		Names *string // the canonical URL of the page at the canonical URL; nil = search cannot find that page
 	}
 	err = rows.Raw(r.s.db.Read(ctx), `SELECT r.n, (SELECT c.canonical FROM frontier AS o CROSS JOIN crawled_pages AS c
-			WHERE f.last_error = ? AND o.crawl_seq = f.crawl_seq AND o.url_hash = r.canonical_hash AND o.status = 'done' AND o.last_error = ''
-				AND c.source_seq = ? AND c.url_hash = o.url_hash AND `+searchable+`) AS names
-		FROM {rows} AS r CROSS JOIN frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = r.url_hash AND f.status = 'done' AND f.last_error IN ('', ?)`,
+			WHERE f.last_error = ? AND o.crawl_seq = f.crawl_seq AND o.url_hash = r.canonical_hash
+				AND o.status = 'done' AND o.last_error = '' AND c.source_seq = ? AND c.url_hash = o.url_hash AND `+searchable+`) AS names
+		FROM {rows} AS r CROSS JOIN frontier AS f
+		WHERE f.crawl_seq = ? AND f.url_hash = r.url_hash AND f.status = 'done' AND f.last_error IN ('', ?)`,
 		ReasonCanonical, r.source, r.execution.CrawlSeq, ReasonCanonical).Scan(&read).Error
 	if err != nil {
 		return nil, fmt.Errorf("find duplicate pages: %w", err)
@@ -54,15 +56,18 @@ func (r *Report) duplicates(ctx context.Context, pages []reported) (changed []re
 	return changed, nil
 }
 
-// isCanonical reports whether the page at a normalized URL is canonical itself. names is the canonical URL that it names.
+// isCanonical reports whether the page at a normalized URL is canonical itself. names is the canonical URL that it
+// names.
 func isCanonical(url, names string) bool {
 	_, other := Page{URL: url, Canonical: names}.OtherCanonical()
 	return !other
 }
 
-// duplicates returns which manually added pages are duplicates of pages that are stored already. Reports do not read them.
+// duplicates returns which manually added pages are duplicates of pages that are stored already. Reports do not read
+// them.
 func (b *batch) duplicates(latest map[pageKey]Result) (map[pageKey]bool, error) {
-	rows, canonical := models.NewRows("source_seq bigint, url_hash bytes, canonical_hash bytes"), map[pageKey]string{}
+	rows := models.NewRows("source_seq bigint, url_hash bytes, canonical_hash bytes")
+	canonical := map[pageKey]string{}
 	for k, r := range latest {
 		if r.Entry.CrawlSeq == manualCrawl && r.Reason == ReasonCanonical {
 			canonical[k], _ = r.Page.OtherCanonical()
@@ -103,7 +108,8 @@ func (r *Report) storeDuplicates(tx *gorm.DB, pages []reported) (map[Change]int,
 	var stored []Page
 	err := rows.Raw(tx, `UPDATE crawled_pages SET duplicate = r.duplicate, revision = revision + 1, unindexed = true,
 			unsent = unsent OR (? AND `+ofSharedSource+`crawled_pages.source_seq))
-		FROM {rows} AS r WHERE crawled_pages.seq = r.seq AND crawled_pages.crawl_seq = ? AND crawled_pages.duplicate <> r.duplicate
+		FROM {rows} AS r
+		WHERE crawled_pages.seq = r.seq AND crawled_pages.crawl_seq = ? AND crawled_pages.duplicate <> r.duplicate
 		RETURNING crawled_pages.seq, crawled_pages.duplicate`, r.s.opts.Elasticsearch, r.execution.CrawlSeq).Scan(&stored).Error
 	if err != nil {
 		return nil, fmt.Errorf("mark duplicate pages: %w", err)
@@ -120,8 +126,8 @@ func (r *Report) storeDuplicates(tx *gorm.DB, pages []reported) (map[Change]int,
 		Change Change
 		N      int
 	}
-	err = rows.Raw(tx, `SELECT v.change, r.n FROM {rows} AS r CROSS JOIN page_versions AS v WHERE v.page_seq = r.page_seq AND v.crawl_seq = ?`,
-		r.execution.CrawlSeq).Scan(&versions).Error
+	err = rows.Raw(tx, `SELECT v.change, r.n FROM {rows} AS r CROSS JOIN page_versions AS v
+		WHERE v.page_seq = r.page_seq AND v.crawl_seq = ?`, r.execution.CrawlSeq).Scan(&versions).Error
 	if err != nil {
 		return nil, fmt.Errorf("count changes of duplicate pages: %w", err)
 	}

@@ -40,7 +40,8 @@ func (b *batch) pages() error {
 	fetched, broken := newPageRows(), newPageRows()
 	news := map[pageKey]newVersion{}
 	for k, r := range latest {
-		r.Page.Duplicate = before[k].Duplicate && (r.Page.broken() || r.Page.Canonical == before[k].Canonical) // until the next report
+		// The report of the crawl decides again.
+		r.Page.Duplicate = before[k].Duplicate && (r.Page.broken() || r.Page.Canonical == before[k].Canonical)
 		if r.Entry.CrawlSeq == manualCrawl && !r.Page.broken() {
 			r.Page.Duplicate = duplicates[k]
 		}
@@ -134,7 +135,7 @@ func newPageRows() *models.Rows {
 		versions bigint, text_version bigint, revision bigint, gone_at bigint, duplicate boolean, unindexed boolean, unsent boolean, at bigint`)
 }
 
-// changesSearch is the condition for pages that search shows or hides because they were fetched again, although they have not changed.
+// changesSearch is the condition for unchanged pages that search shows or hides because they were fetched again.
 const changesSearch = "gone_at IS NOT NULL OR deleted_at IS NOT NULL OR crawled_pages.duplicate <> r.duplicate"
 
 // unchanged updates the fetch time of pages that have not changed.

@@ -159,8 +159,9 @@ func (r *Report) store(tx *gorm.DB, pages, duplicates []reported, gone []gonePag
 			}
 		}
 	}
-	res := tx.Exec(`UPDATE job_executions SET reported_page = ?, broken_links = broken_links + ?, pages_new = pages_new + ?, pages_changed = pages_changed + ?, pages_gone = pages_gone + ?
-		WHERE seq = ? AND reported_page = ?`, next, found, counts[PageNew]+counts[PageBack], counts[PageChanged], len(unlinked), r.execution.Seq, *r.execution.ReportedPage)
+	res := tx.Exec(`UPDATE job_executions SET reported_page = ?, broken_links = broken_links + ?, pages_new = pages_new + ?,
+			pages_changed = pages_changed + ?, pages_gone = pages_gone + ? WHERE seq = ? AND reported_page = ?`,
+		next, found, counts[PageNew]+counts[PageBack], counts[PageChanged], len(unlinked), r.execution.Seq, *r.execution.ReportedPage)
 	if res.Error != nil {
 		return res.Error
 	}

@@ -122,8 +122,8 @@ type gonePage struct {
 	seen   int64 // the last crawl that stored it; 0 = any
 }
 
-// markGone marks pages as gone and returns those that it changed and that lists showed. It skips pages that are already gone
-// or have no text. The next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
+// markGone marks pages as gone and returns those that it changed, without duplicates. It skips pages that are already gone or
+// have no text. The next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
 func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (noted []gonePage, err error) {
 	rows, byPage, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint"), map[pageKey]gonePage{}, s.clock.Now()
 	for _, d := range all {
