@@ -73,7 +73,7 @@ type Execution struct {
 	PagesChanged    int            `json:"pages_changed" example:"3" doc:"Number of pages with changed text"`
 	PagesGone       int            `json:"pages_gone" example:"2" doc:"Number of pages that were gone: status 404 or 410, or no longer linked"`
 	BrokenLinks     int            `json:"broken_links" example:"4" doc:"Number of links to URLs that could not be fetched"`
-	Reported        bool           `json:"reported" example:"true" doc:"Whether pages_gone and broken_links are final. They are counted after the crawl has completed"`
+	Reported        bool           `json:"reported" example:"true" doc:"Whether pages_new, pages_changed, pages_gone and broken_links are final. They are counted after the crawl has completed"`
 	ErrorMessage    *string        `json:"error_message" example:"start page: status 503" doc:"Why it failed. null if it did not. instance stopped means that the next execution continues the crawl"`
 	StackTrace      *string        `json:"stack_trace" doc:"Stack trace of a panic. null if there was none"`
 	CPUTimeMS       int64          `json:"cpu_time_ms" example:"840" doc:"Time spent on parsing pages, in milliseconds. Requests and database access are not included"`

@@ -17,7 +17,7 @@ import (
 func (a API) registerPages(r *api.API) {
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages", "list-crawled-pages", "List or search crawled pages",
 		"Without q, oldest first. With q, returns pages that contain all words, best match first. Use quotes for a phrase, "+
-			"word* for a prefix, and -word to exclude pages. A search returns up to 1,000 pages."), a.listPages)
+			"word* for a prefix, and -word to exclude pages. A search returns up to 1,000 pages. Duplicates of canonical pages are omitted."), a.listPages)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}", "get-crawled-page", "Get a crawled page",
 		"Returns its text, metadata and newest 20 versions.", models.CodeNotFound), a.getPage)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/versions/{version}", "get-page-version", "Get a version of a crawled page",
@@ -141,12 +141,13 @@ func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api
 // CrawledPageDetails is a single crawled page in the API.
 type CrawledPageDetails struct {
 	CrawledPage
-	Text      string           `json:"text" example:"We are a small team …" doc:"Main text, one paragraph per line. Empty if it has none"`
-	Headings  []string         `json:"headings" nullable:"false" doc:"Headings of the first three levels"`
-	OpenGraph PageOpenGraph    `json:"opengraph" doc:"OpenGraph data"`
-	JSONLD    []map[string]any `json:"json_ld" nullable:"false" doc:"JSON-LD of the page, normalized"`
-	Copies    []PageCopy       `json:"copies" nullable:"false" doc:"Archived copies of its HTML, newest first, at most 20"`
-	Versions  []PageVersion    `json:"versions" nullable:"false" doc:"Stored versions, newest first"`
+	DuplicateOf *string          `json:"duplicate_of" example:"https://example.com/about" doc:"Canonical URL that lists and searches show instead of this page. null if the page is not a duplicate"`
+	Text        string           `json:"text" example:"We are a small team …" doc:"Main text, one paragraph per line. Empty if it has none"`
+	Headings    []string         `json:"headings" nullable:"false" doc:"Headings of the first three levels"`
+	OpenGraph   PageOpenGraph    `json:"opengraph" doc:"OpenGraph data"`
+	JSONLD      []map[string]any `json:"json_ld" nullable:"false" doc:"JSON-LD of the page, normalized"`
+	Copies      []PageCopy       `json:"copies" nullable:"false" doc:"Archived copies of its HTML, newest first, at most 20"`
+	Versions    []PageVersion    `json:"versions" nullable:"false" doc:"Stored versions, newest first"`
 }
 
 // PageOpenGraph is the OpenGraph data of a crawled page in the API.
@@ -193,6 +194,9 @@ func (a API) getPage(ctx context.Context, in *PagePath) (*api.Output[CrawledPage
 		Copies: api.All(copies, toCopy), Versions: api.All(versions, toVersion),
 	}
 	out.Archived = len(copies) > 0
+	if to, ok := p.OtherCanonical(); ok && p.Duplicate {
+		out.DuplicateOf = &to
+	}
 	if p.JSONLD != "" {
 		if err := json.Unmarshal([]byte(p.JSONLD), &out.JSONLD); err != nil {
 			return nil, err

@@ -227,6 +227,44 @@ func TestChangesPage(t *testing.T) {
 	}
 }
 
+// A duplicate is in no list, and its page and the API say which page is shown instead.
+func TestDuplicatePages(t *testing.T) {
+	s := newSite(t)
+	j := s.AddJob("https://site.test/", named("Shop"), every(1, crawl.Hours))
+	s.crawlPages(j, map[string]func(crawl.Entry) crawl.Result{
+		"/": func(e crawl.Entry) crawl.Result {
+			return page(e, "Home", "Welcome", "/knife?sort=price", "/knife", "/lost")
+		},
+		"/knife?sort=price": func(e crawl.Entry) crawl.Result {
+			r := page(e, "Knives by price", "A sharp knife")
+			r.Page.Canonical, r.Reason = "https://site.test/knife", crawl.ReasonCanonical
+			return r
+		},
+		"/knife": func(e crawl.Entry) crawl.Result { return page(e, "Knives", "A sharp knife") },
+		"/lost": func(e crawl.Entry) crawl.Result {
+			r := page(e, "Lost", "A blunt knife")
+			r.Page.Canonical, r.Reason = "https://site.test/dead", crawl.ReasonCanonical
+			return r
+		},
+	})
+	apptest.WantCount(t, s.Get("/crawl/pages"), "tbody tr", 3)
+	s.found("sharp")
+	urls := []string{"https://site.test/knife?sort=price", "https://site.test/lost"}
+	facts, err := s.Crawl.FactsOf(t.Context(), urls)
+	s.Must(err)
+	for url, want := range map[string]struct {
+		of   any
+		fact string
+	}{
+		urls[0]: {"https://site.test/knife", "https://site.test/knife · shown in lists and searches instead of this page"},
+		urls[1]: {nil, "https://site.test/dead"},
+	} {
+		id := facts[url].PageID
+		apptest.Has(t, s.Do("GET", "/v1/crawled-pages/"+id, "").Want(200), map[string]any{"url": url, "duplicate_of": want.of, "gone_at": nil})
+		apptest.WantText(t, s.Get("/crawl/pages/"+id), "#facts", "Canonical URL "+want.fact)
+	}
+}
+
 func TestCrawledPages_API(t *testing.T) {
 	apptest.EachEngine(t, func(app *apptest.App) {
 		s := &site{app, app.Systems.Crawl.Store}

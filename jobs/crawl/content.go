@@ -30,18 +30,13 @@ func (q *queue) content(ctx context.Context, f *fetched, res *outbound.Response)
 	f.TextHash = p.Hash
 	f.Feeds = q.feedsOf(e, p.Feeds)
 	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
-	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.IsStartPage() && q.allows(e, to) {
-		// The canonical URL is fetched instead of this one.
-		f.Page, f.MovedStatus, f.Canonical, f.Reason = nil, res.StatusCode, p.Canonical, crawl.ReasonCanonical
-		q.follow(f, to, e.Depth)
-	} else {
-		describe(f.Page, p)
-		if q.opts.Archive != nil && res.StatusCode == http.StatusOK && kind == outbound.ContentHTML {
-			q.opts.Archive(Copy{Source: e.Crawl.Source, URL: e.URL, Body: res.Body, At: f.Page.FetchedAt})
-		}
+	describe(f.Page, p)
+	if q.opts.Archive != nil && res.StatusCode == http.StatusOK && kind == outbound.ContentHTML {
+		q.opts.Archive(Copy{Source: e.Crawl.Source, URL: e.URL, Body: res.Body, At: f.Page.FetchedAt})
 	}
+	q.followCanonical(f, *f.Page)
 	q.links(f, p.Page, follow)
-	if f.Page != nil && f.Page.Links != nil && !res.Truncated {
+	if f.Page.Links != nil && !res.Truncated {
 		f.Page.ETag, f.Page.LastModified = validators(res.Header)
 	}
 }
@@ -87,7 +82,7 @@ func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
 			stored.WriteString(to + "\t" + l.Text + "\n")
 		}
 	}
-	if f.Page != nil && complete {
+	if complete {
 		f.Page.Links = crawl.CompressText(stored.String() + "\n")
 	}
 }
@@ -116,6 +111,21 @@ func hostOf(url string) string {
 	}
 	host, _, _ := strings.Cut(rest, ":")
 	return host
+}
+
+// followCanonical adds the canonical URL of a page to the frontier if it is another URL in the allowed domains, even
+// for a page at the maximum depth or with nofollow. The report of the crawl decides whether the page is a duplicate of
+// it (RFC 6596). A start page is never one.
+func (q *queue) followCanonical(f *fetched, p crawl.Page) {
+	e := f.Entry
+	to, ok := p.OtherCanonical()
+	if !ok || e.IsStartPage() || !q.allows(e, to) {
+		return
+	}
+	if f.Status == crawl.EntryDone {
+		f.Reason = crawl.ReasonCanonical
+	}
+	q.add(f, to, e.Depth)
 }
 
 // follow adds a URL to the frontier if it is in the allowed domains.

@@ -25,7 +25,7 @@ func TestFactsOfACrawl(t *testing.T) {
 		}
 		s := newSite(w.T, map[string]http.HandlerFunc{
 			"/robots.txt": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "User-agent: *\nDisallow: /private") },
-			"/":           html("Home", "/meta", "/header", "/far", "/link", "/self", "/copy", "/moved", "/private", "/plain", "/slash", "/dead"),
+			"/":           html("Home", "/meta", "/header", "/far", "/link", "/self", "/copy", "/moved", "/private", "/plain", "/slash", "/dead", "/shelf/", "/lost"),
 			"/meta":       head(`<meta name=robots content=noindex>`),
 			"/header":     header("X-Robots-Tag", "noindex"),
 			"/far":        head(`<link rel=canonical href="https://far.example/page#x">`),
@@ -39,6 +39,11 @@ func TestFactsOfACrawl(t *testing.T) {
 				http.Redirect(w, r, "/slash/", http.StatusMovedPermanently)
 			},
 			"/slash/": html("Slash"),
+			"/shelf": func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "/shelf/", http.StatusMovedPermanently)
+			},
+			"/shelf/": head(`<link rel=canonical href="/shelf">`),
+			"/lost":   head(`<link rel=canonical href="/dead">`),
 		})
 		j := w.job(s.URL + "/")
 		w.start()
@@ -46,7 +51,7 @@ func TestFactsOfACrawl(t *testing.T) {
 			t.Fatalf("got %+v", e)
 		}
 		urls := []string{s.URL}
-		for _, path := range []string{"/meta", "/header", "/far", "/link", "/self", "/copy", "/moved", "/private", "/plain", "/slash", "/dead", "/nowhere"} {
+		for _, path := range []string{"/meta", "/header", "/far", "/link", "/self", "/copy", "/moved", "/private", "/plain", "/slash", "/dead", "/nowhere", "/shelf", "/shelf/", "/lost"} {
 			urls = append(urls, s.URL+path)
 		}
 		facts, err := w.store.FactsOf(w.Context(), urls)
@@ -58,9 +63,10 @@ func TestFactsOfACrawl(t *testing.T) {
 			"": {StatusCode: 200, Words: 3}, "/plain": {StatusCode: 200, Words: 4}, "/slash": {StatusCode: 200, Words: 3},
 			"/meta": {StatusCode: 200, Words: 4, NoIndex: true}, "/header": {StatusCode: 200, Words: 3, NoIndex: true},
 			"/far": {StatusCode: 200, Words: 4, Canonical: far, OtherCanonical: true}, "/link": {StatusCode: 200, Words: 3, Canonical: far, OtherCanonical: true},
-			"/self": {StatusCode: 200, Words: 4, Canonical: s.URL + "/self"}, "/copy": {StatusCode: 200, Words: -1, OtherCanonical: true},
+			"/self": {StatusCode: 200, Words: 4, Canonical: s.URL + "/self"}, "/copy": {StatusCode: 200, Words: 4, Canonical: s.URL + "/plain", OtherCanonical: true},
 			"/moved": {Words: -1, Redirects: true, RedirectsTo: s.URL + "/to"}, "/private": {Words: -1, Robots: true}, "/dead": {StatusCode: 404, Words: -1},
-			"/nowhere": {Words: -1, Unlinked: true},
+			"/nowhere": {Words: -1, Unlinked: true}, "/shelf": {StatusCode: 200, Words: 4, Canonical: s.URL + "/shelf"}, "/shelf/": {StatusCode: 200, Words: 4, Canonical: s.URL + "/shelf"},
+			"/lost": {StatusCode: 200, Words: 4, Canonical: s.URL + "/dead", OtherCanonical: true},
 		} {
 			got := facts[s.URL+path]
 			if got.SourceID == "" || got.FetchedAt.IsZero() != want.Unlinked {

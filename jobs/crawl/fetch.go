@@ -229,7 +229,7 @@ func (q *queue) redirectedTemporarily(ctx context.Context, f *fetched) {
 	}
 }
 
-// unchanged handles status 304. It follows the stored links of the page.
+// unchanged handles status 304. It follows the stored links of the page and its canonical URL.
 func (q *queue) unchanged(ctx context.Context, f *fetched) {
 	e := f.Entry
 	p, ok, err := q.store.StoredPage(ctx, e.Crawl.Source, e.URL)
@@ -243,6 +243,7 @@ func (q *queue) unchanged(ctx context.Context, f *fetched) {
 }
 
 func (q *queue) followStored(f *fetched, p crawl.Page) {
+	q.followCanonical(f, p)
 	if f.Entry.Depth >= f.Entry.Crawl.MaxDepth {
 		return
 	}

@@ -52,11 +52,11 @@ func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error 
 	return storeEvents(tx, all...)
 }
 
-// changes stores events about pages whose text changed or that are gone.
+// changes stores events about pages whose text changed or that are gone, except duplicates.
 func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) error {
 	var events []sourceEvent
 	for k, v := range all {
-		if v.change != PageChanged && v.change != PageGone {
+		if v.Duplicate || v.change != PageChanged && v.change != PageGone {
 			continue
 		}
 		e := event.Event{Kind: EventChanged, Phase: event.Once, SubjectKind: "page", SubjectID: stored[k].ID(), Name: v.Title, At: v.FetchedAt}

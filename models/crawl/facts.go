@@ -25,7 +25,7 @@ type PageFacts struct {
 	StatusCode     int         // of that fetch; 0 = no response, or unknown
 	NoIndex        bool        // by a meta tag or a header
 	Canonical      string      // canonical URL of the page; "" = none, or unknown
-	OtherCanonical bool        // the canonical URL is another page
+	OtherCanonical bool        // the page names another page as canonical, which may not exist
 	Words          int         // in its main text; -1 = unknown
 	Robots         bool        // disallowed by robots.txt
 	Redirects      bool        // to another page
@@ -364,8 +364,6 @@ func (p pageFound) applyTo(f *PageFacts, a requestedURL) {
 	case f.StatusCode >= http.StatusBadRequest:
 	case f.StatusCode >= http.StatusMultipleChoices:
 		f.Redirects = true
-	case isGone && !f.Unlinked: // the other columns are from before the removal
-		f.Canonical, f.OtherCanonical = p.Canonical, true
 	default:
 		f.NoIndex, f.Canonical = p.NoIndex, p.Canonical
 		f.OtherCanonical = p.Canonical != "" && !a.isSamePage(p.Canonical)
@@ -382,12 +380,10 @@ func (e entryFound) applyTo(f *PageFacts) {
 	switch {
 	case e.moved:
 		now.Redirects, now.RedirectsTo = true, e.URL
-	case e.LastError == "":
+	case e.LastError == "", e.LastError == ReasonCanonical:
 		return
 	case e.LastError == ReasonRobots:
 		now.Robots = true
-	case e.LastError == ReasonCanonical:
-		now.OtherCanonical, now.StatusCode, now.Canonical = true, http.StatusOK, f.Canonical
 	case e.LastError == ReasonDuplicate, e.LastError == ReasonOutside:
 		now.Redirects = true
 	case e.LastError == ReasonRedirects:

@@ -120,7 +120,8 @@ func names(path string) func(*crawl.Result) {
 // insteadOf sets another page within the allowed domains as canonical.
 func insteadOf(path string) func(*crawl.Result) {
 	return func(r *crawl.Result) {
-		r.Page, r.MovedStatus, r.Reason, r.Canonical = nil, 200, crawl.ReasonCanonical, "http://a.example"+path
+		names(path)(r)
+		r.Reason = crawl.ReasonCanonical
 	}
 }
 
@@ -157,7 +158,7 @@ func TestFactsOfPages(t *testing.T) {
 			"/both": "200 words=300", "/both/": "200 words=300",
 			"/noindex": "200 words=300 noindex", "/pdf": "200 words=-1",
 			"/self": "200 words=300 canonical=/self/", "/other": "200 words=300 other canonical canonical=/plain",
-			"/new-copy": "200 words=-1 other canonical", "/new-robots": "0 words=-1 robots", "/new-loop": "0 words=-1 redirects error=too many redirects",
+			"/new-copy": "200 words=300 other canonical canonical=/plain", "/new-robots": "0 words=-1 robots", "/new-loop": "0 words=-1 redirects error=too many redirects",
 			"/new-outside": "0 words=-1 redirects", "/new-timeout": "0 words=-1 error=timed out",
 			"/new-location": "302 words=-1 error=status 302 without a valid Location",
 			"/404":          "404 words=-1", "/503": "503 words=-1", "/302": "302 words=-1 redirects",
@@ -180,7 +181,7 @@ func TestFactsOfPages(t *testing.T) {
 		}
 		w.wantFacts("after the second crawl", gone)
 		w.wantFacts("after the second crawl", map[string]string{
-			"/moves": "0 words=-1 redirects to=/moved", "/copies": "200 words=-1 other canonical canonical=/plain", "/back": "0 words=-1 robots",
+			"/moves": "0 words=-1 redirects to=/moved", "/copies": "200 words=300 other canonical canonical=/plain", "/back": "0 words=-1 robots",
 			"/noindex": "200 words=300 noindex unlinked", "/unlinked": "200 words=300 unlinked",
 		})
 
@@ -188,7 +189,7 @@ func TestFactsOfPages(t *testing.T) {
 		w.clock.Advance(crawl.KeepFrontier + time.Hour)
 		w.wantFacts("without the frontier", gone)
 		w.wantFacts("without the frontier", map[string]string{
-			"/moves": "301 words=-1 redirects", "/copies": "200 words=-1 other canonical canonical=/plain", "/back": "200 words=300", "/unlinked": "200 words=300",
+			"/moves": "301 words=-1 redirects", "/copies": "200 words=300 other canonical canonical=/plain", "/back": "200 words=300", "/unlinked": "200 words=300",
 			"/new-robots": "nothing", "/new-nowhere": "nothing", "/plain": "200 words=300",
 		})
 		_, err := w.DeletePages(w.Context(), w.page("/plain").ID())

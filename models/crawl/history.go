@@ -51,7 +51,7 @@ func (c PageChange) PageID() string {
 }
 
 // PageChanges returns one page of the changes that the crawl of an execution found, in the order of discovery. An empty kind
-// selects all. PageNew includes PageBack. limit comes from models.NewLimit.
+// selects all. PageNew includes PageBack. Duplicates are omitted. limit comes from models.NewLimit.
 func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
 	kinds := []Change{kind}
 	switch kind {
@@ -74,7 +74,7 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 	for _, k := range kinds {
 		part := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
 			FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
-			WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND ` + visible
+			WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND NOT p.duplicate AND ` + visible
 		args = joinArgs(append(args, e.CrawlSeq), who...)
 		switch {
 		case k == "":

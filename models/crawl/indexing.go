@@ -17,6 +17,7 @@ type toIndex struct {
 	URL, Title, Headings, Language string
 	ContentHash                    string
 	NoIndex                        bool `gorm:"column:noindex"`
+	Duplicate                      bool
 	Text                           CompressedText
 	PublishedAt, CreatedAt, GoneAt models.Time
 	DeletedAt                      models.Time
@@ -26,7 +27,7 @@ type toIndex struct {
 // of the index. Its error is returned with the number.
 func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 	var pages []toIndex
-	err := s.db.Read(ctx).Raw(`SELECT due.seq, due.revision, due.source_seq, due.url, due.title, due.headings, due.language, due.content_hash, due.noindex,
+	err := s.db.Read(ctx).Raw(`SELECT due.seq, due.revision, due.source_seq, due.url, due.title, due.headings, due.language, due.content_hash, due.noindex, due.duplicate,
 			due.published_at, due.created_at, due.gone_at, due.deleted_at, v.text
 		FROM (SELECT * FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT ?) AS due
 		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version`, n).Scan(&pages).Error
@@ -54,7 +55,7 @@ func (s *Store) index(ctx context.Context, pages []toIndex) error {
 	for _, p := range pages {
 		rows.Add(p.Seq, p.Revision)
 		text, err := p.Text.Decompress()
-		if err != nil || p.NoIndex || p.ContentHash == "" || !p.GoneAt.IsZero() || !p.DeletedAt.IsZero() {
+		if err != nil || p.NoIndex || p.Duplicate || p.ContentHash == "" || !p.GoneAt.IsZero() || !p.DeletedAt.IsZero() {
 			remove[p.Seq] = true
 			continue
 		}

@@ -134,7 +134,7 @@ func TestFactsOfListedPages(t *testing.T) {
 			"/503": status(503), "/plain": plain, "/slash": movedTo("/slash/"), "/slash/": failed(crawl.ReasonRobots),
 		}, "/robots", "/canonical", "/moved", "/loop", "/outside", "/unreachable", "/404", "/503", "/plain", "/slash")
 		w.wantFacts("after the crawl", map[string]string{
-			"/robots": "0 words=-1 robots unlinked", "/canonical": "200 words=-1 other canonical unlinked",
+			"/robots": "0 words=-1 robots unlinked", "/canonical": "200 words=300 other canonical unlinked canonical=/plain",
 			"/moved": "0 words=-1 redirects unlinked to=/target", "/target": "200 words=300 unlinked",
 			"/loop": "0 words=-1 redirects unlinked error=too many redirects", "/outside": "0 words=-1 redirects unlinked",
 			"/unreachable": "0 words=-1 unlinked error=timed out", "/404": "404 words=-1 unlinked", "/503": "503 words=-1 unlinked",

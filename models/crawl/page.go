@@ -44,6 +44,7 @@ type Page struct {
 	Revision    int64          // number of changes to the data that search shows
 	GoneAt      models.Time    // zero = not gone
 	DeletedAt   models.Time    // by a user; zero = not deleted
+	Duplicate   bool           // of its canonical URL, which lists and searches show instead; see Report
 	Unindexed   bool           // the search index is not up to date
 	Unsent      bool           // the search engine is not up to date
 
@@ -59,7 +60,15 @@ func (Page) TableName() string { return "crawled_pages" }
 func (p Page) ID() string { return models.TimedID(models.KindCrawled, p.CreatedAt, p.Seq) }
 
 // indexed reports whether search can find the page.
-func (p Page) indexed() bool { return !p.NoIndex && p.ContentHash != "" && p.GoneAt.IsZero() }
+func (p Page) indexed() bool {
+	return !p.NoIndex && p.ContentHash != "" && p.GoneAt.IsZero() && !p.Duplicate
+}
+
+// OtherCanonical returns the normalized canonical URL of the page. ok is false if it has none, or it is its own URL.
+func (p Page) OtherCanonical() (url string, ok bool) {
+	url, ok = Normalize(p.Canonical)
+	return url, ok && url != p.URL
+}
 
 // HeadingList returns the headings of the page.
 func (p Page) HeadingList() []string {

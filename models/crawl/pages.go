@@ -47,8 +47,8 @@ const MaxFound = 1000
 // maxRanked is the number of first matches that are ranked by their texts.
 const maxRanked = 100
 
-// Pages returns one page of the crawled pages: the best match first in a search, otherwise the oldest first. limit comes
-// from models.NewLimit. Errors are CodeInvalid ("query.q", "query.source_id", "query.language", "query.page_token").
+// Pages returns one page of the crawled pages: the best match first in a search, otherwise the oldest first. It omits
+// duplicates. limit comes from models.NewLimit. Errors are CodeInvalid ("query.q", "query.source_id", "query.language", "query.page_token").
 func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, limit int) (list PageList, err error) {
 	err = errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.language", f.Language))
 	if err != nil {
@@ -91,7 +91,7 @@ func cursorOf(p FoundPage) models.Cursor { return models.Cursor{CreatedAt: p.Cre
 // pageListQuery selects pages without the columns that only the page of a single one needs.
 func pageListQuery(tx *gorm.DB) *gorm.DB {
 	visible, args := models.Visible(tx, "sources")
-	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").Where(visible, args...).
+	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL AND NOT crawled_pages.duplicate").Where(visible, args...).
 		Select(`crawled_pages.seq, source_seq, crawl_seq, crawled_pages.url, status_code, content_type, title, description, language, content_hash, noindex,
 			crawled_pages.created_at, fetched_at, changed_at, author, published_at, modified_at, word_count, versions, text_version, gone_at, sources.id AS source_id`)
 }

@@ -13,9 +13,9 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// site is a test site: texts by path of http://a.example. A text is a page, and a line that begins with "->" is a link.
-// Other texts are "status 500", "moved /to" and "away /to" for permanent and temporary redirects, and "unchanged". Other
-// paths are 404.
+// site is a test site: texts by path of http://a.example. A text is a page, and a line that begins with "->" is a link. A line
+// that begins with "=>" is the canonical URL, and a line "noindex" a directive. Other texts are "status 500", "error reason",
+// "moved /to" and "away /to" for permanent and temporary redirects, and "unchanged". Other paths are 404.
 type site map[string]string
 
 // crawlSite runs a job of http://a.example until it completes, and writes its report.
@@ -68,7 +68,17 @@ func (w *world) visit(t *crawl.HostBatch, pages site) crawl.Result {
 		p, _, err := w.StoredPage(w.Context(), e.Crawl.Source, e.URL)
 		w.ok(err)
 		p.CrawlSeq, p.FetchedAt = e.CrawlSeq, w.Now()
-		return crawl.Result{Entry: e, Status: crawl.EntryDone, Page: &p, Unchanged: true}
+		r := crawl.Result{Entry: e, Status: crawl.EntryDone, Page: &p, Unchanged: true}
+		followCanonical(&r)
+		for l, err := range p.EachLink() {
+			w.ok(err)
+			r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: l.URL, Depth: e.Depth + 1})
+		}
+		return r
+	}
+	if reason, failed := strings.CutPrefix(text, "error "); failed {
+		t.Unfetched = t.Unfetched[1:]
+		return crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason}
 	}
 	if to, away := strings.CutPrefix(text, "away "); away {
 		t.Unfetched = t.Unfetched[1:]
@@ -87,20 +97,36 @@ func (w *world) visit(t *crawl.HostBatch, pages site) crawl.Result {
 		}
 	}
 	var links, kept, lines []string
+	canonical, noindex := "", false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if to, isLink := strings.CutPrefix(line, "->"); isLink {
 			links = append(links, "http://a.example"+to)
 			kept = append(kept, "http://a.example"+to+"\tlink to "+to)
+		} else if to, isCanonical := strings.CutPrefix(line, "=>"); isCanonical {
+			canonical = to
+		} else if line == "noindex" {
+			noindex = true
 		} else {
 			lines = append(lines, line)
 		}
 	}
 	r := fetched(t, w.Now(), links...)
+	r.Page.Canonical, r.Page.NoIndex = canonical, noindex
+	followCanonical(&r)
 	text = strings.Join(lines, "\n")
 	r.Page.Title, r.Page.ContentHash, r.Page.Text, r.Page.Links = lines[0], fmt.Sprintf("%x", text), crawl.CompressText(text), crawl.CompressText(strings.Join(kept, "\n")+"\n")
 	r.Page.WordCount = len(strings.Fields(text))
 	return r
+}
+
+// followCanonical adds the canonical URL of a page of http://a.example to its links, as a crawl does.
+func followCanonical(r *crawl.Result) {
+	e := r.Entry
+	if to, ok := r.Page.OtherCanonical(); ok && !e.IsStartPage() && strings.HasPrefix(to, "http://a.example/") {
+		r.Reason = crawl.ReasonCanonical
+		r.Links = append(r.Links, crawl.FoundURL{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: to, Depth: e.Depth})
+	}
 }
 
 // report indexes all pages and writes all reports.

@@ -14,10 +14,9 @@ import (
 type Result struct {
 	Entry             Entry
 	Status            EntryStatus // Pending: it is retried
-	Reason            string      // why it failed or is retried; "" = done
+	Reason            string      // why it failed or is retried; with EntryDone "" or ReasonCanonical
 	Broken            bool        // there is no page: links to it are reported as broken
 	MovedStatus       int         // status of a permanent redirect to another URL, whose target replaces the page; 0 = none
-	Canonical         string      // canonical URL of the page if it differs, which makes the URL count as moved; "" = none
 	TemporaryRedirect bool        // temporary redirect: the stored page is unchanged
 	RedirectTo        string      // normalized redirect target, which the entry tries next; "" = none
 	Cookies           string      // for the request of RedirectTo; "" = none

@@ -33,9 +33,18 @@ func (b *batch) pages() error {
 	if err != nil {
 		return err
 	}
+	duplicates, err := b.duplicates(latest)
+	if err != nil {
+		return err
+	}
 	fetched, broken := newPageRows(), newPageRows()
 	news := map[pageKey]newVersion{}
 	for k, r := range latest {
+		// The report of the crawl decides again.
+		r.Page.Duplicate = before[k].Duplicate && (r.Page.broken() || r.Page.Canonical == before[k].Canonical)
+		if r.Entry.CrawlSeq == manualCrawl && !r.Page.broken() {
+			r.Page.Duplicate = duplicates[k]
+		}
 		p := *r.Page
 		b.count(r, before[k])
 		if r.Unchanged {
@@ -43,7 +52,7 @@ func (b *batch) pages() error {
 		}
 		if c := p.change(before[k]); c != "" {
 			news[k] = newVersion{p, c}
-			if r.Entry.Crawl.Execution != 0 {
+			if r.Entry.Crawl.Execution != 0 && !p.Duplicate {
 				b.sum(r.Entry).changes[c]++
 			}
 		}
@@ -54,7 +63,7 @@ func (b *batch) pages() error {
 		rows.Add(k.source, p.CrawlSeq, p.URL, k.hash[:], p.StatusCode, p.ContentType, p.Title, p.Description, p.Language,
 			p.OpenGraph.Title, p.OpenGraph.Description, p.OpenGraph.Image, p.OpenGraph.SiteName, p.OpenGraph.Type, p.ContentHash, p.LinksFound, p.NoIndex, p.Canonical,
 			p.ETag, p.LastModified, p.Author, p.PublishedAt, p.ModifiedAt, p.Headings, p.JSONLD, p.WordCount, []byte(p.Links), p.Versions, p.TextVersion,
-			p.Revision, p.GoneAt, p.Unindexed, p.Unindexed && b.s.opts.Elasticsearch, p.FetchedAt)
+			p.Revision, p.GoneAt, p.Duplicate, p.Unindexed, p.Unindexed && b.s.opts.Elasticsearch, p.FetchedAt)
 	}
 	seqs, pages := map[pageKey]int64{}, map[pageKey]Page{}
 	for _, upsert := range []struct {
@@ -97,7 +106,7 @@ func (b *batch) count(r Result, old storedState) {
 
 const pageColumns = `source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language,
 	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, canonical, etag, last_modified, author, published_at, modified_at,
-	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, unindexed, unsent`
+	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, duplicate, unindexed, unsent`
 
 // insertPages inserts new pages. A clause for existing pages follows. The last column is unsent.
 const insertPages = "INSERT INTO crawled_pages (" + pageColumns + ", created_at, fetched_at, changed_at) SELECT " + pageColumns + " AND " + ofSharedSource + "r.source_seq)" + `, at, at, at FROM {rows} AS r WHERE true
@@ -112,7 +121,7 @@ const (
 		content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex, canonical = excluded.canonical, etag = excluded.etag, last_modified = excluded.last_modified,
 		author = excluded.author, published_at = excluded.published_at, modified_at = excluded.modified_at, headings = excluded.headings, json_ld = excluded.json_ld,
 		word_count = excluded.word_count, links = excluded.links, versions = excluded.versions, text_version = excluded.text_version, revision = excluded.revision,
-		gone_at = NULL, deleted_at = NULL, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
+		gone_at = NULL, deleted_at = NULL, duplicate = excluded.duplicate, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
 	// A broken page keeps its earlier content.
 	setBroken = ` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, versions = excluded.versions, revision = excluded.revision,
 		gone_at = coalesce(crawled_pages.gone_at, excluded.gone_at), unindexed = crawled_pages.unindexed OR excluded.unindexed,
@@ -123,16 +132,19 @@ func newPageRows() *models.Rows {
 	return models.NewRows(`source_seq bigint, crawl_seq bigint, url text, url_hash bytes, status_code bigint, content_type text, title text, description text, language text,
 		og_title text, og_description text, og_image text, og_site_name text, og_type text, content_hash text, links_found bigint, noindex boolean, canonical text,
 		etag text, last_modified text, author text, published_at bigint, modified_at bigint, headings text, json_ld text, word_count bigint, links bytes,
-		versions bigint, text_version bigint, revision bigint, gone_at bigint, unindexed boolean, unsent boolean, at bigint`)
+		versions bigint, text_version bigint, revision bigint, gone_at bigint, duplicate boolean, unindexed boolean, unsent boolean, at bigint`)
 }
+
+// changesSearch is the condition for unchanged pages that search shows or hides because they were fetched again.
+const changesSearch = "gone_at IS NOT NULL OR deleted_at IS NOT NULL OR crawled_pages.duplicate <> r.duplicate"
 
 // unchanged updates the fetch time of pages that have not changed.
 func (b *batch) unchanged() error {
-	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint, at bigint")
+	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint, duplicate boolean, at bigint")
 	for _, r := range b.results {
 		if r.Unchanged {
 			h := hashOf(r.Page.URL)
-			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.FetchedAt)
+			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.Duplicate, r.Page.FetchedAt)
 		}
 	}
 	// Only the copy of the current content is updated, not an older one.
@@ -142,9 +154,9 @@ func (b *batch) unchanged() error {
 	if err != nil {
 		return err
 	}
-	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
-			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL) AND `+ofSharedSource+`r.source_seq)),
-			revision = revision + CASE WHEN gone_at IS NULL AND deleted_at IS NULL THEN 0 ELSE 1 END
+	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL, duplicate = r.duplicate,
+			unindexed = unindexed OR `+changesSearch+`, unsent = unsent OR (? AND (`+changesSearch+`) AND `+ofSharedSource+`r.source_seq)),
+			revision = revision + CASE WHEN `+changesSearch+` THEN 1 ELSE 0 END
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Elasticsearch).Error
 }
 

@@ -17,8 +17,9 @@ const (
 	reportPages    = 500    // pages per batch
 )
 
-// Report runs after a crawl has completed. It finds pages that link to URLs that could not be fetched, and pages of earlier
-// crawls that no page links to any more. It reads the pages of the source in batches. Another instance can continue it.
+// Report runs after a crawl has completed. It finds duplicates of canonical URLs, pages that link to URLs that could not be
+// fetched, and pages of earlier crawls that no page links to any more. It reads the pages of the source in batches. Another
+// instance can continue it.
 type Report struct {
 	s         *Store
 	execution Execution
@@ -87,16 +88,20 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 		links = "links"
 	}
 	var pages []reported
-	err = r.s.db.Read(ctx).Raw("SELECT seq, url, crawl_seq, status_code, text_version, gone_at, "+links+` FROM crawled_pages
+	err = r.s.db.Read(ctx).Raw("SELECT seq, url, crawl_seq, status_code, text_version, gone_at, canonical, duplicate, "+links+` FROM crawled_pages
 		WHERE source_seq = ? AND seq > ? ORDER BY seq LIMIT ?`, r.source, *r.execution.ReportedPage, reportPages).Scan(&pages).Error
 	if err != nil {
 		return false, fmt.Errorf("read pages for crawl report: %w", err)
+	}
+	duplicates, err := r.duplicates(ctx, pages)
+	if err != nil {
+		return false, err
 	}
 	var gone []gonePage
 	for i, p := range pages {
 		switch {
 		case p.CrawlSeq >= r.execution.CrawlSeq: // greater if a later crawl was faster than the report
-			if !p.broken() {
+			if !p.broken() && !p.Duplicate {
 				pages[i].Linked = r.linked(p.Page)
 			}
 		case r.complete && (r.sole || r.crawls[p.CrawlSeq]) && p.TextVersion > 0 && p.GoneAt.IsZero():
@@ -107,7 +112,7 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 	if len(pages) == reportPages {
 		next = &pages[len(pages)-1].Seq
 	}
-	err = r.s.db.Write(ctx, func(tx *gorm.DB) error { return r.store(tx, pages, gone, next) })
+	err = r.s.db.Write(ctx, func(tx *gorm.DB) error { return r.store(tx, pages, duplicates, gone, next) })
 	if errors.Is(err, errReported) {
 		return true, nil
 	}
@@ -131,11 +136,15 @@ func (r *Report) linked(p Page) (out []PageLink) {
 // errReported rolls back a batch that another instance has already stored.
 var errReported = errors.New("another instance has stored this batch")
 
-func (r *Report) store(tx *gorm.DB, pages []reported, gone []gonePage, next *int64) error {
+func (r *Report) store(tx *gorm.DB, pages, duplicates []reported, gone []gonePage, next *int64) error {
 	if err := r.s.db.OneAtATime(tx, lockRecord); err != nil { // it updates pages
 		return err
 	}
 	now := r.s.clock.Now()
+	counts, err := r.storeDuplicates(tx, duplicates)
+	if err != nil {
+		return err
+	}
 	// Pages that the crawl tried to fetch, or that were fetched meanwhile, are not gone.
 	unlinked, err := r.s.markGone(tx, gone, ` AND crawled_pages.crawl_seq = r.seen
 		AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = crawled_pages.url_hash)`, r.execution.CrawlSeq)
@@ -150,8 +159,9 @@ func (r *Report) store(tx *gorm.DB, pages []reported, gone []gonePage, next *int
 			}
 		}
 	}
-	res := tx.Exec(`UPDATE job_executions SET reported_page = ?, broken_links = broken_links + ?, pages_gone = pages_gone + ? WHERE seq = ? AND reported_page = ?`,
-		next, found, len(unlinked), r.execution.Seq, *r.execution.ReportedPage)
+	res := tx.Exec(`UPDATE job_executions SET reported_page = ?, broken_links = broken_links + ?, pages_new = pages_new + ?,
+			pages_changed = pages_changed + ?, pages_gone = pages_gone + ? WHERE seq = ? AND reported_page = ?`,
+		next, found, counts[PageNew]+counts[PageBack], counts[PageChanged], len(unlinked), r.execution.Seq, *r.execution.ReportedPage)
 	if res.Error != nil {
 		return res.Error
 	}

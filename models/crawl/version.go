@@ -85,23 +85,24 @@ type storedState struct {
 	URLHash                              []byte
 	ContentHash                          string
 	Title, Description, Author, Language string
+	Canonical                            string
 	NoIndex                              bool `gorm:"column:noindex"`
 	PublishedAt                          models.Time
 	Versions, TextVersion                int
-	Gone, Deleted                        bool
+	Gone, Deleted, Duplicate             bool
 }
 
 // searchChanged reports whether data that search shows, other than the text, has changed.
 func (k storedState) searchChanged(p *Page) bool {
 	return k.Seq != 0 && k.TextVersion > 0 && (k.Title != p.Title || k.Description != p.Description || k.Author != p.Author ||
-		k.Language != p.Language || k.NoIndex != p.NoIndex || k.PublishedAt != p.PublishedAt)
+		k.Language != p.Language || k.NoIndex != p.NoIndex || k.Duplicate != p.Duplicate || k.PublishedAt != p.PublishedAt)
 }
 
 // storedStates loads the stored state of pages (source_seq, url_hash).
 func (b *batch) storedStates(keys *models.Rows) (map[pageKey]storedState, error) {
 	var found []storedState
 	err := keys.Raw(b.tx, `SELECT p.seq, p.source_seq, p.url_hash, p.crawl_seq, p.revision, p.content_hash, p.title, p.description, p.author, p.language,
-			p.noindex, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone, p.deleted_at IS NOT NULL AS deleted
+			p.canonical, p.noindex, p.duplicate, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone, p.deleted_at IS NOT NULL AS deleted
 		FROM {rows} AS r CROSS JOIN crawled_pages AS p WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("find known pages: %w", err)
@@ -116,19 +117,18 @@ func (b *batch) storedStates(keys *models.Rows) (map[pageKey]storedState, error)
 // gonePage is a page that a crawl found to be gone.
 type gonePage struct {
 	pageKey
-	crawl     int64
-	status    int    // 0 = no page links to it
-	seen      int64  // the last crawl that stored it; 0 = any
-	canonical string // new canonical URL of the page; "" = unchanged
+	crawl  int64
+	status int   // 0 = no page links to it
+	seen   int64 // the last crawl that stored it; 0 = any
 }
 
-// markGone marks pages as gone and returns those that it changed. It skips pages that are already gone or have no text. The
-// next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
+// markGone marks pages as gone and returns those that it changed, without duplicates. It skips pages that are already gone or
+// have no text. The next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
 func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (noted []gonePage, err error) {
-	rows, byPage, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]gonePage{}, s.clock.Now()
+	rows, byPage, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint"), map[pageKey]gonePage{}, s.clock.Now()
 	for _, d := range all {
 		if _, twice := byPage[d.pageKey]; !twice {
-			rows.Add(d.source, d.hash[:], d.seen, d.canonical)
+			rows.Add(d.source, d.hash[:], d.seen)
 		}
 		byPage[d.pageKey] = d
 	}
@@ -140,18 +140,21 @@ func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (
 		URLHash        []byte
 		Versions       int
 		Title          string
+		Duplicate      bool
 	}
 	err = rows.Raw(tx, `UPDATE crawled_pages SET gone_at = ?, versions = versions + 1, revision = revision + 1, etag = '', last_modified = '',
-			canonical = CASE r.canonical WHEN '' THEN crawled_pages.canonical ELSE r.canonical END, unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`r.source_seq))
+			unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`r.source_seq))
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND gone_at IS NULL AND text_version > 0`+and+`
-		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Elasticsearch}, args...)...).Scan(&gone).Error
+		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title, duplicate`, append([]any{now, s.opts.Elasticsearch}, args...)...).Scan(&gone).Error
 	if err != nil {
 		return nil, fmt.Errorf("mark pages as gone: %w", err)
 	}
 	versions := make([]Version, len(gone))
 	for i, g := range gone {
 		d := byPage[pageKey{g.SourceSeq, hash(g.URLHash)}]
-		noted = append(noted, d)
+		if !g.Duplicate {
+			noted = append(noted, d)
+		}
 		versions[i] = Version{PageSeq: g.Seq, Version: g.Versions, Change: PageGone, CrawlSeq: d.crawl, StatusCode: d.status, Title: g.Title, CreatedAt: now}
 	}
 	return noted, models.Insert(tx, versions)
@@ -174,7 +177,7 @@ func (b *batch) temporaryRedirects() error {
 	return nil
 }
 
-// permanentRedirects marks pages as gone whose URL moved permanently, or whose canonical URL is another page.
+// permanentRedirects marks pages as gone whose URL moved permanently.
 func (b *batch) permanentRedirects() error {
 	var all []gonePage
 	entries := map[pageKey]Entry{}
@@ -182,7 +185,7 @@ func (b *batch) permanentRedirects() error {
 		if r.MovedStatus != 0 {
 			k := pageKey{r.Entry.SourceSeq, hashOf(r.Entry.URL)}
 			entries[k] = r.Entry
-			all = append(all, gonePage{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.MovedStatus, canonical: r.Canonical})
+			all = append(all, gonePage{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.MovedStatus})
 		}
 	}
 	noted, err := b.s.markGone(b.tx, all, "")

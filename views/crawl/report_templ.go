@@ -122,7 +122,7 @@ func ReportPage(v Report) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.pending() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"all-well\" role=\"status\">This report is not complete yet. Gone pages and broken links are counted after the crawl has completed.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"all-well\" role=\"status\">This report is not complete yet. Gone pages, duplicates and broken links are found after the crawl has completed.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

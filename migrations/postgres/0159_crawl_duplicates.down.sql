@@ -1,0 +1,1 @@
+ALTER TABLE crawled_pages DROP COLUMN duplicate;
