@@ -188,11 +188,11 @@ func demoIsShortened(t *testing.T, db *models.DB) {
 	}
 	visited := 0
 	for _, d := range van.Days {
-		if d.People() > 0 {
+		if d.Visits() > 0 {
 			visited++
 		}
 	}
-	if visited < 150 || van.Devices.Bots < 50 || van.Devices.Mobile < van.Devices.Tablet || len(van.Referrers) < 4 {
+	if visited < 150 || van.Devices.Bots < 50 || van.Devices.Previews < 50 || van.Devices.Mobile < van.Devices.Tablet || len(van.Referrers) < 4 {
 		t.Errorf("on the van: %d days, %+v, %+v", visited, van.Devices, van.Referrers)
 	}
 	saved := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})

@@ -143,7 +143,7 @@ func (d *shortLinkMaker) make(ctx context.Context, l madeShortLink) (key string,
 	return made.Key, err
 }
 
-// come visits the current short links as people and bots, and stores the visits.
+// come visits the current short links as people, bots and link previews, and stores the visits.
 func (d *shortLinkMaker) come(ctx context.Context, all []madeShortLink) error {
 	for _, l := range all {
 		for range d.visits(l) {

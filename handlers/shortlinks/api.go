@@ -67,9 +67,10 @@ type ShortLink struct {
 	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the short link was created"`
 	UpdatedAt     time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When its settings were last changed"`
 	ExpiresAt     *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"Time of expiry: visitors get 410 from then on. null if it never expires"`
-	MaxVisits     *int64     `json:"max_visits" example:"100" doc:"Visit limit, including bots. null if there is none"`
-	Visits        int64      `json:"visits" example:"42" doc:"Number of visits, including bots. Exact if there is a visit limit, else a few seconds old"`
-	Bots          int64      `json:"bots" example:"5" doc:"Number of visits by bots"`
+	MaxVisits     *int64     `json:"max_visits" example:"100" doc:"Visit limit. null if there is none"`
+	Visits        int64      `json:"visits" example:"42" doc:"Number of visits. Exact if there is a visit limit, else a few seconds old"`
+	Bots          int64      `json:"bots" example:"5" doc:"Number of requests by bots, which are no visits"`
+	Previews      int64      `json:"previews" example:"3" doc:"Number of HEAD requests, prefetches and link previews, which are no visits"`
 	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
 	Owner         string     `json:"owner" example:"alice" doc:"Account or credential that added it. system if no one was signed in"`
 	Private       bool       `json:"private" example:"false" doc:"Whether only its owner and admins see it. It redirects all visitors either way"`
@@ -84,7 +85,8 @@ func (a API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
 			ShortKey: l.Key, ShortURL: shortURL(base, l.Key), ShortHostURL: api.OrNull(shortHostURL(a.ShortHost, base, l.Key)),
 			LongURL: l.LongURL, Title: l.Title, CreatedAt: l.CreatedAt.Time, UpdatedAt: l.UpdatedAt.Time,
 			ExpiresAt: api.Time(l.ExpiresAt), MaxVisits: api.OrNull(l.MaxVisits),
-			Visits: l.Visits, Bots: l.Bots, LastVisitedAt: api.Time(l.LastVisitedAt), Owner: l.Owner, Private: l.Private(), Status: string(l.Status(now)),
+			Visits: l.Visits, Bots: l.Bots, Previews: l.Previews, LastVisitedAt: api.Time(l.LastVisitedAt),
+			Owner: l.Owner, Private: l.Private(), Status: string(l.Status(now)),
 		}
 	}
 }

@@ -8,26 +8,28 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// ShortLinkStats are visit statistics.
+// ShortLinkStats are the statistics of a short link.
 type ShortLinkStats struct {
 	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Short key"`
-	Visits        int64      `json:"visits" example:"42" doc:"Total number of visits, including bots"`
-	Bots          int64      `json:"bots" example:"5" doc:"Total number of visits by bots"`
+	Visits        int64      `json:"visits" example:"42" doc:"Total number of visits"`
+	Bots          int64      `json:"bots" example:"5" doc:"Total number of requests by bots, which are no visits"`
+	Previews      int64      `json:"previews" example:"3" doc:"Total number of HEAD requests, prefetches and link previews, which are no visits"`
 	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
-	Days          []VisitDay `json:"days" nullable:"false" doc:"Visits by day in UTC, oldest first, without gaps. The last day is today"`
-	Devices       Devices    `json:"devices" doc:"Visits by device over these days, without bots"`
-	Referrers     []Referrer `json:"referrers" nullable:"false" doc:"The 50 hosts that referred most visits, without bots"`
+	Days          []VisitDay `json:"days" nullable:"false" doc:"Requests by day in UTC, oldest first, without gaps. The last day is today"`
+	Devices       Devices    `json:"devices" doc:"Visits by device over these days"`
+	Referrers     []Referrer `json:"referrers" nullable:"false" doc:"The 50 hosts that referred most visits"`
 }
 
-// VisitDay is the visits of one day.
+// VisitDay is the requests of one day.
 type VisitDay struct {
-	Date   string `json:"date" format:"date" example:"2025-03-24" doc:"Day in UTC"`
-	Visits int64  `json:"visits" example:"12" doc:"Number of visits, including bots"`
-	Bots   int64  `json:"bots" example:"2" doc:"Number of visits by bots"`
+	Date     string `json:"date" format:"date" example:"2025-03-24" doc:"Day in UTC"`
+	Visits   int64  `json:"visits" example:"10" doc:"Number of visits"`
+	Bots     int64  `json:"bots" example:"2" doc:"Number of requests by bots"`
+	Previews int64  `json:"previews" example:"1" doc:"Number of HEAD requests, prefetches and link previews"`
 	Devices
 }
 
-// Devices are visits by people, by device.
+// Devices are visits by device.
 type Devices struct {
 	Desktop int64 `json:"desktop" example:"6" doc:"Visits from desktop computers"`
 	Mobile  int64 `json:"mobile" example:"3" doc:"Visits from phones"`
@@ -53,14 +55,14 @@ func (a API) shortLinkStats(ctx context.Context, in *shortLinkStatsInput) (*api.
 	}
 	s, err := a.ShortLinks.Stats(ctx, in.Key, in.Days)
 	return api.Answer(ShortLinkStats{
-		ShortKey: l.Key, Visits: l.Visits, Bots: l.Bots, LastVisitedAt: api.Time(l.LastVisitedAt),
+		ShortKey: l.Key, Visits: l.Visits, Bots: l.Bots, Previews: l.Previews, LastVisitedAt: api.Time(l.LastVisitedAt),
 		Days: api.All(s.Days, toVisitDay), Devices: toDevices(s.Devices), Referrers: api.All(s.Referrers, toReferrer),
 	}, err)
 }
 
 func toVisitDay(d shortlinks.Day) VisitDay {
 	return VisitDay{
-		Date: d.Start.Format(time.DateOnly), Visits: d.People() + d.Bots, Bots: d.Bots, Devices: toDevices(d),
+		Date: d.Start.Format(time.DateOnly), Visits: d.Visits(), Bots: d.Bots, Previews: d.Previews, Devices: toDevices(d),
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	byDesktop = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36"
 	byMobile  = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1"
 	byTablet  = "Mozilla/5.0 (iPad; CPU OS 16_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Mobile/15E148 Safari/604.1"
+	byChat    = "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"
 	byBot     = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 )
 
@@ -24,10 +25,10 @@ func TestShortLinkStats(t *testing.T) {
 		at := s.shorten(`"short_key":"abcd"`)
 		empty := s.Do("GET", at+"/stats", "").Want(200)
 		apptest.Has(s.TB, empty, map[string]any{
-			"short_key": "abcd", "visits": 0.0, "bots": 0.0, "last_visited_at": nil, "referrers": []any{},
+			"short_key": "abcd", "visits": 0.0, "bots": 0.0, "previews": 0.0, "last_visited_at": nil, "referrers": []any{},
 			"devices": map[string]any{"desktop": 0.0, "mobile": 0.0, "tablet": 0.0, "other": 0.0},
 		})
-		if len(empty) != 7 {
+		if len(empty) != 8 {
 			s.Errorf("members %v", empty)
 		}
 		if days := apptest.Objects(empty["days"]); len(days) != 30 || days[0]["date"] != "2026-02-23" || days[29]["date"] != "2026-03-24" {
@@ -37,22 +38,26 @@ func TestShortLinkStats(t *testing.T) {
 		s.visit("abcd", byDesktop, "https://news.example/item?id=1")
 		s.visit("abcd", byMobile, "https://news.example/other")
 		s.visit("abcd", byBot, "https://bots.example/")
+		s.visit("abcd", byChat, "https://chat.example/")
+		s.visit("abcd", byChat, "")
 		s.Clock.Advance(24 * time.Hour)
 		s.visit("abcd", byTablet, "https://social.example/")
 		s.visit("abcd", "", "")
 		s.writeVisits()
 		s.Clock.Advance(24 * time.Hour)
-		day := func(date string, bots, desktop, mobile, tablet, other float64) map[string]any {
+		s.visit("abcd", byBot, "")
+		s.writeVisits()
+		day := func(date string, bots, previews, desktop, mobile, tablet, other float64) map[string]any {
 			return map[string]any{
-				"date": date, "visits": bots + desktop + mobile + tablet + other,
-				"bots": bots, "desktop": desktop, "mobile": mobile, "tablet": tablet, "other": other,
+				"date": date, "visits": desktop + mobile + tablet + other,
+				"bots": bots, "previews": previews, "desktop": desktop, "mobile": mobile, "tablet": tablet, "other": other,
 			}
 		}
 		got := s.Do("GET", at+"/stats?days=3", "").Want(200)
 		apptest.Has(s.TB, got, map[string]any{
-			"visits": 5.0, "bots": 1.0, "last_visited_at": "2026-03-25T12:00:00Z",
+			"visits": 4.0, "bots": 2.0, "previews": 2.0, "last_visited_at": "2026-03-25T12:00:00Z",
 			"days": []any{
-				day("2026-03-24", 1, 1, 1, 0, 0), day("2026-03-25", 0, 0, 0, 1, 1), day("2026-03-26", 0, 0, 0, 0, 0),
+				day("2026-03-24", 1, 2, 1, 1, 0, 0), day("2026-03-25", 0, 0, 0, 0, 1, 1), day("2026-03-26", 1, 0, 0, 0, 0, 0),
 			},
 			"devices": map[string]any{"desktop": 1.0, "mobile": 1.0, "tablet": 1.0, "other": 1.0},
 			"referrers": []any{
@@ -61,11 +66,11 @@ func TestShortLinkStats(t *testing.T) {
 				map[string]any{"host": "social.example", "visits": 1.0},
 			},
 		})
-		apptest.Has(s.TB, s.Do("GET", at, "").Want(200), map[string]any{"visits": 5.0, "bots": 1.0, "last_visited_at": "2026-03-25T12:00:00Z"})
+		apptest.Has(s.TB, s.Do("GET", at, "").Want(200), map[string]any{"visits": 4.0, "bots": 2.0, "previews": 2.0, "last_visited_at": "2026-03-25T12:00:00Z"})
 
 		last := s.Do("GET", at+"/stats?days=1", "").Want(200)
 		apptest.Has(s.TB, last, map[string]any{
-			"visits": 5.0, "days": []any{day("2026-03-26", 0, 0, 0, 0, 0)}, "referrers": got["referrers"],
+			"visits": 4.0, "days": []any{day("2026-03-26", 1, 0, 0, 0, 0, 0)}, "referrers": got["referrers"],
 			"devices": map[string]any{"desktop": 0.0, "mobile": 0.0, "tablet": 0.0, "other": 0.0},
 		})
 		if n := len(apptest.Objects(s.Do("GET", at+"/stats?days=400", "").Want(200)["days"])); n != 400 {

@@ -20,7 +20,7 @@ func TestAddShortLink(t *testing.T) {
 		want := map[string]any{
 			"short_key": "My-key_1", "short_url": s.URL + "/s/My-key_1", "short_host_url": nil, "long_url": "HTTPS://Example.com:443/path/?a=1#section",
 			"title": "Spring campaign", "created_at": "2026-03-24T12:00:00Z", "updated_at": "2026-03-24T12:00:00Z",
-			"expires_at": "2026-03-24T13:00:00.5Z", "max_visits": 3.0, "visits": 0.0, "bots": 0.0, "last_visited_at": nil, "status": "active",
+			"expires_at": "2026-03-24T13:00:00.5Z", "max_visits": 3.0, "visits": 0.0, "bots": 0.0, "previews": 0.0, "last_visited_at": nil, "status": "active",
 			"owner": "system", "private": false,
 		}
 		const at = "/v1/shortlinks/My-key_1"

@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// Visitors of three kinds.
+// Visitors of several kinds.
 var (
 	somebody = shortlinks.Visitor{
 		Referrer: "https://news.example/today", UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -21,7 +21,8 @@ var (
 	onAPhone = shortlinks.Visitor{
 		UserAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1",
 	}
-	aBot = shortlinks.Visitor{UserAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}
+	aChat = shortlinks.Visitor{UserAgent: byChat}
+	aBot  = shortlinks.Visitor{UserAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}
 )
 
 // hostile is a title that runs as a script if it is not escaped.

@@ -127,24 +127,25 @@ func TestVisitsOnPages(t *testing.T) {
 	s.Clock.Advance(24 * time.Hour)
 	visit(s, "Spring", 2, onAPhone)
 	visit(s, "Spring", 4, aBot)
+	visit(s, "Spring", 1, aChat)
 	visit(s, "Spring", 1, shortlinks.Visitor{Referrer: "https://xn--bcher-kva.example/", UserAgent: somebody.UserAgent})
 	a = s.Get("/short/Spring")
-	apptest.WantText(t, a, ".facts", "Visits 10 · 4 by bots")
-	apptest.WantText(t, a, "section[aria-labelledby=visits] .section-head", "6 by people · 4 by bots")
-	apptest.WantText(t, a, ".ranges [aria-current]", "10 30 days")
-	apptest.WantText(t, a, ".chart title", "25 Mar 2026 3 visits by people, 4 by bots")
-	if got := a.Find(".chart svg[role=img]").AttrOr("aria-label", ""); got != "Visits over the last 30 days: 6 by people, 4 by bots" {
+	apptest.WantText(t, a, ".facts", "Visits 6 Bots 4 Previews 1")
+	apptest.WantText(t, a, "section[aria-labelledby=visits] .section-head", "6 visits · 4 bots · 1 preview")
+	apptest.WantText(t, a, ".ranges [aria-current]", "6 30 days")
+	apptest.WantText(t, a, ".chart title", "25 Mar 2026 3 visits · 4 bots · 1 preview")
+	if got := a.Find(".chart svg[role=img]").AttrOr("aria-label", ""); got != "Requests over the last 30 days: 6 visits · 4 bots · 1 preview" {
 		t.Errorf("got chart %q", got)
 	}
 	apptest.WantCount(t, a, ".figures tbody tr", 30)
-	apptest.WantText(t, a, ".figures tbody tr:first-child", "25 Mar 2026 3 4 1 2 0")
+	apptest.WantText(t, a, ".figures tbody tr:first-child", "25 Mar 2026 3 4 1 1 2 0")
 	apptest.WantText(t, a, "section[aria-labelledby=devices]", "Desktop 4 Mobile 2")
 	apptest.WantText(t, a, "section[aria-labelledby=referrers]", "news.example 3")
 	apptest.WantText(t, a, "section[aria-labelledby=referrers]", "Direct or unknown 2")
 	a = s.Get("/short/Spring?days=400")
 	apptest.WantCount(t, a, ".figures tbody tr", 50)
-	apptest.WantText(t, a, ".figures tbody tr:first-child", "18 Mar to 25 Mar 2026 6 4 4 2 0")
-	apptest.WantText(t, s.Get("/short"), ".short-links .visits", "10")
+	apptest.WantText(t, a, ".figures tbody tr:first-child", "18 Mar to 25 Mar 2026 6 4 1 4 2 0")
+	apptest.WantText(t, s.Get("/short"), ".short-links .visits", "6")
 }
 
 // TestShortenALink: one click shortens a saved link, only once.

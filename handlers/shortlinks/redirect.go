@@ -27,7 +27,8 @@ var (
 var redirectOperation = middleware.Operation{
 	Methods: []string{http.MethodGet, http.MethodHead}, Path: redirectRoute, ID: "follow-short-link", Tag: groupShortLinks, Public: true,
 	Summary: "Follow a short link",
-	Description: "Counts a visit. On SHORT_HOST the path is /{key}. Browsers get a page instead of a problem document. " +
+	Description: "Counts a visit. HEAD requests, prefetches (Sec-Purpose), link previews and bots are no visits. " +
+		"On SHORT_HOST the path is /{key}. Browsers get a page instead of a problem document. " +
 		"An expired short link returns 410 from that moment.",
 	Params: []middleware.Param{
 		{Name: "key", In: "path", Example: "abc2XYZ", Description: "Short key. It is case-sensitive"},
@@ -39,9 +40,11 @@ var redirectOperation = middleware.Operation{
 			Headers: map[string]string{"Location": "Destination", "Cache-Control": "Always " + noStore},
 		},
 		{
-			Status: http.StatusOK, Description: "The destination, if preview is 1. Browsers get a page",
+			Status: http.StatusOK,
+			Description: "The destination, if preview is 1. Otherwise a text without it, if the short link has a visit limit " +
+				"and the request is no visit. Browsers get a page",
 			Headers: map[string]string{"Cache-Control": "Always " + noStore},
-			Content: map[string]any{"application/json": ShortPreview{}, "text/html": nil},
+			Content: map[string]any{"application/json": ShortPreview{}, "text/html": nil, "text/plain": nil},
 		},
 	},
 	Problems: []models.Code{models.CodeNotFound, models.CodeGone, models.CodeUnavailable},
@@ -58,9 +61,14 @@ func (p Pages) Redirect(c *gin.Context) {
 		p.preview(c)
 		return
 	}
-	longURL, err := p.ShortLinks.Visit(r.Context(), c.Param("key"), shortlinks.Visitor{Referrer: r.Referer(), UserAgent: r.UserAgent()})
+	v := shortlinks.Visitor{Referrer: r.Referer(), UserAgent: r.UserAgent(), Ahead: isAhead(r)}
+	longURL, err := p.ShortLinks.Visit(r.Context(), c.Param("key"), v)
 	if err != nil {
 		p.Fail(c, err)
+		return
+	}
+	if longURL == "" {
+		p.withhold(c)
 		return
 	}
 	// A redirect has no page to protect, and the referring site decides about the referrer.
@@ -69,6 +77,41 @@ func (p Pages) Redirect(c *gin.Context) {
 	h["Location"] = []string{longURL} // not http.Redirect, which cleans paths
 	c.Writer.WriteHeader(http.StatusFound)
 }
+
+// purposeHeaders are the headers of requests that a browser sends before a person opens the link: Sec-Purpose of the
+// Fetch standard, and those of browsers before it.
+var purposeHeaders = []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"}
+
+// isAhead reports whether a request is HEAD, or to prefetch, prerender or preview the short link.
+func isAhead(r *http.Request) bool {
+	if r.Method == http.MethodHead {
+		return true
+	}
+	for _, name := range purposeHeaders {
+		for _, value := range r.Header[name] {
+			value = strings.ToLower(value)
+			for _, purpose := range []string{"prefetch", "prerender", "preview"} {
+				if strings.Contains(value, purpose) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// withhold answers a request that is no visit, for a short link with a visit limit. The answer has nothing of the
+// destination. A browser may show the page later; its link is then a visit.
+func (p Pages) withhold(c *gin.Context) {
+	if !middleware.WantsPage(c.Request) {
+		c.String(http.StatusOK, views.Withheld+"\n")
+		return
+	}
+	p.ShowCached(c, http.StatusOK, noStore, views.WithheldPage(pathOf(c)))
+}
+
+// pathOf returns the URL path of the short link of a request.
+func pathOf(c *gin.Context) string { return strings.TrimSuffix(c.Request.URL.Path, "/") }
 
 // ShortPreview is the destination of a short link in the API.
 type ShortPreview struct {
@@ -90,7 +133,7 @@ func (p Pages) preview(c *gin.Context) {
 		c.PureJSON(http.StatusOK, ShortPreview{key, e.LongURL, e.Title, e.ExpiresAt})
 		return
 	}
-	v := views.Preview{Entry: e, Path: strings.TrimSuffix(c.Request.URL.Path, "/"), Now: p.ShortLinks.Now().Time}
+	v := views.Preview{Entry: e, Path: pathOf(c), Now: p.ShortLinks.Now().Time}
 	p.ShowCached(c, http.StatusOK, noStore, views.PreviewPage(v))
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"linkwatch/app/apptest"
+	"linkwatch/models/shortlinks"
 	"linkwatch/static"
 )
 
@@ -34,6 +35,12 @@ func TestShortHost(t *testing.T) {
 	}
 	page := s.Request("GET", "/abcd?preview=1", "Host", "go.example", "Accept", "text/html")
 	if page.Status != 200 || !strings.Contains(page.Body, `href="/abcd"`) {
+		t.Errorf("%d %s", page.Status, page.Body)
+	}
+	_, _, err := s.ShortLinks.Add(t.Context(), shortlinks.New{LongURL: longURL, Key: "once", MaxVisits: 1})
+	s.Must(err)
+	page = s.Request("GET", "/once/", "Host", "go.example", "Accept", "text/html", "Sec-Purpose", "prefetch")
+	if link := doc(page).Find("main a"); page.Status != 200 || link.AttrOr("href", "") != "/once" {
 		t.Errorf("%d %s", page.Status, page.Body)
 	}
 	style := regexp.MustCompile(static.Prefix + `[^"]*app\.css[^"]*`).FindString(page.Body)

@@ -18,9 +18,9 @@ func register(reg prometheus.Registerer, store *shortlinks.Store, counts *visits
 		gauge("linkwatch_shortlink_cache_entries", "Number of entries in the memory cache, including unknown keys.",
 			func() int64 { return int64(memory.Len()) }),
 		counter("linkwatch_shortlink_loads_total", "Total number of destinations read from the database.", nil, store.Loads),
-		counter("linkwatch_shortlink_visits_written_total", "Total number of visits stored.", nil, counts.Written),
-		counter("linkwatch_shortlink_visits_dropped_total", "Total number of visits dropped because the queue was full.", nil, counts.Dropped),
-		gauge("linkwatch_shortlink_visits_waiting", "Number of visits that are not stored yet.", counts.Waiting),
+		counter("linkwatch_shortlink_visits_written_total", "Total number of visits, bots and previews stored.", nil, counts.Written),
+		counter("linkwatch_shortlink_visits_dropped_total", "Total number of visits, bots and previews dropped because the queue was full.", nil, counts.Dropped),
+		gauge("linkwatch_shortlink_visits_waiting", "Number of visits, bots and previews that are not stored yet.", counts.Waiting),
 	}
 	if shared != nil {
 		all = append(all,

@@ -22,18 +22,28 @@ const (
 // LoadTimeout limits how long a visit waits for the database. Only tests change it.
 var LoadTimeout = 2 * time.Second
 
-// Visit returns the destination of a key and counts a visit. Visits are stored later; only
-// a short link with a visit limit claims each visit in the database at once. Errors are
-// CodeNotFound, CodeGone, and CodeUnavailable if the database did not respond in time.
+// Visit returns the destination of a key and counts the request. Visits are stored later; only
+// a short link with a visit limit claims each visit in the database at once. longURL is "" if
+// such a short link is active but the request is no visit (see Counter): it uses up none and
+// must not learn the destination. Errors are CodeNotFound, CodeGone, and CodeUnavailable if
+// the database did not respond in time.
 func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL string, err error) {
 	e, at, err := s.resolve(ctx, key)
+	visit := true
 	if err == nil && e.Limited {
-		e, err = s.claim(ctx, key, e)
+		if visit = s.counter.IsVisit(v); visit {
+			e, err = s.claim(ctx, key, e)
+		} else {
+			e, err = s.current(ctx, key)
+		}
 	}
 	if err != nil {
 		return "", err
 	}
-	s.counter.Count(Visit{Link: e.Link, Visitor: v, At: at, Claimed: e.Limited})
+	s.counter.Count(Visit{Link: e.Link, Visitor: v, At: at, Claimed: e.Limited && visit})
+	if e.Limited && !visit {
+		return "", nil
+	}
 	return e.LongURL, nil
 }
 
@@ -44,23 +54,27 @@ func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 	if err != nil || !e.Limited {
 		return e, err
 	}
-	// Only the database knows whether visits are left.
-	ctx, cancel := context.WithTimeout(ctx, LoadTimeout)
-	defer cancel()
-	if e, _, err = s.read(ctx, key); err != nil {
-		return Entry{}, asBusy(err)
-	}
-	if e.IsTombstone {
-		return Entry{}, tombstoneErrors[e.Reason]
-	}
-	if !e.Limited {
-		return e, nil
+	if e, err = s.current(ctx, key); err != nil || !e.Limited {
+		return e, err
 	}
 	u, err := models.ParseURL("long_url", e.LongURL)
 	if err != nil {
 		return Entry{}, fmt.Errorf("parse destination of short link: %w", err)
 	}
 	e.LongURL = u.Origin()
+	return e, nil
+}
+
+// current returns the stored entry of an active key with a visit limit: only the database
+// knows whether visits are left.
+func (s *Store) current(ctx context.Context, key string) (Entry, error) {
+	e, _, err := s.read(ctx, key)
+	switch {
+	case err != nil:
+		return Entry{}, asBusy(err)
+	case e.IsTombstone:
+		return Entry{}, tombstoneErrors[e.Reason]
+	}
 	return e, nil
 }
 

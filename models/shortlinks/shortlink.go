@@ -57,8 +57,9 @@ type ShortLink struct {
 	DeletedAt     models.Time
 	Owner         string // who added it
 	PrivateTo     string // see models.PrivateTo; redirects work either way
-	Visits        int64  // including bots; a few seconds old, unless there is a visit limit
-	Bots          int64  // visits by bots
+	Visits        int64  // a few seconds old, unless there is a visit limit
+	Bots          int64  // requests by bots, which are no visits
+	Previews      int64  // HEAD requests, prefetches and link previews, which are no visits
 	LastVisitedAt models.Time
 }
 

@@ -10,28 +10,31 @@ import (
 
 const maxStatsReferrers = 50
 
-// Day is the visits of one day (UTC).
+// Day is the requests of one day (UTC): the visits by device, and those that are no visits.
 type Day struct {
-	Start                                models.Time `gorm:"column:bucket_start"`
-	Bots, Desktop, Mobile, Tablet, Other int64
+	Start                          models.Time `gorm:"column:bucket_start"`
+	Desktop, Mobile, Tablet, Other int64
+	Bots                           int64
+	Previews                       int64 // HEAD requests, prefetches and link previews
 }
 
-// People returns the visits by people.
-func (d Day) People() int64 { return d.Desktop + d.Mobile + d.Tablet + d.Other }
+// Visits returns the visits.
+func (d Day) Visits() int64 { return d.Desktop + d.Mobile + d.Tablet + d.Other }
 
-// All returns all visits.
-func (d Day) All() int64 { return d.Bots + d.People() }
+// All returns all requests.
+func (d Day) All() int64 { return d.Visits() + d.Bots + d.Previews }
 
-// Add adds the visits of o.
+// Add adds the requests of o.
 func (d *Day) Add(o Day) {
 	d.Bots += o.Bots
+	d.Previews += o.Previews
 	d.Desktop += o.Desktop
 	d.Mobile += o.Mobile
 	d.Tablet += o.Tablet
 	d.Other += o.Other
 }
 
-// Referrer is a referring host with its visits by people.
+// Referrer is a referring host with its visits.
 type Referrer struct {
 	Host   string // "": direct or unknown; OtherHosts: all hosts beyond MaxReferrers
 	Visits int64
@@ -43,14 +46,14 @@ const OtherHosts = "*"
 // MaxReferrers is the number of hosts that are counted separately per short link.
 const MaxReferrers = 200
 
-// Stats are the stored visits of a short link. Those of the last seconds may be missing.
+// Stats are the stored requests of a short link. Those of the last seconds may be missing.
 type Stats struct {
 	Days      []Day      // without gaps, oldest first, ending today
 	Devices   Day        // sum of Days
 	Referrers []Referrer // all time, most visits first, 50 at most
 }
 
-// Stats returns the visits of the last days, 1 to KeepDays. Errors are CodeInvalid
+// Stats returns the requests of the last days, 1 to KeepDays. Errors are CodeInvalid
 // ("query.days") and CodeNotFound.
 func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) {
 	if days < 1 || days > KeepDays {

@@ -11,38 +11,41 @@ import (
 	"linkwatch/models"
 )
 
-// Counter counts visits. Package visits implements it.
+// Counter counts requests for short links. Package visits implements it.
 type Counter interface {
-	// Count queues a visit. It is called for every redirect and does not block.
+	// Count queues a request. It is called for every redirect and does not block.
 	Count(v Visit)
+	// IsVisit reports whether Count counts the request of a visitor as a visit, not as one by a bot or as a preview.
+	IsVisit(v Visitor) bool
 }
 
-// Visit is a redirected visit.
+// Visit is a request for an active short link.
 type Visit struct {
 	Link    int64 // the short link's Seq
 	Visitor Visitor
 	At      models.Time
-	Claimed bool // already counted in ShortLink.Visits
+	Claimed bool // a visit that is already counted in ShortLink.Visits
 }
 
-// Visitor has the request headers of a visit. Nothing that identifies a visitor is stored.
+// Visitor has what is read of a request. Nothing that identifies a visitor is stored.
 type Visitor struct {
 	Referrer  string // header Referer
 	UserAgent string // header User-Agent
+	Ahead     bool   // HEAD or a prefetch: no person sees the response, or not yet
 }
 
-// DayVisits are the visits of a short link on one day that are not stored yet.
+// DayVisits are the requests for a short link on one day that are not stored yet.
 type DayVisits struct {
 	Link int64 // the short link's Seq
 	Day
-	Claimed   int64       // those already counted in ShortLink.Visits
-	Referrers []Referrer  // by people, each host once; the other visits are direct
-	Last      models.Time // time of the last visit
+	Claimed   int64       // visits already counted in ShortLink.Visits
+	Referrers []Referrer  // of visits, each host once; the other visits are direct
+	Last      models.Time // time of the last visit; zero: none
 }
 
-// direct returns the visits by people without a referrer.
+// direct returns the visits without a referrer.
 func (v *DayVisits) direct() int64 {
-	n := v.People()
+	n := v.Visits()
 	for _, r := range v.Referrers {
 		n -= r.Visits
 	}
@@ -52,8 +55,8 @@ func (v *DayVisits) direct() int64 {
 // lockVisits serializes transactions that write visits.
 const lockVisits models.LockKey = 7_110_913_002
 
-// WriteVisits stores a batch of visits, each short link and day once, in one transaction of three statements. It skips
-// visits of short links that no longer exist.
+// WriteVisits stores a batch of requests, each short link and day once, in one transaction of three statements. It skips
+// short links that no longer exist.
 func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, batch) })
 	if err != nil {
@@ -71,22 +74,23 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 	}
 	// The links first: their row locks keep the reaper away until the rest is written.
 	exists, err := addToLinks(tx, batch)
-	days := models.NewRows("link bigint, day bigint, bots bigint, desktop bigint, mobile bigint, tablet bigint, other bigint")
+	days := models.NewRows("link bigint, day bigint, bots bigint, previews bigint, desktop bigint, mobile bigint, tablet bigint, other bigint")
 	referrers := models.NewRows("link bigint, host text, n bigint")
 	for _, v := range batch {
 		if !exists[v.Link] {
 			continue
 		}
-		days.Add(v.Link, v.Start, v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other)
+		days.Add(v.Link, v.Start, v.Bots, v.Previews, v.Desktop, v.Mobile, v.Tablet, v.Other)
 		for _, r := range v.Referrers {
 			referrers.Add(v.Link, r.Host, r.Visits)
 		}
 	}
 	if err == nil {
 		err = days.Exec(tx, `
-			INSERT INTO short_link_days (short_link_seq, bucket_start, bots, desktop, mobile, tablet, other)
-			SELECT link, day, bots, desktop, mobile, tablet, other FROM {rows} AS v WHERE true
+			INSERT INTO short_link_days (short_link_seq, bucket_start, bots, previews, desktop, mobile, tablet, other)
+			SELECT link, day, bots, previews, desktop, mobile, tablet, other FROM {rows} AS v WHERE true
 			ON CONFLICT (short_link_seq, bucket_start) DO UPDATE SET bots = short_link_days.bots + excluded.bots,
+				previews = short_link_days.previews + excluded.previews,
 				desktop = short_link_days.desktop + excluded.desktop, mobile = short_link_days.mobile + excluded.mobile,
 				tablet = short_link_days.tablet + excluded.tablet, other = short_link_days.other + excluded.other`).Error
 	}
@@ -111,9 +115,12 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 	return nil
 }
 
-// addToLinks adds visits to their short links. It returns which short links exist.
+// addToLinks adds requests to their short links. It returns which short links exist.
 func addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err error) {
-	type sum struct{ visits, bots, direct, claimed, last int64 }
+	type sum struct {
+		visits, bots, previews, direct int64
+		last                           models.Time
+	}
 	sums := map[int64]*sum{}
 	for _, v := range batch {
 		total := sums[v.Link]
@@ -121,25 +128,28 @@ func addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err err
 			total = &sum{}
 			sums[v.Link] = total
 		}
-		total.visits += v.All()
+		total.visits += v.Visits() - v.Claimed
 		total.bots += v.Bots
+		total.previews += v.Previews
 		total.direct += v.direct()
-		total.claimed += v.Claimed
-		total.last = max(total.last, v.Last.UnixMicro())
+		if v.Last.After(total.last.Time) {
+			total.last = v.Last
+		}
 	}
 	// In the order of their keys, short links in the same page of the table are written together.
-	links := models.NewRows("link bigint, n bigint, bots bigint, direct bigint, claimed bigint, last bigint")
+	links := models.NewRows("link bigint, n bigint, bots bigint, previews bigint, direct bigint, last bigint")
 	for _, link := range slices.Sorted(maps.Keys(sums)) {
 		total := sums[link]
-		links.Add(link, total.visits, total.bots, total.direct, total.claimed, total.last)
+		links.Add(link, total.visits, total.bots, total.previews, total.direct, total.last)
 	}
 	exists = make(map[int64]bool, len(sums))
 	// If max_visits was set since, the limit may be reached already.
 	err = models.Each(links.Raw(tx, `
-		UPDATE short_links SET bots = short_links.bots + v.bots, direct = short_links.direct + v.direct, visits = visits + v.n - v.claimed,
-			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n - v.claimed >= max_visits
+		UPDATE short_links SET visits = visits + v.n, bots = short_links.bots + v.bots,
+			previews = short_links.previews + v.previews, direct = short_links.direct + v.direct,
+			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n >= max_visits
 				THEN v.last ELSE exhausted_at END,
-			last_visited_at = CASE WHEN last_visited_at > v.last THEN last_visited_at ELSE v.last END
+			last_visited_at = CASE WHEN v.last IS NULL OR last_visited_at > v.last THEN last_visited_at ELSE v.last END
 		FROM {rows} AS v WHERE short_links.seq = v.link RETURNING seq`), func(r *models.Row) { exists[r.Int64()] = true })
 	return exists, err
 }

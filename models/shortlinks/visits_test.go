@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 )
@@ -44,6 +45,7 @@ func TestVisitsAreCountedOnce(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("some"), limit(10))
 		f.visitAs("some", "", crawler)
+		f.visitAs("some", "", phone)
 		f.visitAs("some", "", laptop)
 		if l := f.get("some"); l.Visits != 2 {
 			t.Errorf("got %d visits before they are stored", l.Visits)
@@ -67,6 +69,82 @@ func TestVisitsAreCountedOnce(t *testing.T) {
 			t.Errorf("limit set: got %+v", l)
 		}
 		f.redirectsTo("some", "gone")
+	})
+}
+
+// HEAD requests, prefetches, link previews and bots are no visits. They use up no visit limit, and do not learn the
+// destination of a short link that has one.
+func TestRequestsThatAreNoVisits(t *testing.T) {
+	each(t, func(f fixture) {
+		const referrer = "https://a.example"
+		kinds := []shortlinks.Visitor{
+			{UserAgent: crawler, Referrer: referrer}, {UserAgent: crawler, Ahead: true},
+			{UserAgent: chat, Referrer: referrer}, {UserAgent: chat + strings.Repeat(" ", 1000)},
+			{UserAgent: laptop, Referrer: referrer, Ahead: true}, {Ahead: true},
+		}
+		f.add(key("once"), limit(1))
+		f.add(key("free"))
+		ask := func(f fixture, key string, want string) {
+			t.Helper()
+			for _, v := range kinds {
+				if to, err := f.Visit(f.Context(), key, v); to != want || err != nil {
+					t.Errorf("%s, %+v: got %q, %v, want %q", key, v, to, err, want)
+				}
+			}
+		}
+		other := f.another() // its cache is empty
+		for _, instance := range []fixture{f, other} {
+			ask(instance, "once", "")
+			ask(instance, "free", "https://example.com/page")
+			instance.count()
+		}
+		for _, key := range []string{"once", "free"} {
+			l := f.get(key)
+			if l.Visits != 0 || l.Bots != 4 || l.Previews != 8 || !l.LastVisitedAt.IsZero() || !l.ExhaustedAt.IsZero() {
+				t.Errorf("%s: got %+v", key, l)
+			}
+			s, err := f.Stats(f.Context(), key, 1)
+			f.must(err)
+			if want := (shortlinks.Day{Start: f.Now().StartOfDay(), Bots: 4, Previews: 8}); s.Days[0] != want || len(s.Referrers) != 0 {
+				t.Errorf("%s: got %+v, want %+v", key, s, want)
+			}
+		}
+
+		f.redirectsTo("once", "https://example.com/page")
+		f.redirectsTo("once", "gone")
+		for _, instance := range []fixture{f, other} { // its cache does not know that this was the last visit
+			for _, v := range kinds {
+				_, err := instance.Visit(f.Context(), "once", v)
+				f.wantError(err, models.CodeGone, "")
+			}
+		}
+		f.count()
+		if l := f.get("once"); l.Visits != 1 || l.Bots != 4 || l.Previews != 8 {
+			t.Errorf("got %+v", l)
+		}
+		// A limit that was set since the link was cached holds, too.
+		f.must(f.edit("free", shortlinks.Edit{MaxVisits: new(int64(1))}))
+		ask(f, "free", "")
+		f.must(f.edit("free", shortlinks.Edit{MaxVisits: new(int64(0))}))
+		ask(f, "free", "https://example.com/page")
+	})
+}
+
+// A client without a known User-Agent visits, as a person does: it may be a tool.
+func TestToolsVisit(t *testing.T) {
+	each(t, func(f fixture) {
+		tools := []string{"", "-", "curl/8.5.0", "Wget/1.21.4", "Go-http-client/1.1", "python-requests/2.32.3", "SomeApp/1.0"}
+		f.add(key("some"), limit(int64(len(tools))))
+		for _, tool := range tools {
+			if to, err := f.Visit(f.Context(), "some", shortlinks.Visitor{UserAgent: tool}); to == "" || err != nil {
+				t.Errorf("%s: got %q, %v", tool, to, err)
+			}
+		}
+		f.redirectsTo("some", "gone")
+		f.count()
+		if l := f.get("some"); l.Visits != int64(len(tools)) || l.Bots != 0 || l.Previews != 0 {
+			t.Errorf("got %+v", l)
+		}
 	})
 }
 

@@ -123,18 +123,16 @@ func sum(days []shortlinks.Day) shortlinks.Day {
 		if i == 0 {
 			all.Start = d.Start
 		}
-		all.Bots += d.Bots
-		all.Desktop += d.Desktop
-		all.Mobile += d.Mobile
-		all.Tablet += d.Tablet
-		all.Other += d.Other
+		all.Add(d)
 	}
 	return all
 }
 
-func (v ShortLink) visits(days int) int64 {
-	d := sum(v.last(days))
-	return d.People() + d.Bots
+func (v ShortLink) visits(days int) int64 { return sum(v.last(days)).Visits() }
+
+// counts returns the requests of days in words: "6 visits · 4 bots · 1 preview".
+func counts(d shortlinks.Day) string {
+	return ui.Plural(d.Visits(), "visit") + " · " + ui.Plural(d.Bots, "bot") + " · " + ui.Plural(d.Previews, "preview")
 }
 
 // ticks is the number of labels on the time axis.
@@ -168,16 +166,16 @@ func (v ShortLink) bucketDay(d shortlinks.Day) string {
 }
 
 func (v ShortLink) chart() ui.BarChart {
-	shown := sum(v.last(v.Place.Days))
 	c := ui.BarChart{
-		Label: fmt.Sprintf("Visits over the last %d days: %s by people, %s by bots", v.Place.Days, ui.Count(shown.People()), ui.Count(shown.Bots)),
-		Parts: []string{"people", "bots"},
-		Empty: "No visits in this period",
+		Label:   fmt.Sprintf("Requests over the last %d days: %s", v.Place.Days, counts(sum(v.last(v.Place.Days)))),
+		Parts:   []string{"visits", "bots", "previews"},
+		Hatched: []bool{false, false, true},
+		Empty:   "No visits in this period",
 	}
 	for _, d := range v.buckets() {
 		c.Bars = append(c.Bars, ui.Bar{
-			Counts: []int64{d.People(), d.Bots},
-			Title:  fmt.Sprintf("%s\n%s by people, %s by bots", v.bucketDay(d), ui.Plural(d.People(), "visit"), ui.Count(d.Bots)),
+			Counts: []int64{d.Visits(), d.Bots, d.Previews},
+			Title:  v.bucketDay(d) + "\n" + counts(d),
 		})
 	}
 	for i := range ticks {
@@ -204,7 +202,7 @@ type share struct {
 	n    int64
 }
 
-// devices returns the visits by people per device in the selected range, most frequent first.
+// devices returns the visits per device in the selected range, most frequent first.
 func (v ShortLink) devices() []share {
 	d := sum(v.last(v.Place.Days))
 	all := []share{{"Desktop", d.Desktop}, {"Mobile", d.Mobile}, {"Tablet", d.Tablet}, {"Other", d.Other}}
@@ -212,7 +210,7 @@ func (v ShortLink) devices() []share {
 	return slices.DeleteFunc(all, func(s share) bool { return s.n == 0 })
 }
 
-// referrers returns all visits by people per referring host.
+// referrers returns all visits per referring host.
 func (v ShortLink) referrers() []share {
 	var all []share
 	for _, r := range v.Stats.Referrers {

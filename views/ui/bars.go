@@ -11,8 +11,8 @@ import (
 // BarChart is a stacked bar chart of counts per time interval.
 type BarChart struct {
 	Label   string   // accessible description
-	Parts   []string // labels of the stacked parts, bottom first; at most two without Classes
-	Classes []string // CSS classes of the parts, for their colors; nil = part-0 and part-1
+	Parts   []string // labels of the stacked parts, bottom first; at most three without Classes
+	Classes []string // CSS classes of the parts, for their colors; nil = part-0, part-1, …
 	Hatched []bool   // parts with hatching; nil = none
 	Bars    []Bar
 	Ticks   []string        // labels of the x axis, at equal distances

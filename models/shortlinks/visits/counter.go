@@ -1,4 +1,4 @@
-// Package visits counts visits of short links in memory and stores them in batches, so
+// Package visits counts requests for short links in memory and stores them in batches, so
 // that no redirect waits for the database.
 package visits
 
@@ -31,8 +31,8 @@ const (
 	writeBatch = 500
 )
 
-// Counter implements shortlinks.Counter. Count queues visits, one goroutine aggregates
-// them by short link and day (Aggregate), and another one stores them (Write). Visits
+// Counter implements shortlinks.Counter. Count queues requests, one goroutine aggregates
+// them by short link and day (Aggregate), and another one stores them (Write). Requests
 // beyond its limits are dropped and counted as dropped.
 type Counter struct {
 	dropped, written atomic.Int64
@@ -68,6 +68,11 @@ func (c *Counter) Count(v shortlinks.Visit) {
 		return
 	}
 	c.queue = append(c.queue, v)
+}
+
+// IsVisit implements shortlinks.Counter.
+func (c *Counter) IsVisit(v shortlinks.Visitor) bool {
+	return !v.Ahead && !useragent.Parse(truncate(v).UserAgent).Automatic()
 }
 
 // Dropped returns the number of visits dropped since the start.
@@ -117,7 +122,7 @@ func (c *Counter) drain() {
 	}
 }
 
-// add aggregates a visit. The caller holds mu.
+// add aggregates a request. The caller holds mu.
 func (c *Counter) add(v shortlinks.Visit) {
 	d := c.day(v.Link, v.At.StartOfDay())
 	if d == nil {
@@ -125,24 +130,27 @@ func (c *Counter) add(v shortlinks.Visit) {
 		return
 	}
 	c.visits++
+	switch family := c.headers.family(v.Visitor.UserAgent); {
+	case family == useragent.Bot:
+		d.Bots++
+		return // it is no visit
+	case family == useragent.Preview, v.Visitor.Ahead:
+		d.Previews++
+		return
+	case family == useragent.Desktop:
+		d.Desktop++
+	case family == useragent.Mobile:
+		d.Mobile++
+	case family == useragent.Tablet:
+		d.Tablet++
+	default:
+		d.Other++
+	}
 	if v.Claimed {
 		d.Claimed++
 	}
 	if v.At.After(d.Last.Time) {
 		d.Last = v.At
-	}
-	switch c.headers.family(v.Visitor.UserAgent) {
-	case useragent.Bot:
-		d.Bots++
-		return // referrers count people only
-	case useragent.Desktop:
-		d.Desktop++
-	case useragent.Mobile:
-		d.Mobile++
-	case useragent.Tablet:
-		d.Tablet++
-	case useragent.Other:
-		d.Other++
 	}
 	if host := c.headers.referrer(v.Visitor.Referrer); host != "" {
 		c.addReferrer(d, host, 1)

@@ -46,21 +46,34 @@ func TestAggregate(t *testing.T) {
 	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://b.example", UserAgent: "Twitterbot/1.0"}, At: noon})
 	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{}, At: noon.Add(12 * time.Hour)})
 	v.Count(shortlinks.Visit{Link: 2, Visitor: shortlinks.Visitor{}, At: noon})
+	// No visits: a bot, previews, and both.
+	for i, visitor := range []shortlinks.Visitor{
+		{Referrer: "https://c.example", UserAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"},
+		{Referrer: "https://c.example", UserAgent: "Twitterbot/1.0"}, {UserAgent: firefox, Ahead: true}, {UserAgent: "Googlebot/2.1", Ahead: true},
+	} {
+		if v.IsVisit(visitor) {
+			t.Errorf("%+v is a visit", visitor)
+		}
+		v.Count(shortlinks.Visit{Link: 3, Visitor: visitor, At: noon.Add(time.Duration(i) * time.Minute)})
+	}
 	v.drain()
 	got := map[string]int64{}
 	for _, l := range v.take(v.keys()) {
 		name := fmt.Sprintf("%d on %s", l.Link, l.Start.Format(time.DateOnly))
-		got[name+" all"], got[name+" bots"], got[name+" desktop"] = l.All(), l.Bots, l.Desktop
-		got[name+" last"] = int64(l.Last.Sub(noon.Time) / time.Minute)
+		got[name+" all"], got[name+" bots"], got[name+" previews"], got[name+" desktop"] = l.All(), l.Bots, l.Previews, l.Desktop
+		if !l.Last.IsZero() {
+			got[name+" last"] = int64(l.Last.Sub(noon.Time) / time.Minute)
+		}
 		for _, s := range l.Referrers {
 			got[name+" from "+s.Host] = s.Visits
 		}
 	}
 	want := map[string]int64{
-		"1 on 2026-03-24 all": 3, "1 on 2026-03-24 bots": 1, "1 on 2026-03-24 desktop": 1, "1 on 2026-03-24 last": 1,
+		"1 on 2026-03-24 all": 3, "1 on 2026-03-24 bots": 0, "1 on 2026-03-24 previews": 1, "1 on 2026-03-24 desktop": 1, "1 on 2026-03-24 last": 1,
 		"1 on 2026-03-24 from a.example": 2,
-		"1 on 2026-03-25 all":            1, "1 on 2026-03-25 bots": 0, "1 on 2026-03-25 desktop": 0, "1 on 2026-03-25 last": 720,
-		"2 on 2026-03-24 all": 1, "2 on 2026-03-24 bots": 0, "2 on 2026-03-24 desktop": 0, "2 on 2026-03-24 last": 0,
+		"1 on 2026-03-25 all":            1, "1 on 2026-03-25 bots": 0, "1 on 2026-03-25 previews": 0, "1 on 2026-03-25 desktop": 0, "1 on 2026-03-25 last": 720,
+		"2 on 2026-03-24 all": 1, "2 on 2026-03-24 bots": 0, "2 on 2026-03-24 previews": 0, "2 on 2026-03-24 desktop": 0, "2 on 2026-03-24 last": 0,
+		"3 on 2026-03-24 all": 4, "3 on 2026-03-24 bots": 2, "3 on 2026-03-24 previews": 2, "3 on 2026-03-24 desktop": 0,
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)

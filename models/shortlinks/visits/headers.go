@@ -18,7 +18,8 @@ func truncate(v shortlinks.Visitor) shortlinks.Visitor {
 			v.Referrer = v.Referrer[:i+3+j]
 		}
 	}
-	return shortlinks.Visitor{Referrer: v.Referrer[:min(len(v.Referrer), maxHeader)], UserAgent: v.UserAgent[:min(len(v.UserAgent), maxHeader)]}
+	v.Referrer, v.UserAgent = v.Referrer[:min(len(v.Referrer), maxHeader)], v.UserAgent[:min(len(v.UserAgent), maxHeader)]
+	return v
 }
 
 // hostOf returns the canonical host of a Referer without "www.", or "".

@@ -64,7 +64,7 @@ func TestHeaderCacheIsLimited(t *testing.T) {
 	if len(v.families) > maxCached || len(v.hosts) > maxCached {
 		t.Errorf("got %d and %d cached", len(v.families), len(v.hosts))
 	}
-	if v.family("Twitterbot/1.0") != useragent.Bot || v.referrer("https://a.example") != "a.example" {
+	if v.family("Twitterbot/1.0") != useragent.Preview || v.referrer("https://a.example") != "a.example" {
 		t.Error("a cached value is wrong")
 	}
 }
