@@ -104,7 +104,7 @@ type Config struct {
 	// CrawlerUseRandomUserAgent applies to crawls only, instead of [Config.UserAgent].
 	CrawlerUseRandomUserAgent bool `env:"CRAWLER_USE_RANDOM_USER_AGENT" envDefault:"false" allowed:"true or false" meaning:"true crawls with the User-Agent of a random browser."`
 	// FetcherFollowRedirects applies to crawls only.
-	FetcherFollowRedirects bool `env:"FETCHER_FOLLOW_REDIRECTS" envDefault:"true" allowed:"true or false" meaning:"false stores the 3xx response of a crawled page instead of following the redirect."`
+	FetcherFollowRedirects bool `env:"FETCHER_FOLLOW_REDIRECTS" envDefault:"true" allowed:"true or false" meaning:"false stores a crawled page that redirects, by a 3xx or a refresh, instead of following the redirect."`
 	FetcherMaxRedirects    int  `env:"FETCHER_MAX_REDIRECTS" envDefault:"5" range:"0..20" meaning:"Maximum number of redirects to follow for a crawled page."`
 	// CrawlerProxiesEnabled is true only if CrawlerProxyURLs has a URL.
 	CrawlerProxiesEnabled bool `env:"CRAWLER_PROXIES_ENABLED" envDefault:"false" allowed:"true or false, and true only with CRAWLER_PROXY_URLS" meaning:"true crawls through the proxies of CRAWLER_PROXY_URLS."`

@@ -4,10 +4,10 @@ CREATE TEMP TABLE upper_urls ON COMMIT DROP AS
 SELECT old, (SELECT string_agg(CASE WHEN n = 1 THEN part
       WHEN part ~ '^[0-9A-Fa-f]{2}' THEN '%' || upper(left(part, 2)) || substr(part, 3) ELSE '%' || part END, '' ORDER BY n)
     FROM unnest(string_to_array(old, '%')) WITH ORDINALITY AS parts (part, n)) AS url
-FROM (SELECT canonical_url AS old FROM links UNION SELECT canonical_url FROM targets UNION SELECT canonical_url FROM short_links
-  UNION SELECT url FROM crawled_pages UNION SELECT url FROM frontier UNION SELECT linked_as FROM frontier UNION SELECT url FROM discovered_links
-  UNION SELECT url FROM feeds) AS urls
-WHERE old ~ '%([a-f][0-9A-Fa-f]|[0-9A-F][a-f])';
+FROM (SELECT DISTINCT old FROM (SELECT canonical_url AS old FROM links UNION ALL SELECT canonical_url FROM targets
+    UNION ALL SELECT canonical_url FROM short_links UNION ALL SELECT url FROM crawled_pages UNION ALL SELECT url FROM frontier
+    UNION ALL SELECT linked_as FROM frontier UNION ALL SELECT url FROM discovered_links UNION ALL SELECT url FROM feeds) AS urls
+  WHERE old ~ '%([a-f][0-9A-Fa-f]|[0-9A-F][a-f])') AS lower_urls;
 
 CREATE UNIQUE INDEX upper_urls_old ON upper_urls (old);
 ANALYZE upper_urls;

@@ -6,10 +6,10 @@ INSERT INTO upper_urls (old, url)
 SELECT old, (SELECT group_concat(CASE WHEN key = 0 THEN value
       WHEN value GLOB '[0-9A-Fa-f][0-9A-Fa-f]*' THEN '%' || upper(substr(value, 1, 2)) || substr(value, 3) ELSE '%' || value END, '' ORDER BY key)
     FROM json_each('[' || replace(json_quote(old), '%', '","') || ']'))
-FROM (SELECT canonical_url AS old FROM links UNION SELECT canonical_url FROM targets UNION SELECT canonical_url FROM short_links
-  UNION SELECT url FROM crawled_pages UNION SELECT url FROM frontier UNION SELECT linked_as FROM frontier UNION SELECT url FROM discovered_links
-  UNION SELECT url FROM feeds) AS urls
-WHERE old GLOB '*%[a-f][0-9A-Fa-f]*' OR old GLOB '*%[0-9A-F][a-f]*';
+FROM (SELECT DISTINCT old FROM (SELECT canonical_url AS old FROM links UNION ALL SELECT canonical_url FROM targets
+    UNION ALL SELECT canonical_url FROM short_links UNION ALL SELECT url FROM crawled_pages UNION ALL SELECT url FROM frontier
+    UNION ALL SELECT linked_as FROM frontier UNION ALL SELECT url FROM discovered_links UNION ALL SELECT url FROM feeds) AS urls
+  WHERE old GLOB '*%[a-f][0-9A-Fa-f]*' OR old GLOB '*%[0-9A-F][a-f]*') AS lower_urls;
 
 UPDATE links SET canonical_url = n.url
 FROM (SELECT min(l.seq) AS seq, u.url, l.private_to FROM upper_urls AS u CROSS JOIN links AS l WHERE l.canonical_url = u.old GROUP BY u.url, l.private_to) AS n
