@@ -11,10 +11,11 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
+	"github.com/ncruces/go-sqlite3/ext/regexp"
 )
 
-// openPool opens an SQLite database by its URI. Its connections have FTS5 and rowsFunction. A statement that its context ended
-// returns the context's error; the driver alone reports only "interrupted" or "busy".
+// openPool opens an SQLite database by its URI. Its connections have FTS5, rowsFunction, and regular expressions for migrations. A
+// statement that its context ended returns the context's error; the driver alone reports only "interrupted" or "busy".
 func openPool(uri string) (*sql.DB, error) {
 	c, err := (&sqlitedriver.SQLite{}).OpenConnector(uri)
 	if err != nil {
@@ -38,7 +39,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, ended(ctx, err)
 	}
 	conn := &sqliteConn{opened.(driverConn), map[string]driverStmt{}}
-	if err := errors.Join(fts5.Register(conn.Raw()), registerRows(conn.Raw())); err != nil {
+	if err := errors.Join(fts5.Register(conn.Raw()), regexp.Register(conn.Raw()), registerRows(conn.Raw())); err != nil {
 		return nil, errors.Join(ended(ctx, err), conn.Close())
 	}
 	return conn, nil
