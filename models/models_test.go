@@ -154,6 +154,65 @@ func TestCleanAndFold(t *testing.T) {
 	}
 }
 
+// Characters that people do not see, or mostly do not write, change neither names nor searches.
+func TestFoldIgnores(t *testing.T) {
+	for in, want := range map[string]string{
+		"❤\ufe0f heart":  "❤ heart",
+		"❤\ufe0e":        "❤",
+		"1\ufe0f\u20e3":  "1\u20e3",
+		"葛\U000e0100城":   "葛城",
+		"ᠠ\u180b":        "ᠠ",
+		"a\u034fb":       "ab",
+		"a\u3164b\u115f": "ab",
+		"مُحَمَّد":       "محمد",
+		"محـــمد":        "محمد",
+		"\ufc60":         "\u064e\u0651", // isolated form of marks
+		"م\ufe77":        "م",            // tatweel with a mark
+		"ٱلرَّحۡمَٰنِ":   "ٱلرحمن",
+		"شِدَّة":         "شدة", // a vowel and a doubling, whose order varies
+		"א\ufb1e":        "א",
+		"שָׁלוֹם":        "שלום",
+		"\ufb2a\ufb4b":   "שו", // presentation forms
+		"בְּרֵאשִׁ֖ית":   "בראשית",
+		"é\ufe0f":        "é",
+		"e\ufe0f\u0301":  "é",
+		"ا\u06d6\u0654":  "أ",
+		"A\ufe0fB":       "ab",
+	} {
+		if got := models.FoldName(in); got != want {
+			t.Errorf("name %q folds to %q, want %q", in, got, want)
+		}
+		if got, want := models.Fold(in), models.Fold(want); got != want {
+			t.Errorf("text %q folds to %q, want %q", in, got, want)
+		}
+	}
+	for _, pair := range [][2]string{
+		{"أحمد", "احمد"}, {"آب", "اب"}, {"مدرسة", "مدرسه"}, {"می\u200cخواهم", "میخواهم"}, {"👩\u200d💻", "👩💻"}, {"👍🏽", "👍"}, {"कि", "क"},
+	} {
+		if models.FoldName(pair[0]) == models.FoldName(pair[1]) || models.Fold(pair[0]) == models.Fold(pair[1]) {
+			t.Errorf("%q and %q fold to the same", pair[0], pair[1])
+		}
+	}
+	for _, s := range []string{"\ufe0f", "\u3164", "\u064b", "ـ", "\u05b4 \u05b4"} {
+		if models.FoldName(s) == "" || models.Fold(s) != "" {
+			t.Errorf("%q alone folds to the name %q and the text %q", s, models.FoldName(s), models.Fold(s))
+		}
+	}
+	for r := range unicode.MaxRune {
+		if s := "a" + string(r) + "b"; models.Ignored(r) && (models.FoldName(s) != "ab" || models.Fold(s) != "ab") {
+			t.Errorf("%U folds to %q and %q", r, models.FoldName(s), models.Fold(s))
+		}
+	}
+}
+
+func TestFoldDoesNotAllocate(t *testing.T) {
+	for _, s := range []string{"plain text", "a longer text, with a url https://example.com/a?b=c"} {
+		if n := testing.AllocsPerRun(100, func() { models.Fold(s) }); n > 2 { // the two of CleanLine
+			t.Errorf("%q: %v allocations", s, n)
+		}
+	}
+}
+
 // Each letter is found by its other cases, and what is folded stays as it is.
 func TestFoldOfEachLetter(t *testing.T) {
 	for r := range unicode.MaxRune {
@@ -173,6 +232,7 @@ func TestFoldOfEachLetter(t *testing.T) {
 
 func FuzzFold(f *testing.F) {
 	f.Add("Café İ ﬁ \u0345 ͅ")
+	f.Add("❤\ufe0f שָׁלוֹם مُحَمَّد \ufe0f \ufc60 ـ")
 	f.Fuzz(func(t *testing.T, s string) {
 		for name, fold := range map[string]func(string) string{"Fold": models.Fold, "FoldName": models.FoldName, "CleanLine": models.CleanLine} {
 			once := fold(s)

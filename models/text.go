@@ -54,14 +54,42 @@ func Truncate(s string, n int) string {
 	return s
 }
 
-// FoldName returns the form in which names are compared: CleanLine, with compatibility characters replaced and
-// case folded.
+// FoldName returns the form in which names are compared: CleanLine, with compatibility characters replaced, case folded
+// and without characters that are Ignored. A name of nothing else keeps them.
 func FoldName(s string) string {
 	s = CleanLine(s)
 	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
-	return CleanLine(norm.NFKC.String(foldCase(norm.NFKC.String(s))))
+	s = norm.NFKC.String(s)
+	if bare := without(s, Ignored); len(bare) < len(s) && strings.TrimSpace(bare) != "" {
+		s = norm.NFKC.String(bare)
+	}
+	return CleanLine(norm.NFKC.String(foldCase(s)))
+}
+
+// Ignored reports whether names and searches ignore a character: people do not see it, or mostly do not write it. These
+// are variation selectors ("❤\ufe0f" is "❤"), the other invisible characters that are default ignorable
+// (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point), except joiners, and the nonspacing marks and
+// the tatweel of Arabic and Hebrew. Hamza and madda are parts of letters, so they count.
+func Ignored(r rune) bool {
+	switch {
+	case r < 0x34f:
+		return false
+	case r == 0x640, 0x64b <= r && r <= 0x652, r == 0x670: // characters that other scripts use, too
+		return true
+	}
+	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
+		unicode.In(r, unicode.Arabic, unicode.Hebrew) && unicode.Is(unicode.Mn, r)
+}
+
+func without(s string, drop func(rune) bool) string {
+	return strings.Map(func(r rune) rune {
+		if drop(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // foldCase folds the case of letters as Unicode does. The library swaps the cases of Cherokee, whose letters fold
@@ -76,18 +104,15 @@ func foldCase(s string) string {
 }
 
 // Fold returns the form in which text is searched: FoldName without the accents of Latin, Greek and Cyrillic
-// letters, so that "cafe" finds "Café".
+// letters, so that "cafe" finds "Café". It is "" if all characters are accents or Ignored.
 func Fold(s string) string {
 	s = FoldName(s)
 	if IsASCII(s) {
 		return s
 	}
-	s = strings.Map(func(r rune) rune {
-		if r >= 0x300 && r <= 0x36f { // combining diacritical marks
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(s))
+	s = without(norm.NFKD.String(s), func(r rune) bool {
+		return r >= 0x300 && r <= 0x36f || Ignored(r) // the first are combining diacritical marks
+	})
 	return CleanLine(norm.NFKC.String(s))
 }
 

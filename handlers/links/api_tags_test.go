@@ -53,6 +53,24 @@ func TestLinkTags(t *testing.T) {
 	s.Do("GET", "/v1/link/nothing/tags", "").Problem(404, "not-found", "")
 }
 
+func TestTagsThatLookTheSame(t *testing.T) {
+	s := apptest.New(t)
+	id := s.Save("https://a.test", "❤").ID
+	s.Save("https://b.test", "❤\ufe0f")
+	s.Save("https://c.test", "مَدرسة", "مدرسة")
+	if got := apptest.Column(s.Do("POST", "/v1/link/"+id+"/tags", `{"tags":["❤\ufe0f"]}`).Want(200), "name"); got != "❤" {
+		t.Errorf("got tags %q", got)
+	}
+	if got := apptest.Column(s.Do("GET", "/v1/tags?sort=count", "").Want(200), "name"); got != "❤ مَدرسة" {
+		t.Errorf("got tags %q", got)
+	}
+	for _, at := range []string{"/v1/links?tag=❤\ufe0f", "/v1/search?q=tag:❤\ufe0f", "/v1/tag/" + s.TagID("❤") + "/links"} {
+		if got := apptest.Results(s.Do("GET", at, "").Want(200)); len(got) != 2 {
+			t.Errorf("%s: got %d links", at, len(got))
+		}
+	}
+}
+
 func TestTooManyTags(t *testing.T) {
 	s := apptest.New(t)
 	id := s.Save("https://a.test", "one").ID

@@ -100,6 +100,10 @@ func (f Finder) find(ctx context.Context, text string) (hits []ui.Hit, err error
 			err = fmt.Errorf("search %s: panic: %v\n%s", f.Kind, p, debug.Stack())
 		}
 	}()
+	folded := models.Fold(text)
+	if folded == "" { // every text contains it
+		return nil, nil
+	}
 	hits, err = f.Find(ctx, text, maxFound)
 	if models.CodeOf(err) == models.CodeInvalid {
 		return nil, nil
@@ -107,7 +111,6 @@ func (f Finder) find(ctx context.Context, text string) (hits []ui.Hit, err error
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(context.DeadlineExceeded, err) // database drivers have their own timeout errors
 	}
-	folded := models.Fold(text)
 	slices.SortStableFunc(hits, func(a, b ui.Hit) int { return rank(a, folded) - rank(b, folded) })
 	return hits, err
 }

@@ -99,6 +99,20 @@ func TestSearchOrdersHits(t *testing.T) {
 	}
 }
 
+// Hits are ordered by what people see of their titles. A text of which they see nothing finds nothing.
+func TestSearchIgnoresInvisibleCharacters(t *testing.T) {
+	find := finder("things", func(context.Context) ([]ui.Hit, error) {
+		return []ui.Hit{{Title: "My ❤", Path: "/of/1"}, {Title: "❤", Path: "/of/2"}}, nil
+	})
+	page := searched(t, "❤\ufe0f", find)
+	if first, second := strings.Index(page, `href="/of/2"`), strings.Index(page, `href="/of/1"`); first < 0 || second < first {
+		t.Errorf("got hits at %d and %d", first, second)
+	}
+	if page := searched(t, "\ufe0f", find); strings.Contains(page, "/of/") {
+		t.Error("a variation selector has hits")
+	}
+}
+
 // TestSearchEndsWithItsClient: finders stop if the client disconnects.
 func TestSearchEndsWithItsClient(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())

@@ -14,10 +14,10 @@ func TestAlertsAndRulesOfATarget(t *testing.T) {
 		target, other := models.NewID(models.KindTarget), models.NewID(models.KindTarget)
 		w.rule(to)
 		w.rule(to, func(r *alerts.Rule) { r.Name, r.Scope.Targets = "Named", alerts.List{target} })
-		w.rule(to, func(r *alerts.Rule) { r.Name, r.Scope.Tags = "Tagged", alerts.List{"Ops"} })
+		w.rule(to, func(r *alerts.Rule) { r.Name, r.Scope.Tags = "Tagged", alerts.List{"Ops❤\ufe0f"} })
 		w.rule(to, func(r *alerts.Rule) { r.Name, r.Events = "Of pages", alerts.List{"page.changed"} })
 		w.rule(to, func(r *alerts.Rule) { r.Name, r.Enabled = "Off", false })
-		w.facts.tags = map[string][]string{"https://b.test/": {"ops"}}
+		w.facts.tags = map[string][]string{"https://b.test/": {"ops❤"}}
 		for of, want := range map[alerts.Target]int{{ID: target, CanonicalURL: "https://a.test/"}: 2, {ID: other, CanonicalURL: "https://b.test/"}: 2, {ID: other, CanonicalURL: "https://c.test/"}: 1} {
 			rules, err := w.RulesForTarget(ctx, of)
 			w.ok(err)
@@ -79,11 +79,11 @@ func TestWindowsOfATarget(t *testing.T) {
 		}
 		add("now", -time.Hour, time.Hour, alerts.Scope{Targets: alerts.List{target.ID}})
 		add("soon", models.Day, 2*models.Day, alerts.Scope{})
-		add("of its tag", models.Day, 2*models.Day, alerts.Scope{Tags: alerts.List{"Ops"}})
+		add("of its tag", models.Day, 2*models.Day, alerts.Scope{Tags: alerts.List{"مَدرسة"}})
 		add("of another", -time.Hour, time.Hour, alerts.Scope{Targets: alerts.List{models.NewID(models.KindTarget)}})
 		add("late", 8*models.Day, 9*models.Day, alerts.Scope{})
 		add("over", -2*models.Day, -models.Day, alerts.Scope{})
-		w.facts.tags = map[string][]string{target.CanonicalURL: {"ops"}}
+		w.facts.tags = map[string][]string{target.CanonicalURL: {"مدرسة"}}
 		got, err := w.WindowsForTarget(w.Context(), target, 7*models.Day)
 		w.ok(err)
 		names := ""

@@ -3,6 +3,7 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"linkwatch/models"
@@ -19,13 +20,25 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (as []Alert, e
 	}
 	tx := s.db.Read(ctx)
 	visible, args := models.Visible(tx, "alerts")
-	err = tx.Raw("SELECT * FROM (SELECT * FROM alerts WHERE fired_at IS NOT NULL AND "+visible+` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
-		WHERE lower(subject_name || ' ' || subject_url || ' ' || detail) LIKE ? ESCAPE '\' ORDER BY resolved_at IS NOT NULL, created_at DESC, id DESC LIMIT ?`,
-		append(args, maxSearched, "%"+models.EscapeLike(strings.ToLower(text))+"%", limit)...).Scan(&as).Error
+	err = tx.Raw("SELECT * FROM alerts WHERE fired_at IS NOT NULL AND "+visible+" ORDER BY created_at DESC, id DESC LIMIT ?",
+		append(args, maxSearched)...).Scan(&as).Error
 	if err != nil {
 		return nil, fmt.Errorf("search alerts: %w", err)
 	}
-	return as, nil
+	wanted := models.Fold(text)
+	as = slices.DeleteFunc(as, func(a Alert) bool {
+		return !strings.Contains(models.Fold(a.SubjectName+" "+a.SubjectURL+" "+a.Detail), wanted)
+	})
+	slices.SortStableFunc(as, func(a, b Alert) int {
+		switch {
+		case a.Open() == b.Open():
+			return 0
+		case a.Open():
+			return -1
+		}
+		return 1
+	})
+	return as[:min(len(as), limit)], nil
 }
 
 // Settings are channels, rules and maintenance windows.

@@ -22,7 +22,9 @@ func TestFind(t *testing.T) {
 		w.happen(w.down("Blog@b.test", 1))
 		w.clock.Advance(time.Minute)
 		w.happen(w.up("Blog@b.test"))
-		for text, want := range map[string]string{"SHOP": "Shop", "status 500": "Shop, Blog, Blog", "b.test/": "Blog, Blog", "%": "", "none": ""} {
+		w.happen(w.down("❤\ufe0f Café مَدرسة@c.test", 1))
+		for text, want := range map[string]string{"SHOP": "Shop", "status 500": "❤\ufe0f Café مَدرسة, Shop, Blog, Blog", "b.test/": "Blog, Blog", "%": "", "none": "",
+			"❤ cafe": "❤\ufe0f Café مَدرسة", "مدرسة": "❤\ufe0f Café مَدرسة"} {
 			found, err := w.Find(w.Context(), text, 5)
 			w.ok(err)
 			names := []string{}

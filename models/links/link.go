@@ -84,7 +84,7 @@ func (l Link) Expired() bool { return !l.ExpiredAt.IsZero() }
 // Private reports whether only the owner and admins see the link.
 func (l Link) Private() bool { return l.PrivateTo != "" }
 
-// Tag is a tag of links. Names are unique ignoring case. The first spelling is kept.
+// Tag is a tag of links. Names are unique as models.FoldName compares them. The first spelling is kept.
 type Tag struct {
 	Seq        int64 `gorm:"primaryKey"`
 	ID         string

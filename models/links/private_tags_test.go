@@ -14,53 +14,30 @@ import (
 func TestTagsAreCountedInEachScope(t *testing.T) {
 	each(t, func(t fixture) {
 		alice, bob := t.as("alice"), t.as("bob")
-		counts := func(what string) {
-			t.Helper()
-			var wrong []map[string]any
-			t.must(t.db.Read(t.Context()).Raw(`SELECT * FROM (
-				SELECT tag_seq, private_to, links, link_count, 'stored' AS kind FROM tag_scopes UNION ALL
-				SELECT tag_seq, private_to, count(*), count(*) FILTER (WHERE expired_at IS NULL), 'counted' FROM link_tags JOIN links ON links.seq = link_seq GROUP BY tag_seq, private_to
-				) AS both_of GROUP BY tag_seq, private_to, links, link_count, kind`).Scan(&wrong).Error)
-			seen := map[string]int{}
-			for _, row := range wrong {
-				seen[fmt.Sprint(row["tag_seq"], " ", row["private_to"], " ", row["links"], " ", row["link_count"])]++
-			}
-			for row, n := range seen {
-				if n != 2 {
-					t.Errorf("%s: tag, scope, links and active %s: stored and counted differ", what, row)
-				}
-			}
-			var bad int
-			t.must(t.db.Read(t.Context()).Raw(`SELECT count(*) FROM tags WHERE link_count <>
-				(SELECT count(*) FROM link_tags JOIN links ON links.seq = link_seq WHERE tag_seq = tags.seq AND expired_at IS NULL)`).Scan(&bad).Error)
-			if bad > 0 {
-				t.Errorf("%s: %d tags are miscounted", what, bad)
-			}
-		}
 		a := t.addAs(alice, "https://a.test/a", "A", false, "go", "web")
 		b := t.addAs(bob, "https://a.test/b", "B", true, "go", "web", "own")
 		c := t.addAs(bob, "https://a.test/c", "C", false, "go")
-		counts("added")
+		t.checkCounts("added")
 		no, yes := false, true
 		_, err := t.Edit(bob, b.ID, links.Edit{Private: &no})
 		t.must(err)
-		counts("shared")
+		t.checkCounts("shared")
 		_, err = t.Tag(alice, t.tag("own").ID)
 		t.must(err)
 		_, err = t.SetExpired(bob, true, b.ID)
 		t.must(err)
-		counts("expired")
+		t.checkCounts("expired")
 		_, err = t.Edit(bob, b.ID, links.Edit{Private: &yes})
 		t.must(err)
-		counts("unshared")
+		t.checkCounts("unshared")
 		ch, err := t.Delete(t.admin(), a.ID, b.ID, c.ID)
 		t.must(err)
-		counts("deleted")
+		t.checkCounts("deleted")
 		_, err = t.Undo(bob, ch.ID)
 		t.wantCode(err, models.CodeNotFound)
 		_, err = t.Undo(t.admin(), ch.ID)
 		t.must(err)
-		counts("restored")
+		t.checkCounts("restored")
 		if got := t.get(b.ID); got.PrivateTo != "bob" {
 			t.Errorf("restored %+v", got)
 		}
@@ -68,23 +45,23 @@ func TestTagsAreCountedInEachScope(t *testing.T) {
 		t.must(err)
 		ch, err = t.TagAll(bob, []string{"new", "go"}, a.ID, b.ID)
 		t.must(err)
-		counts("tagged")
+		t.checkCounts("tagged")
 		_, err = t.Undo(bob, ch.ID)
 		t.must(err)
-		counts("untagged")
+		t.checkCounts("untagged")
 		_, err = t.SwapTag(bob, b.ID, t.tag("own").ID, "other")
 		t.must(err)
 		t.must(t.RemoveTag(bob, b.ID, t.tag("web").ID))
-		counts("swapped")
+		t.checkCounts("swapped")
 		_, _, err = t.RenameTag(t.admin(), t.tag("web").ID, "go")
 		t.must(err)
-		counts("merged")
+		t.checkCounts("merged")
 		_, _, err = t.RenameTag(alice, t.tag("go").ID, "golang")
 		t.must(err)
-		counts("renamed for alice")
+		t.checkCounts("renamed for alice")
 		_, err = t.Delete(bob, b.ID)
 		t.must(err)
-		counts("deleted by bob")
+		t.checkCounts("deleted by bob")
 	})
 }
 
@@ -132,4 +109,29 @@ func TestRenamingATagOfHiddenLinks(t *testing.T) {
 			t.Errorf("got %+v, %v", whole, merged)
 		}
 	})
+}
+
+// checkCounts compares the stored counts of tags with those of their links.
+func (f fixture) checkCounts(what string) {
+	f.Helper()
+	var wrong []map[string]any
+	f.must(f.db.Read(f.Context()).Raw(`SELECT * FROM (
+		SELECT tag_seq, private_to, links, link_count, 'stored' AS kind FROM tag_scopes UNION ALL
+		SELECT tag_seq, private_to, count(*), count(*) FILTER (WHERE expired_at IS NULL), 'counted' FROM link_tags JOIN links ON links.seq = link_seq GROUP BY tag_seq, private_to
+		) AS both_of GROUP BY tag_seq, private_to, links, link_count, kind`).Scan(&wrong).Error)
+	seen := map[string]int{}
+	for _, row := range wrong {
+		seen[fmt.Sprint(row["tag_seq"], " ", row["private_to"], " ", row["links"], " ", row["link_count"])]++
+	}
+	for row, n := range seen {
+		if n != 2 {
+			f.Errorf("%s: tag, scope, links and active %s: stored and counted differ", what, row)
+		}
+	}
+	var bad int
+	f.must(f.db.Read(f.Context()).Raw(`SELECT count(*) FROM tags WHERE link_count <>
+		(SELECT count(*) FROM link_tags JOIN links ON links.seq = link_seq WHERE tag_seq = tags.seq AND expired_at IS NULL)`).Scan(&bad).Error)
+	if bad > 0 {
+		f.Errorf("%s: %d tags are miscounted", what, bad)
+	}
 }

@@ -80,7 +80,7 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 		if err := tx.Where("folded_name = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
 			return nil, fmt.Errorf("find tag: %w", err)
 		}
-		if folded != old.FoldedName { // the index ignores case
+		if folded != old.FoldedName { // the index has folded names
 			visible, args := andVisible(tx)
 			err := tx.Exec(`INSERT INTO link_reindex (link_seq) SELECT link_seq FROM link_tags WHERE tag_seq = ?`+visible+`
 				ON CONFLICT DO NOTHING`, append([]any{old.Seq}, args...)...).Error

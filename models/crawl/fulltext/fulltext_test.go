@@ -30,6 +30,10 @@ func TestWords(t *testing.T) {
 		{"京⺬〆都", "京 〆 都"},
 		{"ﬁne Ｆｕｌｌ straße", "fine full strasse"},
 		{"'; DROP \" * \\ :", "drop"},
+		{"مَدْرَسَةٌ كـــبيرة", "مدرسة كبيرة"},
+		{"שָׁלוֹם עוֹלָם", "שלום עולם"},
+		{"❤\ufe0fheart ❤\ufe0f I\ufe0f \u064b\u0640 \u3164", "heart i"},
+		{"葛\U000e0100飾\U000e0101\U000e0102区", "葛 飾 区"},
 		{"\uE001title \x00x", "title x"},
 		{"", ""},
 		{strings.Repeat("a", 100), strings.Repeat("a", maxWord)},
@@ -41,7 +45,7 @@ func TestWords(t *testing.T) {
 }
 
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"The quick fox", "Café 東京", "⺬", "\xff\uE001a", "ﷺ"} {
+	for _, s := range []string{"The quick fox", "Café 東京", "⺬", "\xff\uE001a", "ﷺ", "❤\ufe0fa 葛\U000e0100飾 مَدْرَسَة ـ"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -69,6 +73,37 @@ func FuzzWords(f *testing.F) {
 			q.Score(s, s, s)
 		}
 	})
+}
+
+// A match is marked with the characters that it was found without.
+func TestIgnoredCharactersAreMarked(t *testing.T) {
+	for _, c := range []struct{ query, text, want string }{
+		{"مدرسة", "هذه مَدْرَسَةٌ كبيرة", "هذه [مَدْرَسَةٌ] كبيرة"},
+		{"مَدرَسة", "هذه مدرسة", "هذه [مدرسة]"},
+		{"שלום", "אמר שָׁלוֹם לך", "אמר [שָׁלוֹם] לך"},
+		{`"葛飾"`, "東京葛\U000e0100飾\U000e0100区", "東京[葛\U000e0100飾\U000e0100]区"},
+		{"heart", "❤\ufe0fheart", "❤\ufe0f[heart]"},
+		{"\"heart \ufe0fbeat\"", "heart ❤\ufe0f beat", "[heart ❤\ufe0f beat]"},
+		{"مدرس*", "مُدَرِّسٌ", "[مُدَرِّسٌ]"},
+	} {
+		q, err := Parse("q", c.query)
+		if err != nil {
+			t.Errorf("%s: %v", c.query, err)
+			continue
+		}
+		for name, pieces := range map[string][]Piece{"mark": q.Mark(c.text), "snippet": q.Snippet(c.text)} {
+			got := ""
+			for _, p := range pieces {
+				if p.Match {
+					p.Text = "[" + p.Text + "]"
+				}
+				got += p.Text
+			}
+			if got != c.want {
+				t.Errorf("%s of %s: %q, want %q", name, c.query, got, c.want)
+			}
+		}
+	}
 }
 
 func TestParse(t *testing.T) {
@@ -126,6 +161,7 @@ func TestFind(t *testing.T) {
 			{Seq: 3, Title: "Third", Text: "crawling is at the end of this text, and pages too", Source: 2, Language: "de", Date: at("2026-02-06"), URL: "http://b.example/3"},
 			{Seq: 4, Title: "東京都の天気", Text: "今日は晴れです。", Source: 2, Language: "ja", URL: "http://b.example/4"},
 			{Seq: 5, Title: "Café", Text: "straße", Source: 2, URL: "http://b.example/5"},
+			{Seq: 6, Title: "مَدْرَسَة", Text: "שָׁלוֹם עוֹלָם 葛\U000e0100飾 ❤\ufe0fheart", Source: 2, URL: "http://b.example/6"},
 		}
 		write := func(f func(tx *gorm.DB) error) {
 			t.Helper()
@@ -171,6 +207,12 @@ func TestFind(t *testing.T) {
 			{"京都", Filter{}, []int64{4}},
 			{"都京", Filter{}, nil},
 			{"cafe STRASSE", Filter{}, []int64{5}},
+			{"مدرسة", Filter{}, []int64{6}},
+			{`"שלום עולם"`, Filter{}, []int64{6}},
+			{"שָׁלוֹ* مُدرَسة", Filter{}, []int64{6}},
+			{"葛飾", Filter{}, []int64{6}},
+			{"葛\U000e0101飾", Filter{}, []int64{6}},
+			{"❤heart", Filter{}, []int64{6}},
 			{"absent", Filter{}, nil},
 		} {
 			got := find(c.q, c.f)

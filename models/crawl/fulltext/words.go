@@ -20,8 +20,8 @@ type Word struct {
 }
 
 // Words calls yield for each word of a text until it returns false. A word is a run of letters and digits, folded to lower
-// case without accents ("Café" is cafe). In scripts without spaces between words each letter is a word, so several letters
-// in a query are a phrase.
+// case without accents ("Café" is cafe) and without characters that are models.Ignored. In scripts without spaces
+// between words each letter is a word, so several letters in a query are a phrase.
 func Words(text string, yield func(Word) bool) {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -41,7 +41,7 @@ func Words(text string, yield func(Word) bool) {
 				continue
 			}
 			r, n = utf8.DecodeRuneInString(text[i:])
-			if !isWord(r) || isWordAlone(r) {
+			if !isWord(r) || isWordAlone(r) || i == start && models.Ignored(r) {
 				break
 			}
 			ascii = false
@@ -50,6 +50,7 @@ func Words(text string, yield func(Word) bool) {
 		if i == start { // a rune that is a word alone, or not part of one
 			i += n
 			if isWordAlone(r) {
+				i += variants(text[i:])
 				if w := fold(text[start:i]); w != "" && !yield(Word{w, start, i}) { // a character of such a script may not be a letter
 					return
 				}
@@ -69,6 +70,11 @@ func Words(text string, yield func(Word) bool) {
 			return
 		}
 	}
+}
+
+// variants returns the length of the variation selectors at the start of a text. They belong to the letter before it.
+func variants(text string) int {
+	return len(text) - len(strings.TrimLeftFunc(text, func(r rune) bool { return unicode.Is(unicode.Variation_Selector, r) }))
 }
 
 func isASCIIWord(c byte) bool {
