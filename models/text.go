@@ -68,7 +68,7 @@ func FoldName(s string) string {
 	return CleanLine(norm.NFKC.String(foldCase(s)))
 }
 
-// Ignored reports whether names and searches ignore a character: people do not see it, or mostly do not write it. These
+// Ignored reports whether names and searches ignore a character: people do not see it, or usually do not write it. These
 // are variation selectors ("❤\ufe0f" is "❤"), the other invisible characters that are default ignorable
 // (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point), except joiners, and the nonspacing marks and
 // the tatweel of Arabic and Hebrew. Hamza and madda are parts of letters, so they count.

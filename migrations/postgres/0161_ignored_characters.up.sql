@@ -1,4 +1,4 @@
--- Names and searches ignore characters that people do not see or mostly do not write: variation selectors, and the vowel
+-- Names and searches ignore characters that people do not see or usually do not write: variation selectors, and the vowel
 -- marks of Arabic and Hebrew (models.Ignored). Names and search texts with such characters get their new form. Tags
 -- whose names become equal are merged into the first of them. A name of nothing else keeps its form.
 CREATE TEMP TABLE bare_texts (
@@ -9,13 +9,13 @@ CREATE TEMP TABLE bare_texts (
 ) ON COMMIT DROP;
 
 INSERT INTO bare_texts (kind, seq, bare)
-SELECT kind, seq, bare FROM (
-  SELECT kind, seq, folded, trim(regexp_replace(regexp_replace(folded,
+SELECT kind, seq, trim(regexp_replace(bare, ' +', ' ', 'g')) FROM (
+  SELECT kind, seq, folded, regexp_replace(folded,
         '[\u034F\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0610-\u061A\u0640\u064B-\u0652' ||
         '\u0656-\u065F\u0670\u06D6-\u06DC\u06DF-\u06E4\u06E7\u06E8\u06EA-\u06ED\u0898-\u089F\u08CA-\u08E1' ||
         '\u08E3-\u08FF\u115F\u1160\u17B4\u17B5\u180B-\u180D\u180F\u2065\u3164\uFB1E\uFE00-\uFE0F\uFFA0' ||
         '\uFFF0-\uFFF8\U00010EFD-\U00010EFF\U000E0000-\U000E0FFF]',
-        '', 'g'), ' +', ' ', 'g')) AS bare
+        '', 'g') AS bare
   FROM (
     SELECT 'tag' AS kind, seq, folded_name AS folded FROM tags
     UNION ALL SELECT 'link', link_seq, title || chr(10) || url || chr(10) || tags FROM link_docs

@@ -1,4 +1,4 @@
--- Names and searches ignore characters that people do not see or mostly do not write: variation selectors, and the vowel
+-- Names and searches ignore characters that people do not see or usually do not write: variation selectors, and the vowel
 -- marks of Arabic and Hebrew (models.Ignored). Names and search texts with such characters get their new form. Tags
 -- whose names become equal are merged into the first of them. A name of nothing else keeps its form.
 CREATE TEMP TABLE bare_texts (
@@ -9,14 +9,14 @@ CREATE TEMP TABLE bare_texts (
 ) WITHOUT ROWID;
 
 INSERT INTO bare_texts (kind, seq, bare)
-SELECT kind, seq, bare FROM (
-  SELECT kind, seq, folded, trim(regexp_replace(regexp_replace(folded,
+SELECT kind, seq, trim(regexp_replace(bare, ' +', ' ')) FROM (
+  SELECT kind, seq, folded, regexp_replace(folded,
         '[\x{34F}\x{591}-\x{5BD}\x{5BF}\x{5C1}\x{5C2}\x{5C4}\x{5C5}\x{5C7}\x{610}-\x{61A}\x{640}' ||
         '\x{64B}-\x{652}\x{656}-\x{65F}\x{670}\x{6D6}-\x{6DC}\x{6DF}-\x{6E4}\x{6E7}\x{6E8}\x{6EA}-\x{6ED}' ||
         '\x{898}-\x{89F}\x{8CA}-\x{8E1}\x{8E3}-\x{8FF}\x{115F}\x{1160}\x{17B4}\x{17B5}\x{180B}-\x{180D}' ||
         '\x{180F}\x{2065}\x{3164}\x{FB1E}\x{FE00}-\x{FE0F}\x{FFA0}\x{FFF0}-\x{FFF8}\x{10EFD}-\x{10EFF}' ||
         '\x{E0000}-\x{E0FFF}]',
-        ''), ' +', ' ')) AS bare
+        '') AS bare
   FROM (
     SELECT 'tag' AS kind, seq, folded_name AS folded FROM tags
     UNION ALL SELECT 'link', link_seq, title || char(10) || url || char(10) || tags FROM link_docs

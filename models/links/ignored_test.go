@@ -14,7 +14,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// A search finds a text with and without the characters that people do not see or mostly do not write.
+// A search finds a text with and without the characters that people do not see or usually do not write.
 func TestSearchIgnores(t *testing.T) {
 	each(t, func(t fixture) {
 		plain := t.titled("https://a.test/plain", "❤ heart")
