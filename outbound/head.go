@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// headEnd finds the end of a response head that arrives in parts. Its work is linear in the size of the head.
-type headEnd struct {
+// headScan finds the end of a response head that arrives in parts. Its work is linear in the size of the head.
+type headScan struct {
 	at   int  // after the empty line; valid once find returned true
 	line int  // start of the current line
 	seen int  // bytes that were searched for the end of the line
@@ -20,22 +20,22 @@ type headEnd struct {
 }
 
 // find searches b, which starts with the bytes of earlier calls. It reports whether the head is complete.
-func (e *headEnd) find(b []byte) bool {
+func (s *headScan) find(b []byte) bool {
 	for {
-		n := bytes.IndexByte(b[e.seen:], '\n')
+		n := bytes.IndexByte(b[s.seen:], '\n')
 		if n < 0 {
-			e.seen = len(b)
+			s.seen = len(b)
 			return false
 		}
-		line := b[e.line : e.seen+n]
-		e.seen += n + 1
-		e.line = e.seen
+		line := b[s.line : s.seen+n]
+		s.seen += n + 1
+		s.line = s.seen
 		empty := len(bytes.TrimRight(line, "\r")) == 0
-		if empty && e.open {
-			e.at = e.seen
+		if empty && s.open {
+			s.at = s.seen
 			return true
 		}
-		e.open = e.open || !empty
+		s.open = s.open || !empty
 	}
 }
 

@@ -23,7 +23,7 @@ type headConn struct {
 	in     place // of the next byte
 	method string
 	part   []byte // incomplete head
-	end    headEnd
+	scan   headScan
 	force  bool // a head before the next one was repaired
 	body   chunks
 	out    []byte // for the next calls of Read
@@ -53,7 +53,7 @@ func (c *headConn) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if method := c.next.Swap(nil); method != nil {
-			c.in, c.method, c.part, c.end, c.force = atHead, *method, nil, headEnd{}, false
+			c.in, c.method, c.part, c.scan, c.force = atHead, *method, nil, headScan{}, false
 		}
 		if n == 0 { // net/http reports that the head is incomplete, and asks again for the error
 			c.out, c.part, c.in = c.part, nil, elsewhere
@@ -80,7 +80,7 @@ func (c *headConn) pass(b []byte) []byte {
 		c.part = append(c.part, b...)
 		b = c.part
 	}
-	if !c.end.find(b) {
+	if !c.scan.find(b) {
 		if len(b) > headerLimit { // net/http refuses it
 			c.part, c.in = nil, elsewhere
 			return b
@@ -91,7 +91,7 @@ func (c *headConn) pass(b []byte) []byte {
 		return nil
 	}
 	c.part = nil
-	head, rest := b[:c.end.at], b[c.end.at:]
+	head, rest := b[:c.scan.at], b[c.scan.at:]
 	kind, valid := checkHead(head)
 	repaired := head
 	if c.force = c.force || !valid; c.force {
@@ -100,10 +100,10 @@ func (c *headConn) pass(b []byte) []byte {
 	var body []byte
 	switch {
 	case kind.informational && len(rest) > 0:
-		c.end = headEnd{}
+		c.scan = headScan{}
 		body = c.pass(rest)
 	case kind.informational:
-		c.end = headEnd{}
+		c.scan = headScan{}
 	default:
 		c.in, c.body = elsewhere, chunks{}
 		if kind.chunked && c.method != "HEAD" {
