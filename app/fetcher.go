@@ -28,10 +28,14 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
 		return links.Page{}, fetchError(err)
 	}
 	p, m := page(res), res.Metadata()
+	first := m
 	for m.Refresh != "" {
 		redirects -= len(res.Hops) + 1
 		left -= res.Duration
 		switch {
+		case redirects < 0 && first.Shown: // a slideshow, or a page that reloads itself by a new URL
+			p.Status, p.Title, p.OpenGraph = http.StatusOK, first.Title, links.OpenGraph(first.OG)
+			return p, nil
 		case redirects < 0:
 			return links.Page{}, errTooManyRedirects
 		case left <= 0:

@@ -38,6 +38,8 @@ func TestFetchFollowsRefreshes(t *testing.T) {
 			refresh(fmt.Sprintf("/hops/%d?", remaining-1) + r.URL.RawQuery)
 		case strings.HasPrefix(path, "/to/"):
 			refresh(strings.TrimPrefix(r.RequestURI, "/to/"))
+		case strings.HasPrefix(path, "/slide"):
+			_, _ = fmt.Fprintf(rw, `<!doctype html><meta http-equiv="refresh" content="5; url=%sx"><title>Slide</title>`, path)
 		case path == "/reload":
 			refresh("/reload#a")
 		default:
@@ -54,6 +56,7 @@ func TestFetchFollowsRefreshes(t *testing.T) {
 		"/hops/4":            {Status: 200, URL: s + "/hops/4", Title: "Home"},
 		"/hops/4?mixed":      {Status: 200, URL: s + "/hops/3?mixed", Title: "Home"},
 		"/reload":            {Status: 200, URL: s + "/reload", Title: "Redirecting"},
+		"/slide":             {Status: 200, URL: s + "/slide", Title: "Slide"}, // each goes to the next
 		"/to/mailto:a@b.com": {Status: 200, URL: s + "/to/mailto:a@b.com", Title: "Redirecting"},
 	} {
 		p, err := fetcher.Fetch(t.Context(), s+path)

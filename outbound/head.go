@@ -39,6 +39,12 @@ func (s *headScan) find(b []byte) bool {
 	}
 }
 
+// startsHead reports whether b may start with a status line.
+func startsHead(b []byte) bool {
+	b = bytes.TrimLeft(b, " \t\r\n")
+	return len(b) >= 4 && (strings.EqualFold(string(b[:4]), "HTTP") || strings.EqualFold(string(b[:4]), "ICY "))
+}
+
 // headKind is what the head of a response says about what follows.
 type headKind struct {
 	informational bool // another head (status 1xx)
@@ -64,6 +70,8 @@ func checkHead(head []byte) (kind headKind, valid bool) {
 		}
 		name, value := line[:colon], textproto.TrimBytes(line[colon+1:])
 		switch {
+		case colon == len("Trailer") && strings.EqualFold(string(name), "Trailer"): // net/http refuses some
+			return kind, false
 		case colon == len("Content-Length") && strings.EqualFold(string(name), "Content-Length"):
 			if lengths++; !isNumber(value) {
 				return kind, false
@@ -140,7 +148,7 @@ func repairHead(head []byte) ([]byte, headKind) {
 			lengths = append(lengths, strings.Split(value, ",")...)
 		case "transfer-encoding":
 			codings = append(codings, strings.Split(value, ",")...)
-		case "connection", "keep-alive":
+		case "connection", "keep-alive", "trailer":
 		default:
 			fmt.Fprintf(&b, "%s: %s\r\n", name, value)
 		}

@@ -81,7 +81,7 @@ func (c *headConn) pass(b []byte) []byte {
 		b = c.part
 	}
 	if !c.scan.find(b) {
-		if len(b) > headerLimit { // net/http refuses it
+		if len(b) > headerLimit || c.scan.open && !startsHead(b) { // net/http refuses it
 			c.part, c.in = nil, elsewhere
 			return b
 		}

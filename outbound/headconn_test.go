@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // wireServer answers each request with the bytes that answer returns, and keeps the connection open unless they say
@@ -199,7 +200,7 @@ func TestChunkLines(t *testing.T) {
 	}{
 		"CRLF":               {head + "\r\n29\r\n" + page + "\r\n0\r\n\r\n", true},
 		"two chunks":         {head + "\r\n1\r\n<\r\n28;x=y\r\n" + page[1:] + "\r\n0\r\n\r\n", true},
-		"trailer":            {head + "Trailer: X\r\n\r\n29\r\n" + page + "\r\n0\r\nX: 1\r\n\r\n", false},
+		"trailer":            {head + "Trailer: Content-Length\r\n\r\n29\r\n" + page + "\r\n0\r\nX: 1\r\n\r\n", false},
 		"LF":                 {head + "\r\n29\n" + page + "\n0\n\n", false},
 		"LF in the head too": {"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n29\n" + page + "\n0\n\n", false},
 		"LF after the size":  {head + "\r\n29\n" + page + "\r\n0\r\n\r\n", false},
@@ -236,6 +237,15 @@ func TestChunkLines(t *testing.T) {
 				t.Errorf("got %q", res.Body)
 			}
 		})
+	}
+}
+
+// A peer that speaks another protocol, and waits for the client, fails at once.
+func TestOtherProtocols(t *testing.T) {
+	for _, greeting := range []string{"220 mail.example ESMTP\r\n", "-ERR unknown command\r\n", "\r\nx\n"} {
+		s := serveWire(t, false, false, func(*http.Request) string { return greeting })
+		_, err := testClient(t, Options{Timeout: time.Minute}).Fetch(t.Context(), Request{URL: s.url})
+		fails(t, err, KindProtocol, "bad HTTP response")
 	}
 }
 

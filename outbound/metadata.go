@@ -26,6 +26,9 @@ type Metadata struct {
 	// Refresh is the URL to which a browser goes from the page within 10 seconds: absolute, http or https, without fragment.
 	// It is that of the Refresh header, else of <meta http-equiv=refresh>. "" = none, or the page itself.
 	Refresh string
+	// Shown reports whether a browser shows the page for a second or more before Refresh. Such pages may form a circle, as in
+	// a slideshow.
+	Shown bool
 }
 
 // OpenGraph is the supported part of a page's OpenGraph data. Missing values are empty.
@@ -51,6 +54,7 @@ func ParseMetadata(body []byte, base string, header http.Header) Metadata {
 // metadata returns the metadata found so far of a page with the URL base.
 func (s *scanner) metadata(base string) Metadata {
 	m := Metadata{Refresh: s.refresh.destination(base)}
+	m.Shown = m.Refresh != "" && s.refresh.shown
 	m.OG.Title = cleanText(s.values["og:title"], titleLimit)
 	m.OG.Description = cleanText(s.values["og:description"], descriptionLimit)
 	m.OG.SiteName = cleanText(s.values["og:site_name"], siteNameLimit)

@@ -10,6 +10,7 @@ type refresh struct {
 	found bool   // a browser obeys only the first valid one
 	ref   string // unresolved URL; "" = it reloads the page, or only after more than 10 seconds
 	base  string // <base href> at that place of the page
+	shown bool   // a browser shows the page for a second or more
 }
 
 // add parses a value unless there is a refresh. base is the <base href> before it.
@@ -19,7 +20,8 @@ func (r *refresh) add(value, base string) {
 	}
 	ref, soon, ok := parseRefresh(value)
 	if r.found = ok; soon {
-		r.ref, r.base = ref, base
+		seconds := strings.TrimLeft(value, htmlSpace+"0")
+		r.ref, r.base, r.shown = ref, base, seconds != "" && '1' <= seconds[0] && seconds[0] <= '9'
 	}
 }
 

@@ -24,8 +24,11 @@ func (q *queue) content(ctx context.Context, f *fetched, res *outbound.Response)
 		Plain: kind == outbound.ContentText, Agent: q.opts.Agent, Readability: q.opts.Readability,
 	})
 	if to, ok := crawl.Normalize(p.Refresh); ok && to != e.URL && q.opts.FollowRedirects {
-		q.refresh(ctx, f, res, to)
-		return
+		// Of a circle of pages that a browser shows, such as a slideshow, at least one must remain.
+		if !p.Shown || e.Redirects < q.opts.MaxRedirects && !q.store.InFrontier(e.CrawlSeq, to) {
+			q.refresh(ctx, f, res, to)
+			return
+		}
 	}
 	f.TextHash = p.Hash
 	f.Feeds = q.feedsOf(e, p.Feeds)

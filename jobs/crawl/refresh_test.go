@@ -92,6 +92,24 @@ func TestRefresh(t *testing.T) {
 	})
 }
 
+// Pages that a browser shows for some seconds may go in a circle, or to a new URL each time. They are pages, not loops.
+func TestSlideshow(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	s := newSite(t, map[string]http.HandlerFunc{
+		"/": html("Home", "/a", "/b", "/live"), "/a": refreshTo("5; url=/b"), "/b": refreshTo("5; url=/a"),
+		"/live": func(w http.ResponseWriter, r *http.Request) {
+			refreshTo("3; url=/live?n="+r.URL.Query().Get("n")+"1")(w, r)
+		},
+	})
+	j := w.job(s.URL + "/")
+	w.start()
+	e := w.ended(j)
+	got, want := fmt.Sprint(w.entries(s.URL)), "map[/:done  /a:done  /b:done  /live?n=11111:done ]"
+	if e.Status != crawl.ExecutionCompleted || got != want || e.ItemsCrawled != 4 {
+		t.Errorf("%s: got frontier %s\nwant %s\n%d pages", e.Status, got, want, e.ItemsCrawled)
+	}
+}
+
 // With FETCHER_FOLLOW_REDIRECTS=false, a page with a refresh is stored.
 func TestRefreshThatIsNotFollowed(t *testing.T) {
 	t.Parallel()
