@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jimsmart/grobotstxt"
 )
@@ -38,12 +39,12 @@ func (c *Client) Sitemaps(ctx context.Context, rawURL string) ([]string, error) 
 
 // SitemapsIn returns the distinct URLs of the Sitemap lines of a robots.txt in order, at most 100. The lines apply to all
 // crawlers, whatever their group. Relative URLs are resolved against base, the URL of the robots.txt. URLs that are not http
-// or https are left out.
+// or https are left out, and words, which are not a URL.
 func SitemapsIn(robots, base string) []string {
 	var urls []string
 	from := newResolver(base, "")
 	for _, value := range grobotstxt.Sitemaps(robots) {
-		if value == "" {
+		if _, absolute := parseURL(value); !absolute && (value == "" || strings.ContainsAny(value, " \t")) {
 			continue
 		}
 		if s := from.resolve(value); s != "" && !slices.Contains(urls, s) {

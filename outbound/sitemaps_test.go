@@ -26,6 +26,7 @@ func TestSitemapsIn(t *testing.T) {
 			"Sitemap: /sitemap.xml\nSitemap: s.xml?a=1\nSitemap: //a.example/s\nSitemap:\nSitemap: # none\nsitemap: ./x/../sitemap.xml",
 			[]string{"https://h.example/sitemap.xml", "https://h.example/s.xml?a=1", "https://a.example/s"},
 		},
+		"words":         {"Sitemap: see our page\nSitemap: https://a.example/a b", []string{"https://a.example/a%20b"}},
 		"other schemes": {"Sitemap: ftp://a.example/s\nSitemap: file:///etc/passwd\nSitemap: javascript:1", nil},
 		"user":          {"Sitemap: https://u:p@a.example/s", nil},
 		"too long":      {"Sitemap: https://a.example/" + strings.Repeat("x", 2048), nil},
