@@ -39,9 +39,9 @@ const (
 	muchText  = 300
 )
 
-// Extract parses an HTML page, or a text with o.Plain, in UTF-8. base is the page's URL and header the header of its response. It never fails: a page
-// without content gives a Document without text. It runs in linear time, except for go-readability, which is limited to small
-// pages.
+// Extract parses an HTML page, or a text with o.Plain, in UTF-8. base is the page's URL and header the header of its response.
+// It never fails: a page without content gives a Document without text. It runs in linear time, except for go-readability,
+// which is limited to small pages.
 func Extract(body []byte, base string, header http.Header, o Options) Document {
 	parse := outbound.ParsePage
 	if o.Plain {
