@@ -199,6 +199,19 @@ func TestAccessibleDemo(t *testing.T) {
 		}
 	}
 	accessiblePages(t, s, paths, func(b *tab, where string) { b.fits(size{eval[int64](b, "window.innerWidth"), 0}, where) })
+	t.Run("tablets", func(t *testing.T) {
+		t.Parallel()
+		b := browse(t, s, wide, "/")
+		b.expect("status of 4")
+		for _, path := range paths {
+			b.open(path)
+			for _, width := range []int64{1150, 1024, 768, 721} {
+				in := size{width, 900}
+				b.resize(in)
+				b.fits(in, path)
+			}
+		}
+	})
 	t.Run("forms", func(t *testing.T) {
 		t.Parallel()
 		b := browse(t, s, wide, "/")
