@@ -24,8 +24,8 @@ const (
 // maxChunkDigits is the limit of net/http.
 const maxChunkDigits = 16
 
-// repair returns the next bytes of the body as net/http reads them: b itself if they are valid. It ends every line with CRLF
-// and removes the trailer, whose fields are not used. Bytes after a repaired body are removed. What it does not understand
+// repair returns the next bytes of the body as net/http reads them: b itself if they are valid. It ends every line with CRLF,
+// makes what follows a size an extension, and removes the trailer, whose fields are not used. Bytes after a repaired body are removed. What it does not understand
 // passes, and net/http refuses it.
 func (k *chunks) repair(b []byte) []byte {
 	var out []byte
@@ -53,6 +53,9 @@ func (k *chunks) repair(b []byte) []byte {
 		case k.in == chunkTrailer && (k.some || c != '\r' && c != '\n'): // a field
 			cut(i, "", i+1)
 			k.some = c != '\n'
+		case k.in == chunkSize && k.digits > 0 && !isSizeByte(c): // like curl, ignore what follows the size
+			cut(i, ";", i)
+			k.in = chunkExtension
 		case c == '\n':
 			if !k.cr {
 				cut(i, "\r", i)
@@ -107,6 +110,12 @@ func (k *chunks) inLine(c byte) {
 			k.in = chunkEnd
 		}
 	}
+}
+
+// isSizeByte reports whether a byte may follow the first digit of a size: another digit, or the end of the size.
+func isSizeByte(c byte) bool {
+	_, digit := hexDigit(c)
+	return digit || c == ';' || c == '\r' || c == '\n'
 }
 
 func hexDigit(c byte) (byte, bool) {
