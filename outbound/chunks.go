@@ -25,8 +25,8 @@ const (
 const maxChunkDigits = 16
 
 // repair returns the next bytes of the body as net/http reads them: b itself if they are valid. It ends every line with CRLF,
-// makes what follows a size an extension, and removes the trailer, whose fields are not used. Bytes after a repaired body are removed. What it does not understand
-// passes, and net/http refuses it.
+// makes what follows a size an extension, and removes the trailer, whose fields are not used. Bytes after a repaired body are
+// removed. What it does not understand passes, and net/http refuses it.
 func (k *chunks) repair(b []byte) []byte {
 	var out []byte
 	from := 0 // bytes before are in out
