@@ -233,13 +233,14 @@ func zstded(t *testing.T, text string) string {
 // As in browsers, a page counts although the end of its compression is missing or wrong, or other bytes follow.
 func TestCompressionEnds(t *testing.T) {
 	page := strings.Repeat("<title>Packed</title>", 3000)
-	gz, br, zs := string(gzipped(t, page)), brotlied(t, page), zstded(t, page)
+	pages := strings.Repeat(page, 10) // several blocks of zstd
+	gz, br, zs, long := string(gzipped(t, page)), brotlied(t, page), zstded(t, page), zstded(t, pages)
 	var zl bytes.Buffer
 	w := zlib.NewWriter(&zl)
 	_, _ = io.WriteString(w, page)
 	_ = w.Close()
 	whole := func(body string) bool { return body == page }
-	part := func(body string) bool { return len(body) > 0 && strings.HasPrefix(page, body) }
+	part := func(body string) bool { return len(body) > 0 && strings.HasPrefix(pages, body) }
 	for name, tc := range map[string]struct {
 		encoding, body string
 		read           func(body string) bool
@@ -258,6 +259,11 @@ func TestCompressionEnds(t *testing.T) {
 		"zlib and junk":               {"deflate", zl.String() + "junk", whole},
 		"brotli and junk":             {"br", br + "junk", whole},
 		"zstd and junk":               {"zstd", zs + "junk and more", whole},
+		"two zstd frames":             {"zstd", zs + zs, func(body string) bool { return body == page+page }},
+		"zstd without its checksum":   {"zstd", zs[:len(zs)-4], whole},
+		"zstd with half of it":        {"zstd", zs[:len(zs)-2], whole},
+		"zstd with a wrong checksum":  {"zstd", zs[:len(zs)-1] + "\xff", whole},
+		"zstd that is cut":            {"zstd", long[:len(long)-12], part},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -5,7 +5,7 @@ type chunks struct {
 	in       chunkPlace
 	left     uint64 // bytes of data, or the size of the chunk so far
 	digits   int    // of the size
-	cr       bool   // the last byte was CR
+	cr       bool   // the CR of the line has passed
 	some     bool   // the line of the trailer is not empty
 	repaired bool
 }
@@ -13,8 +13,8 @@ type chunks struct {
 type chunkPlace int
 
 const (
-	chunkSize chunkPlace = iota
-	chunkExtension
+	chunkSize      chunkPlace = iota
+	chunkExtension            // what follows a size
 	chunkData
 	chunkDataEnd // the line end after the data
 	chunkTrailer
@@ -24,9 +24,9 @@ const (
 // maxChunkDigits is the limit of net/http.
 const maxChunkDigits = 16
 
-// repair returns the next bytes of the body as net/http reads them: b itself if they are valid. It ends every line with CRLF,
-// makes what follows a size an extension, and removes the trailer, whose fields are not used. Bytes after a repaired body are
-// removed. What it does not understand passes, and net/http refuses it.
+// repair returns the next bytes of the body as net/http reads them: b itself if they are plain. It ends every line with CRLF,
+// and removes what follows a size, and the trailer, whose fields are not used. Bytes after a repaired body are removed. What
+// it does not understand passes, and net/http refuses it.
 func (k *chunks) repair(b []byte) []byte {
 	var out []byte
 	from := 0 // bytes before are in out
@@ -36,6 +36,9 @@ func (k *chunks) repair(b []byte) []byte {
 	}
 	for i := 0; i < len(b); i++ {
 		c := b[i]
+		if _, digit := hexDigit(c); k.in == chunkSize && k.digits > 0 && !digit {
+			k.in = chunkExtension
+		}
 		switch {
 		case k.in == chunkEnd:
 			if k.repaired {
@@ -49,22 +52,22 @@ func (k *chunks) repair(b []byte) []byte {
 			if k.left == 0 {
 				k.in = chunkDataEnd
 			}
-			continue
 		case k.in == chunkTrailer && (k.some || c != '\r' && c != '\n'): // a field
 			cut(i, "", i+1)
 			k.some = c != '\n'
-		case k.in == chunkSize && k.digits > 0 && !isSizeByte(c): // like curl, ignore what follows the size
-			cut(i, ";", i)
-			k.in = chunkExtension
 		case c == '\n':
 			if !k.cr {
 				cut(i, "\r", i)
 			}
+			k.cr = false
 			k.endLine()
+		case c == '\r' && !k.cr:
+			k.cr = true
+		case c == '\r' || k.in == chunkExtension: // browsers and curl ignore it
+			cut(i, "", i+1)
 		default:
 			k.inLine(c)
 		}
-		k.cr = c == '\r'
 	}
 	if from == 0 && len(out) == 0 {
 		return b
@@ -92,30 +95,14 @@ func (k *chunks) endLine() {
 	}
 }
 
-// inLine handles another byte of a line.
+// inLine handles another byte of a line, neither CR nor LF.
 func (k *chunks) inLine(c byte) {
-	switch k.in {
-	case chunkSize:
-		digit, ok := hexDigit(c)
-		switch {
-		case ok && k.digits < maxChunkDigits:
-			k.left, k.digits = k.left<<4|uint64(digit), k.digits+1
-		case ok || k.digits == 0:
-			k.in = chunkEnd
-		default:
-			k.in = chunkExtension
-		}
-	case chunkDataEnd:
-		if c != '\r' || k.cr {
-			k.in = chunkEnd
-		}
+	digit, ok := hexDigit(c)
+	if k.in != chunkSize || !ok || k.digits == maxChunkDigits {
+		k.in = chunkEnd
+		return
 	}
-}
-
-// isSizeByte reports whether a byte may follow the first digit of a size: another digit, or the end of the size.
-func isSizeByte(c byte) bool {
-	_, digit := hexDigit(c)
-	return digit || c == ';' || c == '\r' || c == '\n'
+	k.left, k.digits = k.left<<4|uint64(digit), k.digits+1
 }
 
 func hexDigit(c byte) (byte, bool) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,61 @@ func TestCookieWithinRedirects(t *testing.T) {
 		if res := get(t, c, Request{URL: srv.URL, MaxRedirects: 4}); res.StatusCode != http.StatusOK || len(res.Hops) != 1 {
 			t.Errorf("got %+v", res)
 		}
+	}
+}
+
+// Cookies come back as they were set, also those that RFC 6265 forbids.
+func TestOddCookies(t *testing.T) {
+	for set, want := range map[string]string{
+		`js={"a":1}; path=/`:         `js={"a":1}`,
+		"a[b]=1; path=/":             "a[b]=1",
+		"u8=é; path=/":               "u8=é",
+		"latin1=\xe9\xff; path=/":    "latin1=\xe9\xff",
+		"sid=a b,c; path=/":          "sid=a b,c",
+		`quoted="1"; path=/`:         `quoted="1"`,
+		`half="1; path=/`:            `half="1`,
+		`back=\1; path=/`:            `back=\1`,
+		"  spaces \t=  1\t ; path=/": "spaces=1",
+		"é=1":                        "é=1",
+		"a b=1=2==; Path=/":          "a b=1=2==",
+		"empty=; HttpOnly":           "empty=",
+		"=1":                         "1",
+		"1; path=/":                  "1",
+		"a=1; =; ;; é=ü; expires=soon; max-age=": "a=1",
+		"a=1; SameSite=odd; path=nowhere":        "a=1",
+	} {
+		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if sent := r.Header.Values("Cookie"); slices.Equal(sent, []string{want}) {
+				return
+			} else if len(sent) > 0 {
+				t.Errorf("%q: got %q", set, sent)
+			}
+			w.Header().Set("Set-Cookie", set)
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		})
+		c := testClient(t, Options{})
+		if res := get(t, c, Request{URL: srv.URL, MaxRedirects: 1}); res.StatusCode != http.StatusOK {
+			t.Errorf("%q: got %+v", set, res)
+		}
+		// The same by hand, as a crawler follows redirects.
+		first := get(t, c, Request{URL: srv.URL})
+		if res := get(t, c, Request{URL: first.Location, Cookies: first.Cookies()}); res.StatusCode != http.StatusOK {
+			t.Errorf("%q: by hand, got %+v", set, res)
+		}
+	}
+	for _, set := range []string{"", ";", " ; path=/", "=", "=; path=/", "a=1; max-age=0", "a=1; domain=example.com"} {
+		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header["Cookie"] != nil {
+				t.Errorf("%q: got %q", set, r.Header["Cookie"])
+			}
+			w.Header().Set("Set-Cookie", set)
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		})
+		_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: srv.URL, MaxRedirects: 1})
+		fails(t, err, KindRedirects, "too many redirects")
+	}
+	if c := parseCookie("a=\x01"); c != nil {
+		t.Errorf("got %+v", c)
 	}
 }
 

@@ -19,6 +19,8 @@ const (
 	maxEncodings = 5
 	// zstdWindow is the largest window that servers may use (RFC 9659, 3).
 	zstdWindow = 8 << 20
+	// zstdChecksum is the length of the checksum that may follow the last block (RFC 8878, 3.1.1).
+	zstdChecksum = 4
 	// compressedExtra is how much longer than its limit a body may be before it is decompressed.
 	compressedExtra = 64 << 10
 )
@@ -150,6 +152,25 @@ func openZstd(r *bufio.Reader) (io.Reader, error) {
 	if head, _ := r.Peek(4); string(head) != "\x28\xb5\x2f\xfd" { // RFC 8878, 3.1.1
 		return r, nil
 	}
+	padding := strings.NewReader(strings.Repeat("\x00", zstdChecksum))
 	// With a concurrency of 1 there are no goroutines to stop.
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+	d, err := zstd.NewReader(io.MultiReader(r, padding), zstd.IgnoreChecksum(true),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+	return &padded{d, padding}, err
+}
+
+// padded reads zstd that a checksum of zeros follows. The decoder passes the last block only after the checksum, which may be
+// missing. Whatever fails in the padding is behind the end of the stream.
+type padded struct {
+	from    *zstd.Decoder
+	padding *strings.Reader
+}
+
+// Read implements io.Reader.
+func (p *padded) Read(b []byte) (int, error) {
+	n, err := p.from.Read(b)
+	if err != nil && p.padding.Len() < zstdChecksum {
+		err = io.EOF
+	}
+	return n, err
 }

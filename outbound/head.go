@@ -6,6 +6,7 @@ import (
 	"net/textproto"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -73,7 +74,7 @@ func checkHead(head []byte) (kind headKind, valid bool) {
 		case colon == len("Trailer") && strings.EqualFold(string(name), "Trailer"): // net/http refuses some
 			return kind, false
 		case colon == len("Content-Length") && strings.EqualFold(string(name), "Content-Length"):
-			if lengths++; !isNumber(value) {
+			if lengths++; !isLength(value) {
 				return kind, false
 			}
 		case colon == len("Transfer-Encoding") && strings.EqualFold(string(name), "Transfer-Encoding"):
@@ -101,6 +102,12 @@ func isNumber(b []byte) bool {
 	return len(b) > 0
 }
 
+// isLength reports whether b is a length of a body. As in browsers, one that does not fit into an int64 is none.
+func isLength(b []byte) bool {
+	_, err := strconv.ParseUint(string(b), 10, 63)
+	return err == nil
+}
+
 func isFieldName(b []byte) bool {
 	for _, c := range b {
 		if !httpguts.IsTokenRune(rune(c)) {
@@ -121,7 +128,7 @@ var statusLine = regexp.MustCompile(`(?is)^[ \t]*(?:HTTP(?:/([0-9.]*))?|ICY)[ \t
 
 // repairHead returns a head that is not valid as net/http accepts it. As in Chromium, fields without a valid name are
 // removed. Control characters become spaces (RFC 9110, 5.5). Unknown transfer codings count as identity, and a
-// Content-Length that is no number is removed. The repaired head has "Connection: close".
+// Content-Length that is no length is removed. The repaired head has "Connection: close".
 //
 // net/http still refuses a head with different lengths, with a compression as transfer coding, or without a status.
 func repairHead(head []byte) ([]byte, headKind) {
@@ -193,7 +200,7 @@ func frame(lengths, codings []string) (fields string, chunked bool) {
 	known := false
 	for _, l := range lengths {
 		l = strings.TrimSpace(l)
-		if isNumber([]byte(l)) {
+		if isLength([]byte(l)) {
 			known = true
 			l = strings.TrimLeft(l[:len(l)-1], "0") + l[len(l)-1:]
 		}

@@ -99,6 +99,8 @@ var oddHeads = map[string]string{
 	"length that is no number":      "HTTP/1.1 200 OK\r\nContent-Length: many\r\nConnection: close\r\n\r\n",
 	"empty length":                  "HTTP/1.1 200 OK\r\nContent-Length:\r\nConnection: close\r\n\r\n",
 	"negative length":               "HTTP/1.1 200 OK\r\nContent-Length: -1\r\nConnection: close\r\n\r\n",
+	"length over 63 bits":           "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\nConnection: close\r\n\r\n",
+	"length over 64 bits":           "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\nConnection: close\r\n\r\n",
 	"status line in lower case":     "http/1.1 200 ok\r\nContent-Length: 41\r\n\r\n",
 	"tab in the status line":        "HTTP/1.1\t200\tOK\r\nContent-Length: 41\r\n\r\n",
 	"no space after the status":     "HTTP/1.1 200OK\r\nContent-Length: 41\r\n\r\n",
@@ -171,7 +173,7 @@ func TestConflictingHeads(t *testing.T) {
 		"length and a negative one":      "HTTP/1.1 200 OK\r\nContent-Length: 41\r\nContent-Length: -41\r\n\r\n",
 		"two lengths in odd fields":      "HTTP/1.1 200 OK\r\nContent-Length : 41\r\nContent-Length: 4\r\n\r\n",
 		"two lengths, chunked":           "HTTP/1.1 200 OK\r\nContent-Length: 41, 40\r\nTransfer-Encoding: chunked\r\n\r\n",
-		"length too large":               "HTTP/1.1 200 OK\r\nX(A): 1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+		"length and one over 63 bits":    "HTTP/1.1 200 OK\r\nContent-Length: 41\r\nContent-Length: 9223372036854775849\r\n\r\n",
 		"compression as transfer coding": "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
 		"no status":                      "HTTP/1.1 OK\r\nContent-Length: 41\r\n\r\n",
 		"long status":                    "HTTP/1.1 2000 OK\r\nContent-Length: 41\r\n\r\n",
@@ -191,7 +193,7 @@ func TestConflictingHeads(t *testing.T) {
 	}
 }
 
-// Lines of a chunked body may end in LF, and its trailer may be odd.
+// Lines of a chunked body may end in LF, what follows its sizes is ignored, and its trailer may be odd.
 func TestChunkLines(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 	for name, tc := range map[string]struct {
@@ -199,7 +201,7 @@ func TestChunkLines(t *testing.T) {
 		reused bool // the connection
 	}{
 		"CRLF":               {head + "\r\n29\r\n" + page + "\r\n0\r\n\r\n", true},
-		"two chunks":         {head + "\r\n1\r\n<\r\n28;x=y\r\n" + page[1:] + "\r\n0\r\n\r\n", true},
+		"two chunks":         {head + "\r\n1\r\n<\r\n28\r\n" + page[1:] + "\r\n0\r\n\r\n", true},
 		"trailer":            {head + "Trailer: Content-Length\r\n\r\n29\r\n" + page + "\r\n0\r\nX: 1\r\n\r\n", false},
 		"LF":                 {head + "\r\n29\n" + page + "\n0\n\n", false},
 		"LF in the head too": {"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n29\n" + page + "\n0\n\n", false},
@@ -207,6 +209,12 @@ func TestChunkLines(t *testing.T) {
 		"LF after the data":  {head + "\r\n29\r\n" + page + "\n0\r\n\r\n", false},
 		"LF at the end":      {head + "\r\n29\r\n" + page + "\r\n0\r\n\n", false},
 		"padded size":        {head + "\r\n29  \r\n" + page + "\r\n0 \r\n\r\n", false},
+		"extension":          {head + "\r\n1;x=\"y\"\r\n<\r\n28;x\r\n" + page[1:] + "\r\n0\r\n\r\n", false},
+		"long extension":     {head + "\r\n29;" + strings.Repeat("x", 6000) + "\r\n" + page + "\r\n0\r\n\r\n", false},
+		"two CRs":            {head + "\r\n29\r\r\n" + page + "\r\r\n0\r\r\n\r\r\n", false},
+		"CR in an extension": {head + "\r\n29;a\rb\r\n" + page + "\r\n0 \r\r\n\r\n", false},
+		"CR after the size":  {head + "\r\n29\rb\n" + page + "\r\n0\r\n\r\n", false},
+		"CR in the trailer":  {head + "\r\n29\r\n" + page + "\r\n0\r\n\rX: 1\r\n\r\n", false},
 		"odd extension":      {head + "\r\n29 ; x\r\n" + page + "\r\n0\t;x\r\n\r\n", false},
 		"no extension":       {head + "\r\n29 5 x\n" + page + "\n0\n\n", false},
 		"odd trailer":        {head + "\r\n29\r\n" + page + "\r\n0\r\nX(A): \x01\r\nno colon\n\r\n", false},
@@ -232,7 +240,8 @@ func TestChunkLines(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"no size": "\n" + page, "no number": "x\n" + page, "too large": "11111111111111111\n" + page, "data is too long": "2\n" + page,
-		"cut off": "29\n" + page + "\n", "no data": "29\n",
+		"junk after data": "29\n" + page + "\rx\n0\n\n",
+		"cut off":         "29\n" + page + "\n", "no data": "29\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serveWire(t, false, false, func(*http.Request) string { return head + "Connection: close\r\n\r\n" + body })
@@ -322,6 +331,7 @@ func FuzzHeadConn(f *testing.F) {
 		f.Add([]byte(head+page), 7)
 	}
 	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n29\n"+page+"\n0\nX: y\n\nHTTP/1.1 200 OK\r\n\r\n"), 60)
+	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n29;a\rb\r\r\n"+page+"\r\r\n0\r\n\rX: y\r\n\r\n"), 50)
 	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n29\r\n"+page+"\r\n0\r\n\r\n"), 60)
 	f.Fuzz(func(t *testing.T, answer []byte, at int) {
 		whole := readAll(bytes.Clone(answer))

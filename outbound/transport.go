@@ -95,9 +95,9 @@ func (t *transport) hop(req *http.Request, x *exchange) (*http.Response, error) 
 		return nil, err
 	}
 	if x.jar != nil {
-		req = req.Clone(req.Context()) // a RoundTripper must not modify its request
-		for _, c := range x.jar.Cookies(req.URL) {
-			req.AddCookie(c)
+		if cookies := x.jar.Cookies(req.URL); len(cookies) > 0 {
+			req = req.Clone(req.Context()) // a RoundTripper must not modify its request
+			req.Header.Set("Cookie", cookieHeader(cookies))
 		}
 	}
 	resp, err := t.base.RoundTrip(asBrowser(req, x.url))
@@ -156,7 +156,7 @@ func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
 	if err != nil {
 		return nil, &Error{Kind: KindRedirects, text: "redirect not allowed", err: err}
 	}
-	x.keepCookies(x.url, resp.Cookies())
+	x.keepCookies(x.url, resp.Header["Set-Cookie"])
 	return to, nil
 }
 

@@ -143,10 +143,18 @@ func setsCookie(to string) http.HandlerFunc {
 func TestCookiesOfRedirects(t *testing.T) {
 	each(t, func(w *world) {
 		s := newSite(t, map[string]http.HandlerFunc{
-			"/":   cookieRequired(http.StatusFound, "", html("Home", "/in", "/by", "/no", "/plain")),
+			"/":   cookieRequired(http.StatusFound, "", html("Home", "/in", "/by", "/no", "/odd", "/plain")),
 			"/in": cookieRequired(http.StatusMovedPermanently, "", html("In", "/leaf")), "/leaf": html("Leaf"),
 			"/by": cookieRequired(http.StatusFound, "/set", html("By")), "/set": setsCookie("/by"),
 			"/no": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/no", http.StatusFound) },
+			"/odd": func(w http.ResponseWriter, r *http.Request) { // bytes that are no text
+				if r.Header.Get("Cookie") == "a[b]={\"c\": \"\xe9\"}" {
+					html("Odd")(w, r)
+					return
+				}
+				w.Header().Set("Set-Cookie", "a[b]={\"c\": \"\xe9\"}; path=/")
+				http.Redirect(w, r, "/odd", http.StatusFound)
+			},
 			"/plain": func(w http.ResponseWriter, r *http.Request) {
 				if len(r.Cookies()) > 0 {
 					http.Error(w, "a cookie of another page", http.StatusBadRequest)
@@ -159,8 +167,8 @@ func TestCookiesOfRedirects(t *testing.T) {
 		w.start()
 		e := w.ended(j)
 		got := fmt.Sprint(w.entries(s.URL))
-		want := "map[/:done  /by:done  /in:done  /leaf:done  /no:failed " + crawl.ReasonRedirects + " /plain:done ]"
-		if got != want || e.ItemsCrawled != 5 || e.PagesGone != 0 || s.count("/in") != 2 {
+		want := "map[/:done  /by:done  /in:done  /leaf:done  /no:failed " + crawl.ReasonRedirects + " /odd:done  /plain:done ]"
+		if got != want || e.ItemsCrawled != 6 || e.PagesGone != 0 || s.count("/in") != 2 {
 			t.Errorf("got frontier %s\nwant %s\n%d pages, %d gone, %d requests", got, want, e.ItemsCrawled, e.PagesGone, s.count("/in"))
 		}
 	})
@@ -343,7 +351,7 @@ func TestHostileContent(t *testing.T) {
 	})
 	one := 2
 	j := w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.MaxDepth = one })
-	w.start()
+	w.start(func(o *crawljobs.Options) { o.Client = w.client(5 * time.Second) })
 	e := w.ended(j)
 	if e.Status != crawl.ExecutionCompleted || e.Queued != 0 || e.Fetched+e.Failed != 309 {
 		t.Errorf("got %+v", e)

@@ -48,12 +48,18 @@ type instance struct {
 	heartbeat jobs.Service
 }
 
+// client returns a client that may request the test servers.
+func (w *world) client(timeout time.Duration) *outbound.Client {
+	c := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: timeout, MaxConcurrent: 8})
+	w.Cleanup(c.Close)
+	return c
+}
+
 // instance returns an instance that is not started. change changes its options.
 func (w *world) instance(change ...func(*crawljobs.Options)) *instance {
 	w.Helper()
 	instanceLease := lease.New(w.db, time.Now)
-	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: 2 * time.Second, MaxConcurrent: 8})
-	w.Cleanup(client.Close)
+	client := w.client(time.Minute)
 	o := crawljobs.Options{
 		Lease: instanceLease, Client: client, Robots: outbound.NewRobots(client, outbound.RobotsOptions{Agent: "Linkwatch"}), Workers: 8, PollInterval: 50 * time.Millisecond,
 		FollowRedirects: true, MaxRedirects: 5, Agent: "Linkwatch", Log: w.log, Registry: prometheus.NewRegistry(),
