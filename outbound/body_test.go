@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -282,8 +283,46 @@ func TestCompressionEnds(t *testing.T) {
 	}
 }
 
-// A connection that closes in the middle of compressed data is no end.
+// Wherever zstd is cut, its page starts as it was.
+func TestZstdIsCut(t *testing.T) {
+	random := make([]byte, 700) // stays uncompressed
+	for i := range random {
+		random[i] = byte('a' + i*i*7%251%26)
+	}
+	for _, page := range []string{"<title>Hi</title>", strings.Repeat("a", 300_000), strings.Repeat("<p>hello ", 50) + string(random) + strings.Repeat("b", 500)} {
+		for _, sum := range []bool{false, true} {
+			var b bytes.Buffer
+			w, err := zstd.NewWriter(&b, zstd.WithEncoderCRC(sum))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for part := range slices.Chunk([]byte(page), max(100, len(page)/8)) { // several blocks
+				_, _ = w.Write(part)
+				_ = w.Flush()
+			}
+			_ = w.Close()
+			for cut := 4; cut <= b.Len(); cut++ {
+				in := &body{src: bytes.NewReader(b.Bytes()[:cut]), left: PageLimit}
+				if err := in.decode([]string{"zstd"}); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := io.ReadAll(in.src); err != nil || !strings.HasPrefix(page, string(got)) || cut == b.Len() && len(got) < len(page) {
+					t.Errorf("%.20s, checksum %v, %d of %d bytes: got %d bytes, %v", page, sum, cut, b.Len(), len(got), err)
+				}
+			}
+		}
+	}
+}
+
+// A connection that closes in the middle of compressed data is no end, not even between two streams.
 func TestCompressedBodyIsCutOff(t *testing.T) {
+	for encoding, stream := range map[string]string{"gzip": string(gzipped(t, page)), "zstd": zstded(t, page), "br": brotlied(t, page)} {
+		url := rawServer(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", encoding, 2*len(stream), stream), false)
+		for _, discard := range []bool{false, true} {
+			_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: url, Discard: discard})
+			fails(t, err, KindReset, "connection closed early")
+		}
+	}
 	gz := string(gzipped(t, page))
 	url := rawServer(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(gz), gz[:len(gz)-8]), false)
 	_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: url})

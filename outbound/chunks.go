@@ -5,6 +5,7 @@ type chunks struct {
 	in       chunkPlace
 	left     uint64 // bytes of data, or the size of the chunk so far
 	digits   int    // of the size
+	kept     int    // bytes of the extension that have passed
 	cr       bool   // the CR of the line has passed
 	some     bool   // the line of the trailer is not empty
 	repaired bool
@@ -21,11 +22,13 @@ const (
 	chunkEnd // of the body, or of what can be understood
 )
 
-// maxChunkDigits is the limit of net/http.
-const maxChunkDigits = 16
+const (
+	maxChunkDigits    = 16 // the limit of net/http
+	maxChunkExtension = 64 // bytes, far below the limit of net/http; what follows is removed
+)
 
-// repair returns the next bytes of the body as net/http reads them: b itself if they are plain. It ends every line with CRLF,
-// and removes what follows a size, and the trailer, whose fields are not used. Bytes after a repaired body are removed. What
+// repair returns the next bytes of the body as net/http reads them: b itself if they are valid. It ends every line with CRLF,
+// and removes what follows a size but a short extension, and the trailer, whose fields are not used. Bytes after a repaired body are removed. What
 // it does not understand passes, and net/http refuses it.
 func (k *chunks) repair(b []byte) []byte {
 	var out []byte
@@ -63,8 +66,10 @@ func (k *chunks) repair(b []byte) []byte {
 			k.endLine()
 		case c == '\r' && !k.cr:
 			k.cr = true
-		case c == '\r' || k.in == chunkExtension: // browsers and curl ignore it
+		case c == '\r' || k.in == chunkExtension && !k.keeps(c): // browsers and curl ignore it
 			cut(i, "", i+1)
+		case k.in == chunkExtension:
+			k.kept++
 		default:
 			k.inLine(c)
 		}
@@ -87,12 +92,17 @@ func (k *chunks) endLine() {
 		default:
 			k.in = chunkData
 		}
-		k.digits = 0
+		k.digits, k.kept = 0, 0
 	case chunkDataEnd:
 		k.in = chunkSize
 	case chunkTrailer:
 		k.in = chunkEnd
 	}
+}
+
+// keeps reports whether net/http accepts c in a chunk's extension (RFC 9112, 7.1.1).
+func (k *chunks) keeps(c byte) bool {
+	return !k.cr && k.kept < maxChunkExtension && (k.kept > 0 || c == ';')
 }
 
 // inLine handles another byte of a line, neither CR nor LF.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -154,44 +155,55 @@ func TestCookieWithinRedirects(t *testing.T) {
 
 // Cookies come back as they were set, also those that RFC 6265 forbids.
 func TestOddCookies(t *testing.T) {
-	for set, want := range map[string]string{
-		`js={"a":1}; path=/`:         `js={"a":1}`,
-		"a[b]=1; path=/":             "a[b]=1",
-		"u8=é; path=/":               "u8=é",
-		"latin1=\xe9\xff; path=/":    "latin1=\xe9\xff",
-		"sid=a b,c; path=/":          "sid=a b,c",
-		`quoted="1"; path=/`:         `quoted="1"`,
-		`half="1; path=/`:            `half="1`,
-		`back=\1; path=/`:            `back=\1`,
-		"  spaces \t=  1\t ; path=/": "spaces=1",
-		"é=1":                        "é=1",
-		"a b=1=2==; Path=/":          "a b=1=2==",
-		"empty=; HttpOnly":           "empty=",
-		"=1":                         "1",
-		"1; path=/":                  "1",
-		"a=1; =; ;; é=ü; expires=soon; max-age=": "a=1",
-		"a=1; SameSite=odd; path=nowhere":        "a=1",
+	type odd struct{ path, set, want string }
+	for _, tc := range []odd{
+		{"/", `js={"a":1}; path=/`, `js={"a":1}`},
+		{"/", "a[b]=1; path=/", "a[b]=1"},
+		{"/", "u8=é; path=/", "u8=é"},
+		{"/", "latin1=\xe9\xff; path=/", "latin1=\xe9\xff"},
+		{"/", "sid=a b,c; path=/", "sid=a b,c"},
+		{"/", `quoted="1"; path=/`, `quoted="1"`},
+		{"/", `half="1; path=/`, `half="1`},
+		{"/", `back=\1; path=/`, `back=\1`},
+		{"/", "  spaces \t=  1\t ; path=/", "spaces=1"},
+		{"/", "é=1", "é=1"},
+		{"/", "a b=1=2==; Path=/", "a b=1=2=="},
+		{"/", "empty=; HttpOnly", "empty="},
+		{"/", "=1", "1"},
+		{"/", "1; path=/", "1"},
+		{"/", "a=1; =; ;; é=ü; expires=soon; max-age=", "a=1"},
+		{"/", "a=1; SameSite=odd; path=nowhere", "a=1"},
+		{"/", "a=1; Max-Age=31536000000", "a=1"},
+		{"/", "a=1; Max-Age=9223372036854775807", "a=1"},
+		{"/", "a=1; Expires=Thu, 1 Jan 2099 00:00:01 GMT", "a=1"},
+		{"/deep/page", "a=1; Path = /deep", "a=1"},
+		{"/a%20b", "a=1; Path=/a%20b", "a=1"},
+		{"/caf%C3%A9/x", "a=1; Path=/caf%C3%A9/", "a=1"},
+		{"/a%2Fb/x", "a=1; Path=/a%2Fb/", "a=1"},
 	} {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			if sent := r.Header.Values("Cookie"); slices.Equal(sent, []string{want}) {
+			if sent := r.Header.Values("Cookie"); slices.Equal(sent, []string{tc.want}) {
 				return
 			} else if len(sent) > 0 {
-				t.Errorf("%q: got %q", set, sent)
+				t.Errorf("%q: got %q", tc.set, sent)
 			}
-			w.Header().Set("Set-Cookie", set)
-			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+			w.Header().Set("Set-Cookie", tc.set)
+			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusFound)
 		})
 		c := testClient(t, Options{})
-		if res := get(t, c, Request{URL: srv.URL, MaxRedirects: 1}); res.StatusCode != http.StatusOK {
-			t.Errorf("%q: got %+v", set, res)
+		if res := get(t, c, Request{URL: srv.URL + tc.path, MaxRedirects: 1}); res.StatusCode != http.StatusOK {
+			t.Errorf("%q: got %+v", tc.set, res)
 		}
 		// The same by hand, as a crawler follows redirects.
-		first := get(t, c, Request{URL: srv.URL})
+		first := get(t, c, Request{URL: srv.URL + tc.path})
 		if res := get(t, c, Request{URL: first.Location, Cookies: first.Cookies()}); res.StatusCode != http.StatusOK {
-			t.Errorf("%q: by hand, got %+v", set, res)
+			t.Errorf("%q: by hand, got %+v", tc.set, res)
 		}
 	}
-	for _, set := range []string{"", ";", " ; path=/", "=", "=; path=/", "a=1; max-age=0", "a=1; domain=example.com"} {
+	for _, set := range []string{
+		"", ";", " ; path=/", "=", "=; path=/", "a=1; domain=example.com", "a=1; path=/elsewhere", "a=1; max-age=0", "a=1; Max-Age = 0", `a=1; max-age="0"`,
+		"a=1; expires=Thu, 01 Jan 1970 00:00:01 GMT", "a=1; Expires=Thu, 1 Jan 1970 00:00:01 GMT", "a=1; expires=Thu, 01-Jan-70 00:00:01 GMT",
+	} {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header["Cookie"] != nil {
 				t.Errorf("%q: got %q", set, r.Header["Cookie"])
@@ -202,8 +214,19 @@ func TestOddCookies(t *testing.T) {
 		_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: srv.URL, MaxRedirects: 1})
 		fails(t, err, KindRedirects, "too many redirects")
 	}
-	if c := parseCookie("a=\x01"); c != nil {
-		t.Errorf("got %+v", c)
+}
+
+// A cookie without text, and one of a public suffix, is not kept.
+func TestRefusedCookies(t *testing.T) {
+	for _, set := range []string{"a=\x01", "a=1; domain=co.uk", "a=1; domain=github.io", ""} {
+		var x exchange
+		x.keepCookies(&url.URL{Scheme: "https", Host: "a.co.uk"}, []string{set})
+		x.keepCookies(&url.URL{Scheme: "https", Host: "a.github.io"}, []string{set})
+		for _, host := range []string{"a.co.uk", "b.co.uk", "a.github.io", "b.github.io"} {
+			if x.jar != nil && len(x.jar.Cookies(&url.URL{Scheme: "https", Host: host, Path: "/"})) > 0 {
+				t.Errorf("%q is sent to %s", set, host)
+			}
+		}
 	}
 }
 

@@ -3,18 +3,24 @@ package outbound
 import (
 	"net/http"
 	"net/http/cookiejar"
+	"net/mail"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/publicsuffix"
 )
 
 // Some sites set a cookie and redirect to themselves until the client sends it. So each fetch has its own cookies, from its
 // redirects.
 
-// cookiesLimit is the maximum length of the cookies of a fetch as text in bytes. Later ones are dropped.
-const cookiesLimit = 16 << 10
+const (
+	// cookiesLimit is the maximum length of the cookies of a fetch as text in bytes. Later ones are dropped.
+	cookiesLimit = 16 << 10
+	// maxCookieAge is the longest life of a cookie in browsers, in seconds (RFC 6265bis, 5.5). cookiejar overflows at longer ones.
+	maxCookieAge = 400 * 24 * 3600
+)
 
 // keepCookies adds the cookies that a URL has set to those of the fetch. sets are values of Set-Cookie.
 func (x *exchange) keepCookies(from *url.URL, sets []string) {
@@ -27,14 +33,19 @@ func (x *exchange) keepCookies(from *url.URL, sets []string) {
 }
 
 func (x *exchange) setCookie(from *url.URL, set string) {
-	c := parseCookie(set)
-	if c == nil {
-		return
-	}
 	if x.jar == nil {
-		x.jar, _ = cookiejar.New(nil) // the error is always nil
+		x.jar, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // the error is always nil
 	}
-	x.jar.SetCookies(from, []*http.Cookie{c})
+	if c := parseCookie(set); c != nil {
+		x.jar.SetCookies(inJar(from), []*http.Cookie{c})
+	}
+}
+
+// inJar returns u as browsers compare it with the path of a cookie: with escapes. cookiejar compares URL.Path.
+func inJar(u *url.URL) *url.URL {
+	out := *u
+	out.Path = u.EscapedPath()
+	return &out
 }
 
 // restoreCookies adds the cookies of an earlier fetch.
@@ -50,7 +61,7 @@ func (x *exchange) restoreCookies(text string) {
 	}
 }
 
-// Cookies returns the cookies that the response and the redirects before it have set, as text for Request.Cookies: ASCII of
+// Cookies returns the cookies that the response and the redirects before it have set, as text for Request.Cookies: UTF-8 of
 // at most 16 KiB, "" = none. A crawler that follows redirects itself passes it on.
 func (r *Response) Cookies() string {
 	text := r.cookies
@@ -63,16 +74,16 @@ func (r *Response) Cookies() string {
 // appendCookie adds a line with the URL that has set a cookie, a space, and the value of Set-Cookie in quotes, because its
 // bytes may be no text.
 func appendCookie(text, from, set string) string {
-	line := from + " " + strconv.QuoteToASCII(set) + "\n"
-	if len(text)+len(line) > cookiesLimit {
+	line := from + " " + strconv.Quote(set) + "\n"
+	if len(text)+len(line) > cookiesLimit || parseCookie(set) == nil {
 		return text
 	}
 	return text + line
 }
 
 // parseCookie parses the value of Set-Cookie, and returns nil if it sets none. As in browsers, name and value may have any
-// character but controls, and one of them may be empty (RFC 6265, 5.2). http.ParseSetCookie, which refuses and unquotes some,
-// reads the attributes.
+// character but controls, one of them may be empty, and attributes may have spaces and quotes (RFC 6265, 5.2).
+// http.ParseSetCookie, which refuses some of this, reads the attributes.
 func parseCookie(set string) *http.Cookie {
 	pair, attributes, _ := strings.Cut(set, ";")
 	name, value, found := strings.Cut(pair, "=")
@@ -83,11 +94,16 @@ func parseCookie(set string) *http.Cookie {
 	if name+value == "" || !httpguts.ValidHeaderFieldValue(pair) {
 		return nil
 	}
-	c, err := http.ParseSetCookie("x=;" + attributes)
-	if err != nil {
-		return nil
+	var clean strings.Builder
+	for a := range strings.SplitSeq(attributes, ";") {
+		key, v, _ := strings.Cut(a, "=")
+		clean.WriteString(";" + strings.Trim(key, " \t") + "=" + strings.Trim(v, " \t\""))
 	}
-	c.Name, c.Value = name, value
+	c, _ := http.ParseSetCookie("x=" + clean.String()) // an error is about the name or the value
+	c.Name, c.Value, c.MaxAge = name, value, min(c.MaxAge, maxCookieAge)
+	if c.RawExpires != "" && c.Expires.IsZero() { // a date with one digit of the day or two of the year; otherwise it stays zero
+		c.Expires, _ = mail.ParseDate(strings.ReplaceAll(c.RawExpires, "-", " "))
+	}
 	return c
 }
 

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bufio"
+	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -80,7 +81,7 @@ func (d *decompressor) Read(p []byte) (n int, err error) {
 		d.r = r
 	}
 	n, err = d.r.Read(p)
-	if ended(err) && !d.from.failed {
+	if ended(err) && d.from.failed == nil {
 		return n, io.EOF
 	}
 	return n, d.fault(err)
@@ -88,7 +89,10 @@ func (d *decompressor) Read(p []byte) (n int, err error) {
 
 // fault returns the error of the source, or else one about the compression.
 func (d *decompressor) fault(err error) error {
-	if err == nil || errors.Is(err, io.EOF) || d.from.failed {
+	switch {
+	case err != nil && d.from.failed != nil: // some libraries report the end instead
+		return d.from.failed
+	case err == nil, errors.Is(err, io.EOF):
 		return err
 	}
 	return &Error{Kind: KindProtocol, text: "bad compression", err: err}
@@ -106,18 +110,20 @@ func ended(err error) bool {
 type compressed struct {
 	r      io.Reader
 	left   int64 // bytes until the limit
-	failed bool  // it did not end with io.EOF
+	failed error // the error that is not io.EOF
 }
 
 // Read implements io.Reader. At the limit it fails like a connection that is closed early.
 func (c *compressed) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		c.failed = true
-		return 0, io.ErrUnexpectedEOF
+		c.failed = io.ErrUnexpectedEOF
+		return 0, c.failed
 	}
 	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
-	c.failed = err != nil && err != io.EOF
+	if err != io.EOF {
+		c.failed = err
+	}
 	return n, err
 }
 
@@ -160,7 +166,7 @@ func openZstd(r *bufio.Reader) (io.Reader, error) {
 }
 
 // padded reads zstd that a checksum of zeros follows. The decoder passes the last block only after the checksum, which may be
-// missing. Whatever fails in the padding is behind the end of the stream.
+// missing. In a stream that is cut within a block, the padding may count as content. That is zeros too, and is removed.
 type padded struct {
 	from    *zstd.Decoder
 	padding *strings.Reader
@@ -169,8 +175,11 @@ type padded struct {
 // Read implements io.Reader.
 func (p *padded) Read(b []byte) (int, error) {
 	n, err := p.from.Read(b)
-	if err != nil && p.padding.Len() < zstdChecksum {
+	if p.padding.Len() == zstdChecksum {
+		return n, err
+	}
+	if err != nil {
 		err = io.EOF
 	}
-	return n, err
+	return len(bytes.TrimRight(b[:n], "\x00")), err
 }

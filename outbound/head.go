@@ -197,11 +197,11 @@ func frame(lengths, codings []string) (fields string, chunked bool) {
 		}
 	}
 	var all []string // distinct lengths
-	known := false
+	numbers := false
 	for _, l := range lengths {
 		l = strings.TrimSpace(l)
-		if isLength([]byte(l)) {
-			known = true
+		if isNumber([]byte(l)) {
+			numbers = true
 			l = strings.TrimLeft(l[:len(l)-1], "0") + l[len(l)-1:]
 		}
 		if l != "" && !slices.Contains(all, l) {
@@ -209,11 +209,11 @@ func frame(lengths, codings []string) (fields string, chunked bool) {
 		}
 	}
 	switch {
-	case known && len(all) > 1:
+	case numbers && len(all) > 1:
 		return "Content-Length: " + all[0] + "\r\nContent-Length: " + all[1] + "\r\n", false
 	case chunked:
 		return "Transfer-Encoding: chunked\r\n", true
-	case known:
+	case numbers && isLength([]byte(all[0])):
 		return "Content-Length: " + all[0] + "\r\n", false
 	}
 	return "", false

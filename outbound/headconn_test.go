@@ -170,6 +170,7 @@ func TestConflictingHeads(t *testing.T) {
 		"two lengths":                    "HTTP/1.1 200 OK\r\nContent-Length: 41\r\nContent-Length: 40\r\n\r\n",
 		"two lengths in a field":         "HTTP/1.1 200 OK\r\nContent-Length: 41, 40\r\n\r\n",
 		"length and no number":           "HTTP/1.1 200 OK\r\nContent-Length: 41, many\r\n\r\n",
+		"two lengths over 63 bits":       "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808, 9223372036854775809\r\n\r\n",
 		"length and a negative one":      "HTTP/1.1 200 OK\r\nContent-Length: 41\r\nContent-Length: -41\r\n\r\n",
 		"two lengths in odd fields":      "HTTP/1.1 200 OK\r\nContent-Length : 41\r\nContent-Length: 4\r\n\r\n",
 		"two lengths, chunked":           "HTTP/1.1 200 OK\r\nContent-Length: 41, 40\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -201,7 +202,7 @@ func TestChunkLines(t *testing.T) {
 		reused bool // the connection
 	}{
 		"CRLF":               {head + "\r\n29\r\n" + page + "\r\n0\r\n\r\n", true},
-		"two chunks":         {head + "\r\n1\r\n<\r\n28\r\n" + page[1:] + "\r\n0\r\n\r\n", true},
+		"two chunks":         {head + "\r\n1\r\n<\r\n28;x=y\r\n" + page[1:] + "\r\n0\r\n\r\n", true},
 		"trailer":            {head + "Trailer: Content-Length\r\n\r\n29\r\n" + page + "\r\n0\r\nX: 1\r\n\r\n", false},
 		"LF":                 {head + "\r\n29\n" + page + "\n0\n\n", false},
 		"LF in the head too": {"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n29\n" + page + "\n0\n\n", false},
@@ -209,7 +210,7 @@ func TestChunkLines(t *testing.T) {
 		"LF after the data":  {head + "\r\n29\r\n" + page + "\n0\r\n\r\n", false},
 		"LF at the end":      {head + "\r\n29\r\n" + page + "\r\n0\r\n\n", false},
 		"padded size":        {head + "\r\n29  \r\n" + page + "\r\n0 \r\n\r\n", false},
-		"extension":          {head + "\r\n1;x=\"y\"\r\n<\r\n28;x\r\n" + page[1:] + "\r\n0\r\n\r\n", false},
+		"extensions":         {head + "\r\n1;x=\"y\";z\r\n<\r\n28;\r\n" + page[1:] + "\r\n0;" + strings.Repeat("x", maxChunkExtension-1) + "\r\n\r\n", true},
 		"long extension":     {head + "\r\n29;" + strings.Repeat("x", 6000) + "\r\n" + page + "\r\n0\r\n\r\n", false},
 		"two CRs":            {head + "\r\n29\r\r\n" + page + "\r\r\n0\r\r\n\r\r\n", false},
 		"CR in an extension": {head + "\r\n29;a\rb\r\n" + page + "\r\n0 \r\r\n\r\n", false},

@@ -95,7 +95,7 @@ func (t *transport) hop(req *http.Request, x *exchange) (*http.Response, error) 
 		return nil, err
 	}
 	if x.jar != nil {
-		if cookies := x.jar.Cookies(req.URL); len(cookies) > 0 {
+		if cookies := x.jar.Cookies(inJar(x.url)); len(cookies) > 0 {
 			req = req.Clone(req.Context()) // a RoundTripper must not modify its request
 			req.Header.Set("Cookie", cookieHeader(cookies))
 		}
