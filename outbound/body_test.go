@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"runtime"
 	"slices"
@@ -234,14 +235,13 @@ func zstded(t *testing.T, text string) string {
 // As in browsers, a page counts although the end of its compression is missing or wrong, or other bytes follow.
 func TestCompressionEnds(t *testing.T) {
 	page := strings.Repeat("<title>Packed</title>", 3000)
-	pages := strings.Repeat(page, 10) // several blocks of zstd
-	gz, br, zs, long := string(gzipped(t, page)), brotlied(t, page), zstded(t, page), zstded(t, pages)
+	gz, br, zs := string(gzipped(t, page)), brotlied(t, page), zstded(t, page)
 	var zl bytes.Buffer
 	w := zlib.NewWriter(&zl)
 	_, _ = io.WriteString(w, page)
 	_ = w.Close()
 	whole := func(body string) bool { return body == page }
-	part := func(body string) bool { return len(body) > 0 && strings.HasPrefix(pages, body) }
+	part := func(body string) bool { return len(body) > 0 && strings.HasPrefix(page, body) }
 	for name, tc := range map[string]struct {
 		encoding, body string
 		read           func(body string) bool
@@ -264,7 +264,6 @@ func TestCompressionEnds(t *testing.T) {
 		"zstd without its checksum":   {"zstd", zs[:len(zs)-4], whole},
 		"zstd with half of it":        {"zstd", zs[:len(zs)-2], whole},
 		"zstd with a wrong checksum":  {"zstd", zs[:len(zs)-1] + "\xff", whole},
-		"zstd that is cut":            {"zstd", long[:len(long)-12], part},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -283,13 +282,13 @@ func TestCompressionEnds(t *testing.T) {
 	}
 }
 
-// Wherever zstd is cut, its page starts as it was.
+// Of zstd that is cut anywhere, the start of the page is read.
 func TestZstdIsCut(t *testing.T) {
-	random := make([]byte, 700) // stays uncompressed
-	for i := range random {
-		random[i] = byte('a' + i*i*7%251%26)
-	}
-	for _, page := range []string{"<title>Hi</title>", strings.Repeat("a", 300_000), strings.Repeat("<p>hello ", 50) + string(random) + strings.Repeat("b", 500)} {
+	random := make([]byte, 700) // for blocks that are not compressed
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
+	for _, page := range []string{
+		"<title>Hi</title>", strings.Repeat("a", 300_000), strings.Repeat("<p>hello ", 50) + string(random) + strings.Repeat("b", 500),
+	} {
 		for _, sum := range []bool{false, true} {
 			var b bytes.Buffer
 			w, err := zstd.NewWriter(&b, zstd.WithEncoderCRC(sum))
@@ -306,7 +305,8 @@ func TestZstdIsCut(t *testing.T) {
 				if err := in.decode([]string{"zstd"}); err != nil {
 					t.Fatal(err)
 				}
-				if got, err := io.ReadAll(in.src); err != nil || !strings.HasPrefix(page, string(got)) || cut == b.Len() && len(got) < len(page) {
+				got, err := io.ReadAll(in.src)
+				if err != nil || !strings.HasPrefix(page, string(got)) || cut == b.Len() && len(got) < len(page) {
 					t.Errorf("%.20s, checksum %v, %d of %d bytes: got %d bytes, %v", page, sum, cut, b.Len(), len(got), err)
 				}
 			}
@@ -316,15 +316,16 @@ func TestZstdIsCut(t *testing.T) {
 
 // A connection that closes in the middle of compressed data is no end, not even between two streams.
 func TestCompressedBodyIsCutOff(t *testing.T) {
-	for encoding, stream := range map[string]string{"gzip": string(gzipped(t, page)), "zstd": zstded(t, page), "br": brotlied(t, page)} {
-		url := rawServer(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", encoding, 2*len(stream), stream), false)
+	const answer = "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s"
+	gz := string(gzipped(t, page))
+	for encoding, stream := range map[string]string{"gzip": gz, "zstd": zstded(t, page), "br": brotlied(t, page)} {
+		url := rawServer(t, fmt.Sprintf(answer, encoding, 2*len(stream), stream), false)
 		for _, discard := range []bool{false, true} {
 			_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: url, Discard: discard})
 			fails(t, err, KindReset, "connection closed early")
 		}
 	}
-	gz := string(gzipped(t, page))
-	url := rawServer(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(gz), gz[:len(gz)-8]), false)
+	url := rawServer(t, fmt.Sprintf(answer, "gzip", len(gz), gz[:len(gz)-8]), false)
 	_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: url})
 	fails(t, err, KindReset, "connection closed early")
 }

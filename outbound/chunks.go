@@ -27,9 +27,9 @@ const (
 	maxChunkExtension = 64 // bytes, far below the limit of net/http; what follows is removed
 )
 
-// repair returns the next bytes of the body as net/http reads them: b itself if they are valid. It ends every line with CRLF,
-// and removes what follows a size but a short extension, and the trailer, whose fields are not used. Bytes after a repaired body are removed. What
-// it does not understand passes, and net/http refuses it.
+// repair returns the next bytes of the body as net/http reads them: b itself if they are valid. It ends every line with CRLF.
+// It removes what follows a size, except a short extension, and the trailer, whose fields are not used. Bytes after a repaired
+// body are removed. What it does not understand passes, and net/http refuses it.
 func (k *chunks) repair(b []byte) []byte {
 	var out []byte
 	from := 0 // bytes before are in out

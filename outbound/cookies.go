@@ -18,7 +18,7 @@ import (
 const (
 	// cookiesLimit is the maximum length of the cookies of a fetch as text in bytes. Later ones are dropped.
 	cookiesLimit = 16 << 10
-	// maxCookieAge is the longest life of a cookie in browsers, in seconds (RFC 6265bis, 5.5). cookiejar overflows at longer ones.
+	// maxCookieAge is the longest life of a cookie in browsers, in seconds (RFC 6265bis, 5.5). Much longer ones overflow in cookiejar.
 	maxCookieAge = 400 * 24 * 3600
 )
 
@@ -101,7 +101,7 @@ func parseCookie(set string) *http.Cookie {
 	}
 	c, _ := http.ParseSetCookie("x=" + clean.String()) // an error is about the name or the value
 	c.Name, c.Value, c.MaxAge = name, value, min(c.MaxAge, maxCookieAge)
-	if c.RawExpires != "" && c.Expires.IsZero() { // a date with one digit of the day or two of the year; otherwise it stays zero
+	if c.RawExpires != "" && c.Expires.IsZero() { // "1 Jan 1970" or "01-Jan-70"; other dates are ignored
 		c.Expires, _ = mail.ParseDate(strings.ReplaceAll(c.RawExpires, "-", " "))
 	}
 	return c

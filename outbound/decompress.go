@@ -90,7 +90,7 @@ func (d *decompressor) Read(p []byte) (n int, err error) {
 // fault returns the error of the source, or else one about the compression.
 func (d *decompressor) fault(err error) error {
 	switch {
-	case err != nil && d.from.failed != nil: // some libraries report the end instead
+	case err != nil && d.from.failed != nil: // some decompressors report the end of the stream instead
 		return d.from.failed
 	case err == nil, errors.Is(err, io.EOF):
 		return err
@@ -110,7 +110,7 @@ func ended(err error) bool {
 type compressed struct {
 	r      io.Reader
 	left   int64 // bytes until the limit
-	failed error // the error that is not io.EOF
+	failed error // of r, except io.EOF
 }
 
 // Read implements io.Reader. At the limit it fails like a connection that is closed early.

@@ -9,8 +9,8 @@ import (
 )
 
 // headConn is a connection for HTTP/1. It repairs what browsers and curl accept but net/http refuses: faults in the head of
-// a response (head.go), and in the lines of a chunked body (chunks.go). Other responses pass unchanged, without a
-// copy. After a repaired response the connection is closed, so its rest cannot be taken for another response.
+// a response (head.go), and in the lines of a chunked body (chunks.go). Responses without a fault pass unchanged,
+// without a copy. After a repaired response the connection is closed, so its rest cannot be taken for another response.
 type headConn struct {
 	net.Conn
 	below *conn                // the connection below TLS

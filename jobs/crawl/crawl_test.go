@@ -147,7 +147,7 @@ func TestCookiesOfRedirects(t *testing.T) {
 			"/in": cookieRequired(http.StatusMovedPermanently, "", html("In", "/leaf")), "/leaf": html("Leaf"),
 			"/by": cookieRequired(http.StatusFound, "/set", html("By")), "/set": setsCookie("/by"),
 			"/no": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/no", http.StatusFound) },
-			"/odd": func(w http.ResponseWriter, r *http.Request) { // bytes that are no text
+			"/odd": func(w http.ResponseWriter, r *http.Request) { // the cookie is neither valid nor UTF-8
 				if r.Header.Get("Cookie") == "a[b]={\"c\": \"\xe9\"}" {
 					html("Odd")(w, r)
 					return
