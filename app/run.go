@@ -17,6 +17,7 @@ var ErrUsage = errors.New("usage")
 
 // Run runs the command that args name ("serve" by default). It returns when the command has finished or ctx has ended.
 func Run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	setUmask()
 	name := "serve"
 	if len(args) > 0 {
 		name, args = args[0], args[1:]

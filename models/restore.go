@@ -149,6 +149,7 @@ func sameOwner(tmp, file string) error {
 // keepOld gives the previous database a second name and returns it. A write-ahead log without its database would
 // be applied to the new one, so it is moved away.
 func keepOld(file string, full bool) (kept string, err error) {
+	_ = restrict(file) // files of another user keep their mode
 	aside := file + ".before-restore-" + time.Now().UTC().Format("20060102T150405.000Z")
 	if err := os.Remove(file + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	if err := makePrivate(dsn); err != nil {
 		return err
 	}
+	db.protect(dsn) // before others can lock them
 	// The writer's cache (8 MB) holds the changes of a bulk write until the commit. Twice the size saves 1 to 2% of the
 	// CPU time of an import. The cache fills over time and is never returned. A checkpoint every 4,000 pages (16 MB)
 	// writes a page that changes often once instead of four times; it saves 5% of the CPU time of a check.
@@ -63,18 +65,14 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	if err := checkForeign(ctx, readers); err != nil {
 		return err
 	}
+	db.protect(dsn) // the files that reading has created
 	return db.faults.watch(SQLiteFile(dsn))
 }
 
-// makePrivate creates the file of a new database with mode 0600; SQLite would use the umask. The write-ahead log
-// gets the same mode. An existing file keeps its mode.
+// makePrivate creates the file of a new database with mode 0600; SQLite would use the umask.
 func makePrivate(dsn string) error {
-	file, query := cutSQLite(dsn)
-	opts, err := url.ParseQuery(query)
-	if err != nil { // as in sqliteDSN
-		opts = nil
-	}
-	if file == "" || file == ":memory:" || opts.Has("vfs") || opts.Has("mode") && opts.Get("mode") != "rwc" {
+	file, mode := diskFile(dsn)
+	if file == "" || mode != "" && mode != "rwc" {
 		return nil // SQLite creates no file
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names it
@@ -85,6 +83,42 @@ func makePrivate(dsn string) error {
 		return sqlite3.CANTOPEN // as SQLite reports it
 	}
 	return f.Close()
+}
+
+// protect calls restrict for the files of the database. After an error, which another owner of the files causes, the
+// database still works.
+func (db *DB) protect(dsn string) {
+	file, _ := diskFile(dsn)
+	if file == "" {
+		return
+	}
+	if err := restrict(file); err != nil {
+		db.faults.log.Warn("database files not restricted to their owner", "error", err)
+	}
+}
+
+// restrict gives all files of a database mode 0600 and its owner. Otherwise another user of the machine could read them,
+// or block all writes with a lock on the index of the write-ahead log (-shm). The driver gives that file the mode of the
+// umask, which the program sets when it starts. An older or killed program may have left wider modes.
+func restrict(file string) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target // the other files are beside it
+	}
+	var errs []error
+	database, err := os.Stat(file)
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		info, missing := os.Lstat(file + end)
+		if missing != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			errs = append(errs, os.Chmod(file+end, 0o600))
+		}
+		if err == nil && end != "" {
+			errs = append(errs, chownLike(file+end, database))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (db *DB) openGORM(pool *sql.DB) (*gorm.DB, error) {
@@ -113,6 +147,20 @@ func isBusy(err error) bool { return errors.Is(err, sqlite3.BUSY) }
 func SQLiteFile(dsn string) string {
 	file, _ := cutSQLite(dsn)
 	return file
+}
+
+// diskFile returns the path in an SQLite DATABASE_URL and its mode, such as "rw". The path is empty if the database is
+// not in a file of this system.
+func diskFile(dsn string) (file, mode string) {
+	file, query := cutSQLite(dsn)
+	opts, err := url.ParseQuery(query)
+	if err != nil { // as in sqliteDSN
+		opts = nil
+	}
+	if file == ":memory:" || opts.Has("vfs") || opts.Get("mode") == "memory" {
+		return "", ""
+	}
+	return file, opts.Get("mode")
 }
 
 func cutSQLite(dsn string) (file, query string) {
