@@ -96,7 +96,7 @@ func (a API) addToken(ctx context.Context, in *addTokenInput) (*tokenOutput, err
 }
 
 func (a API) revokeToken(ctx context.Context, in *TokenPath) (*struct{}, error) {
-	if actor, _ := models.ActorOf(ctx); actor.SeesAll {
+	if actor, _ := models.ActorOf(ctx); actor.SeesAll && actor.Via != "" {
 		return nil, a.Accounts.Revoke(ctx, nil, in.ID)
 	}
 	u, err := a.ownAccount(ctx)

@@ -355,7 +355,7 @@ func TestFirstAccount(t *testing.T) {
 	if a := newBrowser(s, "127.0.0.1").send("GET", "/links", nil); a.Code != http.StatusSeeOther {
 		t.Errorf("another browser, after the first account: got status %d", a.Code)
 	}
-	if a := newBrowser(s, "127.0.0.1").send("POST", "/login/first", url.Values{"username": {"eve"}, "password": {goodPassword}}); a.Code != http.StatusForbidden {
+	if a := newBrowser(s, "127.0.0.1").send("POST", "/login/first", url.Values{"username": {"eve"}, "password": {goodPassword}}); a.Code != http.StatusConflict {
 		t.Errorf("second first account: got status %d", a.Code)
 	}
 }

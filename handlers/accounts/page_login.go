@@ -78,7 +78,7 @@ func isLocalAddress(address, forwarded string) bool {
 
 // Setup adds the first account and signs it in.
 func (p Pages) Setup(c *gin.Context) {
-	if p.Open || p.loginRequired() || !isLocal(c.Request) {
+	if p.Open || p.Closed && !p.Accounts.InUse() || !isLocal(c.Request) {
 		p.Frame.Fail(c, middleware.NewProblem(models.CodeForbidden, "The first account can be added only if there are no accounts, and from the machine that runs the server."))
 		return
 	}

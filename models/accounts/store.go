@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,7 @@ type Store struct {
 	opts   Options
 	hasher *hasher
 	inUse  atomic.Bool
+	first  sync.Mutex // held while the first account is added
 	usage  usageBuffer
 }
 
@@ -119,16 +121,22 @@ func findUser(q *gorm.DB) (User, error) {
 	return users[0], nil
 }
 
-// lockUser reads an account and locks its row. deleted selects whether the account must be deleted or must not be.
+// lockUser reads an account and locks its row. deleted selects whether the account must be deleted or must not be. The
+// error is CodeConflict for an actor without a credential, since there are accounts.
 func lockUser(tx *gorm.DB, id string, deleted bool) (User, error) {
 	if models.CheckID(models.KindUser, id) != nil {
 		return User{}, models.NotFound("account")
 	}
 	u, err := findUser(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
-	if err == nil && u.DeletedAt.IsZero() == deleted {
+	switch {
+	case err != nil:
+		return User{}, err
+	case u.DeletedAt.IsZero() == deleted:
 		return User{}, models.NotFound("account")
+	case isOpen(tx.Statement.Context):
+		return User{}, errInUse()
 	}
-	return u, err
+	return u, nil
 }
 
 func saveUser(tx *gorm.DB, u User, columns ...string) error {

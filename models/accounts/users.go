@@ -30,7 +30,8 @@ type NewUser struct {
 }
 
 // Add adds an account. The error is CodeConflict if the username is taken, even by a deleted account. The first account
-// must be an admin, unless ADMIN_PASSWORD or an identity provider can sign in an admin.
+// must be an admin, unless ADMIN_PASSWORD or an identity provider can sign in an admin. An actor without a credential can
+// add only the first account, like AddFirst.
 func (s *Store) Add(ctx context.Context, n NewUser) (User, error) { return s.add(ctx, n, false) }
 
 // AddFirst adds the first account, with the role admin. The error is CodeConflict if there is already an account.
@@ -49,6 +50,16 @@ func (s *Store) add(ctx context.Context, n NewUser, first bool) (User, error) {
 	}
 	if s.isReserved(name, n.Issuer) {
 		return User{}, errTaken()
+	}
+	if first = first || isOpen(ctx); first {
+		s.first.Lock() // the others wait, and do not hash their passwords
+		defer s.first.Unlock()
+		if err := s.RefreshInUse(ctx); err != nil {
+			return User{}, err
+		}
+		if s.InUse() {
+			return User{}, errInUse()
+		}
 	}
 	now := s.clock.Now()
 	u := User{
@@ -73,7 +84,7 @@ func (s *Store) add(ctx context.Context, n NewUser, first bool) (User, error) {
 		}
 		switch {
 		case first && count > 0:
-			return models.Conflict("There is already an account. Sign in.")
+			return errInUse()
 		case count == 0 && n.Role != Admin && n.Issuer == "" && s.opts.AdminPassword == "":
 			return models.Invalid("role", "must be admin for the first account")
 		case count >= maxUsers:
@@ -92,6 +103,14 @@ func (s *Store) add(ctx context.Context, n NewUser, first bool) (User, error) {
 	s.inUse.Store(true)
 	return u, nil
 }
+
+// isOpen reports whether the actor of ctx was let in because there was no account. There may be one by now.
+func isOpen(ctx context.Context) bool {
+	actor, ok := models.ActorOf(ctx)
+	return ok && actor.Via == "" && actor.Name == models.SystemOwner
+}
+
+func errInUse() error { return models.Conflict("There is already an account. Sign in.") }
 
 func errTaken() error {
 	return models.Conflict("This username is taken, or belonged to a deleted account. Choose another one.")
