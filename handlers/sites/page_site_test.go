@@ -104,12 +104,12 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("Content-Disposition: %s", got)
 	}
 	today := a.Clock.Now().Format("2006-01-02")
-	want := "date,status,pages\n"
-	for _, row := range []string{"pending,3", "submitted,0", "indexed,0", "not_indexed,0", "failed,0"} {
-		want += yesterday.Format("2006-01-02") + "," + row + "\n"
+	want := `"date","status","pages"` + "\r\n"
+	for _, row := range []string{`"pending","3"`, `"submitted","0"`, `"indexed","0"`, `"not_indexed","0"`, `"failed","0"`} {
+		want += `"` + yesterday.Format("2006-01-02") + `",` + row + "\r\n"
 	}
-	for _, row := range []string{"pending,1", "submitted,0", "indexed,1", "not_indexed,1", "failed,0"} {
-		want += today + "," + row + "\n"
+	for _, row := range []string{`"pending","1"`, `"submitted","0"`, `"indexed","1"`, `"not_indexed","1"`, `"failed","0"`} {
+		want += `"` + today + `",` + row + "\r\n"
 	}
 	if csv.HTML != want {
 		t.Errorf("got file\n%s\nwant\n%s", csv.HTML, want)
