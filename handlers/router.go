@@ -62,7 +62,7 @@ func New(d Deps) *Router {
 		middleware.Identify(table),
 		observe,
 		errs.Recover,
-		middleware.Secure(d.PublicURL),
+		middleware.Secure(table, d.PublicURL),
 		errs.Hosts(d.Host, d.PublicURL),
 		errs.SameOrigin(d.PublicURL),
 		access.Check,
@@ -111,7 +111,7 @@ func New(d Deps) *Router {
 		if s.Host.Name == "" {
 			continue
 		}
-		alone := newEngine(errs, middleware.Identify(table), observe, errs.Recover, middleware.Secure(d.PublicURL), access.Check, errs.Body)
+		alone := newEngine(errs, middleware.Identify(table), observe, errs.Recover, middleware.Secure(table, d.PublicURL), access.Check, errs.Body)
 		own := slices.Concat(s.Host.Routes, shared)
 		serve(alone, own)
 		table.Add(own...)

@@ -16,9 +16,6 @@ import (
 	"linkwatch/views/ui"
 )
 
-// noStore is the Cache-Control of pages with a secret that is shown once.
-const noStore = "no-store"
-
 // currentUser returns the user's own account. If there is none, it writes the response and ok is false.
 func (p Pages) currentUser(c *gin.Context) (u accounts.User, ok bool) {
 	ctx := c.Request.Context()

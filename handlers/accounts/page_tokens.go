@@ -32,7 +32,7 @@ func (p Pages) showTokens(c *gin.Context, status int, u accounts.User, v views.T
 	}
 	v.User, v.Tokens = u, list.Items
 	v.Page = p.Frame.Page("API tokens", ui.SettingsSection, p.Frame.Notice(c))
-	p.Frame.ShowCached(c, status, noStore, views.TokensPage(v))
+	p.Frame.Show(c, status, views.TokensPage(v))
 }
 
 // AddToken creates an API token. The response is the only page that shows it.

@@ -27,7 +27,7 @@ func (p Pages) showTwoFactor(c *gin.Context, status int, u accounts.User, v view
 	}
 	v.User, v.HasPassword, v.CodesLeft = u, p.Accounts.HasPassword(u), left
 	v.Page = p.Frame.Page("Two-factor authentication", ui.SettingsSection, p.Frame.Notice(c))
-	p.Frame.ShowCached(c, status, noStore, views.TwoFactorPage(v))
+	p.Frame.Show(c, status, views.TwoFactorPage(v))
 }
 
 // PrepareTwoFactor creates and shows a new key for the second factor. It requires the current password, so that

@@ -24,7 +24,7 @@ func (p Pages) Routes() []middleware.Route {
 // settingRoutes returns the pages below /settings. Routes that change how a user signs in have Own set.
 func (p Pages) settingRoutes() []middleware.Route {
 	const viewer, admin = middleware.Viewer, middleware.Admin
-	return []middleware.Route{
+	routes := []middleware.Route{
 		{Method: "GET", Path: "/settings", Needs: viewer, Handler: p.SettingsPage},
 		{Method: "POST", Path: "/settings/password", Needs: viewer, OwnCredentials: true, Handler: p.ChangePassword},
 		{Method: "POST", Path: "/settings/sessions/end", Needs: viewer, OwnCredentials: true, Handler: p.EndSessions},
@@ -48,6 +48,10 @@ func (p Pages) settingRoutes() []middleware.Route {
 		{Method: "POST", Path: "/settings/users/:id/delete", Needs: admin, OwnCredentials: true, Handler: p.DeleteUser},
 		{Method: "POST", Path: "/settings/users/:id/restore", Needs: admin, OwnCredentials: true, Handler: p.RestoreUser},
 	}
+	for i := range routes {
+		routes[i].Secret = true
+	}
+	return routes
 }
 
 // Nav returns the navigation of accounts. The page header has its own link to the settings.

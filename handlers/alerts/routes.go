@@ -33,10 +33,10 @@ func (p Pages) settingRoutes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return []middleware.Route{
 		{Method: "GET", Path: "/alerts/channels", Needs: viewer, Handler: p.ChannelsPage},
-		{Method: "POST", Path: "/alerts/channels", Needs: editor, Handler: p.AddChannel},
-		{Method: "GET", Path: "/alerts/channels/new", Needs: editor, Handler: p.NewChannel},
-		{Method: "GET", Path: "/alerts/channels/:id", Needs: editor, Handler: p.ChannelPage},
-		{Method: "POST", Path: "/alerts/channels/:id", Needs: editor, Handler: p.EditChannel},
+		{Method: "POST", Path: "/alerts/channels", Needs: editor, Secret: true, Handler: p.AddChannel},
+		{Method: "GET", Path: "/alerts/channels/new", Needs: editor, Secret: true, Handler: p.NewChannel},
+		{Method: "GET", Path: "/alerts/channels/:id", Needs: editor, Secret: true, Handler: p.ChannelPage},
+		{Method: "POST", Path: "/alerts/channels/:id", Needs: editor, Secret: true, Handler: p.EditChannel},
 		{Method: "POST", Path: "/alerts/channels/:id/test", Needs: editor, Handler: p.TestChannel},
 		{Method: "POST", Path: "/alerts/channels/:id/enabled", Needs: editor, Handler: p.EnableChannel},
 		{Method: "POST", Path: "/alerts/channels/:id/delete", Needs: editor, Handler: p.DeleteChannel},

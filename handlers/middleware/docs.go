@@ -1,9 +1,8 @@
 package middleware
 
 import (
-	_ "embed" // for swaggerUI
+	_ "embed" // for the page of Swagger UI
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/gin-gonic/gin"
@@ -16,6 +15,11 @@ import (
 //
 //go:embed swagger.html
 var swaggerUI []byte
+
+// swaggerStart is the script that starts Swagger UI.
+//
+//go:embed swagger.js
+var swaggerStart []byte
 
 // Docs serves the OpenAPI documents and Swagger UI.
 type Docs struct {
@@ -48,13 +52,17 @@ func (d *Docs) write(c *gin.Context, document func() ([]byte, error)) {
 	c.Data(http.StatusOK, "application/json", b)
 }
 
-// SwaggerUI answers GET /apidoc with the embedded Swagger UI. Its page has inline scripts and
-// styles, so this route has another Content-Security-Policy.
+// SwaggerUI answers GET /apidoc with the embedded Swagger UI. Its page has inline styles, so this route has
+// another Content-Security-Policy.
 func (d *Docs) SwaggerUI(c *gin.Context) {
-	c.Header("Content-Security-Policy", "default-src 'self'; script-src 'self' 'unsafe-inline'; "+
+	c.Header("Content-Security-Policy", "default-src 'self'; "+
 		"style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'")
-	if strings.TrimSuffix(c.Request.URL.Path, "/") == "/apidoc" {
+	switch c.Request.URL.Path {
+	case "/apidoc", "/apidoc/":
 		c.Data(http.StatusOK, "text/html; charset=utf-8", swaggerUI)
+		return
+	case "/apidoc/start.js":
+		c.Data(http.StatusOK, "text/javascript; charset=utf-8", swaggerStart)
 		return
 	}
 	d.assets.ServeHTTP(c.Writer, c.Request)

@@ -33,22 +33,28 @@ var (
 	nosniffHeader  = []string{"nosniff"}
 	hstsHeader     = []string{"max-age=31536000"} // one year; not for other hosts of the domain
 	referrerHeader = []string{"same-origin"}      // the site of a saved link does not see this server
+	openerHeader   = []string{"same-origin"}      // a page that another site opens has no reference to that site
+	featuresHeader = []string{"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"}
 )
 
-// Secure sets security headers. If publicURL is https, it also sets Strict-Transport-Security
-// (RFC 6797).
-func Secure(publicURL string) gin.HandlerFunc {
+// Secure sets security headers, and the default Cache-Control of the route. If publicURL is https, it also
+// sets Strict-Transport-Security (RFC 6797).
+func Secure(routes *Table, publicURL string) gin.HandlerFunc {
 	https := strings.HasPrefix(publicURL, "https://")
 	return func(c *gin.Context) {
 		h := c.Writer.Header()
 		h["Content-Security-Policy"] = cspHeader
 		h["X-Content-Type-Options"] = nosniffHeader
 		h["Referrer-Policy"] = referrerHeader
+		h["Cross-Origin-Opener-Policy"] = openerHeader
+		h["Permissions-Policy"] = featuresHeader
 		if https {
 			h["Strict-Transport-Security"] = hstsHeader
 		}
 		if isCall(c.Request.URL.Path) {
-			h.Set("Cache-Control", "no-store")
+			h.Set("Cache-Control", NoStore)
+		} else if value := routes.Of(c).cacheControl(); value != "" {
+			h.Set("Cache-Control", value)
 		}
 	}
 }

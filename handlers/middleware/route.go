@@ -51,12 +51,32 @@ type Route struct {
 	System         string          // as in scopes of tokens: "links"; "" = none. The router sets it
 	OwnCredentials bool            // changes the caller's own credentials: tokens need the scope admin
 	Machine        bool            // for programs: without credentials it answers 401, not the login page
+	Secret         bool            // shows secrets or settings of an account: nobody may store the response
 	Handler        gin.HandlerFunc // nil for operations of the API, which are already registered
 
 	Limit   *Limiter                     // rate limit per client; nil = none
 	Problem func(*gin.Context, *Problem) // writes a problem of this route as HTML; nil = the default page
 	Quick   bool                         // has its own timeout and responses too short to compress
 	Stream  bool                         // served by Streams.Serve: no timeout, compression or buffering
+}
+
+// Values of Cache-Control.
+const (
+	NoStore = "no-store"
+	// Private is for pages that only this client may store. It asks again before it shows one.
+	Private = "private, no-cache"
+)
+
+// cacheControl returns the default Cache-Control of a route; "" = its handler sets it. Responses for admins,
+// programs and routes with Secret are not stored.
+func (r *Route) cacheControl() string {
+	switch {
+	case r.Needs == Public:
+		return ""
+	case r.Needs == Admin || r.Machine || r.Secret || isCall(r.Path):
+		return NoStore
+	}
+	return Private
 }
 
 // Table holds the routes of a server by method and path. It is filled before the server starts

@@ -19,7 +19,7 @@ func CSV(c *gin.Context, file string, rows [][]string) {
 func CSVBatches(c *gin.Context, file string, batches iter.Seq2[[][]string, error]) {
 	c.Header("Content-Type", middleware.CSVMedia)
 	c.Header("Content-Disposition", `attachment; filename="`+file+`"`)
-	c.Header("Cache-Control", "no-store")
+	c.Header("Cache-Control", middleware.NoStore)
 	c.Status(http.StatusOK)
 	w := middleware.NewCSVWriter(c.Writer)
 	for rows, err := range batches {

@@ -89,9 +89,13 @@ func (f *Frame) FormStatus(c *gin.Context, err error) int {
 	return problem.Status
 }
 
-// Show sends a page that shared caches must not store.
+// Show sends a page that shared caches must not store, and browsers neither if that is the default of the route.
 func (f *Frame) Show(c *gin.Context, status int, page templ.Component) {
-	f.ShowCached(c, status, "private, no-cache", page)
+	cacheControl := middleware.Private
+	if c.Writer.Header().Get("Cache-Control") == middleware.NoStore {
+		cacheControl = middleware.NoStore
+	}
+	f.ShowCached(c, status, cacheControl, page)
 }
 
 // ShowCached is Show with another Cache-Control.

@@ -230,9 +230,8 @@ func (a API) restoreShortLink(ctx context.Context, in *shortLinkInput) (*api.Out
 const svgMedia = "image/svg+xml"
 
 type pictureOutput struct {
-	ContentType  string `header:"Content-Type" doc:"Always image/svg+xml"`
-	CacheControl string `header:"Cache-Control" doc:"Clients can cache the image for 5 minutes"`
-	Body         []byte
+	ContentType string `header:"Content-Type" doc:"Always image/svg+xml"`
+	Body        []byte
 }
 
 func (a API) shortLinkQR(ctx context.Context, in *shortLinkInput) (*pictureOutput, error) {
@@ -245,5 +244,5 @@ func (a API) shortLinkQR(ctx context.Context, in *shortLinkInput) (*pictureOutpu
 	if err != nil {
 		return nil, err
 	}
-	return &pictureOutput{ContentType: svgMedia, CacheControl: "private, max-age=300", Body: svg}, nil
+	return &pictureOutput{ContentType: svgMedia, Body: svg}, nil
 }

@@ -96,7 +96,7 @@ func TestShortLinkQR(t *testing.T) {
 		}
 		type headers struct{ Type, Caching, Sniffing string }
 		got := headers{a.Header.Get("Content-Type"), a.Header.Get("Cache-Control"), a.Header.Get("X-Content-Type-Options")}
-		if want := (headers{"image/svg+xml", "private, max-age=300", "nosniff"}); !reflect.DeepEqual(got, want) {
+		if want := (headers{"image/svg+xml", "no-store", "nosniff"}); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 		s.Clock.Advance(time.Hour)

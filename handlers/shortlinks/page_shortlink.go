@@ -169,6 +169,5 @@ func (p Pages) QR(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	c.Header("Cache-Control", "private, no-cache")
 	c.Data(http.StatusOK, "image/svg+xml", svg)
 }

@@ -171,7 +171,6 @@ func (p Pages) DownloadKey(c *gin.Context) {
 		return
 	}
 	c.Header("Content-Disposition", `attachment; filename="`+w.IndexNowKey+`.txt"`)
-	c.Header("Cache-Control", "no-store")
 	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(w.IndexNowKey))
 }
 

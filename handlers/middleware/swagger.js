@@ -1,0 +1,14 @@
+window.onload = function () {
+  window.ui = SwaggerUIBundle({
+    url: "/openapi.json",
+    dom_id: "#swagger-ui",
+    deepLinking: true,
+    defaultModelsExpandDepth: -1, // the schemas are hidden
+    layout: "StandaloneLayout",
+    presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+    plugins: [SwaggerUIBundle.plugins.DownloadUrl, function () { return { components: { Topbar: function () { return null } } } }],
+    showCommonExtensions: true,
+    showExtensions: true,
+    validatorUrl: null,
+  });
+};
