@@ -135,3 +135,11 @@ func TestSlowClients(t *testing.T) {
 		})
 	}
 }
+
+// Swagger UI lists the operations. Its content policy allows no inline script, and a violation fails the test.
+func TestAPIDocPage(t *testing.T) {
+	t.Parallel()
+	b := browse(t, Start(t), wide, "/apidoc")
+	b.has(".opblock")
+	b.see("/v1/links")
+}
