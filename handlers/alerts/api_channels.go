@@ -19,7 +19,8 @@ func (a API) registerChannels(r *api.API) {
 	api.Register(r, add, a.addChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "The response does not include url and secret.", models.CodeNotFound), a.getChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "PATCH", "/v1/channels/{id}", "edit-channel", "Edit a channel",
-		"Omitted members stay as they are. Alert rules that can no longer use the channel stop sending to it. After a change of url, queued messages are retried immediately. If kind is no longer webhook, the secret is deleted. "+
+		"Omitted members stay as they are, but another url without a secret removes the secret: only the receiver that it was made for gets messages signed with it. "+
+			"Alert rules that can no longer use the channel stop sending to it. After a change of url, queued messages are retried immediately. "+
 			"409 if only one of url and secret is sent and the other one cannot be decrypted: send both.", models.CodeNotFound, models.CodeConflict), a.editChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "DELETE", "/v1/channels/{id}", "delete-channel", "Delete a channel",
 		"Alerts are no longer sent to it. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)

@@ -54,7 +54,7 @@ func TestChannels_API(t *testing.T) {
 	})
 }
 
-// The URL and the secret can be changed separately. The kind follows the URL.
+// The secret can be changed separately. Another URL removes it unless a new one is sent. The kind follows the URL.
 func TestAddressesOfChannels_API(t *testing.T) {
 	each(t, func(w *world) {
 		at, id := w.channel()
@@ -67,7 +67,11 @@ func TestAddressesOfChannels_API(t *testing.T) {
 			}
 		}
 		stored(alerts.Address{URL: hook, Secret: secret})
+		w.Do("PATCH", at, `{"name":"Hook","url":"`+hook+`"}`).Want(200)
+		stored(alerts.Address{URL: hook, Secret: secret})
 		w.Do("PATCH", at, `{"url":"https://hooks.test/other"}`).Want(200)
+		stored(alerts.Address{URL: "https://hooks.test/other"})
+		w.Do("PATCH", at, `{"secret":"`+secret+`"}`).Want(200)
 		stored(alerts.Address{URL: "https://hooks.test/other", Secret: secret})
 		w.Do("PATCH", at, `{"secret":null}`).Want(200)
 		stored(alerts.Address{URL: "https://hooks.test/other"})

@@ -65,6 +65,7 @@ func (p Pages) Flashes() pages.Flash {
 		"channel_added":        {Text: "Channel added. Send a test message next."},
 		"channel_enabled":      {Text: "Channel enabled."},
 		"channel_disabled":     {Text: "Channel disabled. Alerts are not sent to it."},
+		"channel_unsigned":     {Text: "Saved. The secret was removed, so requests are no longer signed."},
 		"channel_restored":     {Text: "Channel restored."},
 		"rule_added":           {Text: "Rule added."},
 		"rule_enabled":         {Text: "Rule enabled."},

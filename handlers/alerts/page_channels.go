@@ -56,7 +56,7 @@ func (p Pages) ChannelPage(c *gin.Context) {
 		return
 	}
 	p.showChannelForm(c, http.StatusOK, views.ChannelForm{
-		Saved: saved, Service: views.FormOf(saved.Kind), Name: saved.Name, Enabled: saved.Enabled, Private: saved.PrivateTo != "",
+		Signed: p.signed(saved), Saved: saved, Service: views.FormOf(saved.Kind), Name: saved.Name, Enabled: saved.Enabled, Private: saved.PrivateTo != "",
 	})
 }
 
@@ -96,12 +96,16 @@ func (p Pages) EditChannel(c *gin.Context) {
 		return
 	}
 	v := channelForm(c, views.FormOf(saved.Kind))
-	v.Saved = saved
+	v.Saved, v.Signed = saved, p.signed(saved)
+	notice := "edited"
 	e := alerts.ChannelEdit{Name: &v.Name, Enabled: &v.Enabled, Private: pages.Private(c)}
 	if typed(v) {
 		v.Open = true
 		kind, address, wrong := p.address(v)
 		e.Kind, e.Address, err = &kind, &address, models.Invalids(alerts.CheckName(v.Name), wrong)
+		if v.Signed && address.Secret == "" {
+			notice = "channel_unsigned"
+		}
 	}
 	if err == nil {
 		_, err = p.Alerts.EditChannel(ctx, saved.ID, e)
@@ -109,7 +113,13 @@ func (p Pages) EditChannel(c *gin.Context) {
 	if p.channelRefused(c, v, err) {
 		return
 	}
-	p.Done(c, err, views.ChannelsPath, "edited")
+	p.Done(c, err, views.ChannelsPath, notice)
+}
+
+// signed reports whether the messages of a channel are signed with a secret.
+func (p Pages) signed(c alerts.Channel) bool {
+	a, err := p.Alerts.Address(c) // the list shows errors, as failed messages
+	return err == nil && a.Secret != ""
 }
 
 func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {

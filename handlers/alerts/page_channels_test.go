@@ -130,7 +130,12 @@ func TestEditAChannel(t *testing.T) {
 	p = a.Post(path, url.Values{"name": {"Operations"}, "secret": {secretText}})
 	apptest.WantStatus(t, p, http.StatusBadRequest)
 	apptest.WantCount(t, p, "details[open] #url-error", 1)
-	a.Follow(path, url.Values{"name": {"Operations"}, "url": {"https://new.test/"}})
+	apptest.WantCount(t, a.Get(path), "details > .help", 1)
+	p = a.Follow(path, url.Values{"name": {"Operations"}, "url": {"https://signed.test/"}, "secret": {secretText}})
+	apptest.WantText(t, p, ".flash", "Saved.")
+	apptest.WantText(t, a.Get(path), "details > .help + .help", "If you enter a URL without a secret, the secret is removed and requests are no longer signed.")
+	p = a.Follow(path, url.Values{"name": {"Operations"}, "url": {"https://new.test/"}})
+	apptest.WantText(t, p, ".flash", "The secret was removed, so requests are no longer signed.")
 	if got := address(); got.URL != "https://new.test/" || got.Secret != "" {
 		t.Errorf("the new address is %v", got)
 	}
@@ -183,4 +188,27 @@ func TestTestAChannel(t *testing.T) {
 	apptest.WantText(t, a.Post(path, nil), ".state.dead", "Test message not delivered. The service gave no reason.")
 	a.Sender.err = errors.New("broken")
 	apptest.WantStatus(t, a.Post(path, nil), http.StatusInternalServerError)
+}
+
+// A change of one part of the address of a service, such as its host, never keeps the credentials.
+func TestPartsOfAnAddressKeepNoCredentials(t *testing.T) {
+	a := newPagesApp(t)
+	values := map[string]string{"from": "a@evil.test", "to": "b@evil.test", "host": "evil.test", "server": "https://evil.test", "chat": "@evil", "room": "#evil:evil.test", "channel": "C0123456789"}
+	for _, s := range alerts.Services {
+		before := alerts.Address{URL: s.Kind + "://user:" + secretText + "@host.test/" + secretText}
+		c, err := a.Alerts.AddChannel(a.Context(), alerts.NewChannel{Name: s.Kind, Kind: s.Kind, Address: before})
+		a.Must(err)
+		form := url.Values{"name": {s.Kind}}
+		for _, f := range s.Fields {
+			if !f.Secret {
+				form.Set(f.Name, values[f.Name])
+			}
+		}
+		a.Post("/alerts/channels/"+c.ID, form)
+		c, err = a.Alerts.Channel(a.Context(), c.ID)
+		a.Must(err)
+		if after, err := a.Alerts.Address(c); err != nil || after != before && strings.Contains(after.URL, secretText) {
+			t.Errorf("%s: %+v, %v", s.Kind, after, err)
+		}
+	}
 }

@@ -39,7 +39,7 @@ func TestAudit(t *testing.T) {
 		off, name, url := false, "team", "https://canary.test/other-canary"
 		_, err = w.EditChannel(ctx, c.ID, alerts.ChannelEdit{Name: &name, Private: &off, URL: &url})
 		w.ok(err)
-		expect(`bob channel.edit channel team {"name":"ops","private":true} {"credentials":"changed","name":"team","private":false}`)
+		expect(`bob channel.edit channel team {"name":"ops","private":true} {"credentials":"changed","name":"team","private":false,"secret":"removed"}`)
 		_, err = w.EditChannel(ctx, c.ID, alerts.ChannelEdit{Name: &name})
 		w.ok(err)
 		expect()

@@ -25,7 +25,8 @@ type ChannelEdit struct {
 	Enabled *bool
 	Address *Address // replaces the whole address
 	Kind    *string  // with Address or URL
-	// URL and Secret change one part of the address. If the channel is no longer a webhook, its secret is deleted.
+	// URL and Secret change one part of the address. Another URL removes the secret unless a new one is set: only the receiver that a
+	// secret was made for gets messages signed with it.
 	URL, Secret *string
 	Private     *bool // only its owner and admins may change this
 }
@@ -96,7 +97,9 @@ func (s *Store) editedAddress(c Channel, e ChannelEdit) (a Address, err error) {
 			return Address{}, err
 		}
 	}
-	models.Set(&a.URL, e.URL)
+	if e.URL != nil && *e.URL != a.URL {
+		a = Address{URL: *e.URL}
+	}
 	models.Set(&a.Secret, e.Secret)
 	return a, nil
 }

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// One part of an address can be changed without the other.
+// The secret can be changed without the URL. Another URL removes the secret, so that nobody can redirect messages signed with it.
 func TestPartsOfAnAddressAreChanged(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -22,7 +22,9 @@ func TestPartsOfAnAddressAreChanged(t *testing.T) {
 			}
 		}
 		webhook, ntfy := alerts.KindWebhook, "ntfy"
-		edit(alerts.ChannelEdit{URL: new("https://b.test/"), Kind: &webhook}, alerts.Address{URL: "https://b.test/", Secret: "secret-of-c"})
+		edit(alerts.ChannelEdit{URL: new("https://hooks.test/c"), Kind: &webhook}, alerts.Address{URL: "https://hooks.test/c", Secret: "secret-of-c"})
+		edit(alerts.ChannelEdit{URL: new("https://hooks.test/other"), Kind: &webhook}, alerts.Address{URL: "https://hooks.test/other"})
+		edit(alerts.ChannelEdit{URL: new("https://b.test/"), Secret: new("secret-of-b"), Kind: &webhook}, alerts.Address{URL: "https://b.test/", Secret: "secret-of-b"})
 		edit(alerts.ChannelEdit{Secret: new("another-secret")}, alerts.Address{URL: "https://b.test/", Secret: "another-secret"})
 		edit(alerts.ChannelEdit{URL: new("ntfy://ntfy.sh/t"), Kind: &ntfy}, alerts.Address{URL: "ntfy://ntfy.sh/t"})
 		_, err := w.EditChannel(w.Context(), c.ID, alerts.ChannelEdit{Secret: new("another-secret")})

@@ -145,19 +145,23 @@ func change[T setting](ctx context.Context, s *Store, n settingKind, verb, id st
 			return n.record(tx, s.clock.Now(), verb, v.subject(), before, nil)
 		}
 		after := v.values()
-		if newAddress(was, v) {
-			after["credentials"] = "changed" // never the credentials
-		}
+		s.recordAddress(after, was, v)
 		return n.record(tx, s.clock.Now(), verb, v.subject(), before, after)
 	})
 	return v, err
 }
 
-// newAddress reports whether a change replaced the address of a channel.
-func newAddress[T setting](before, after T) bool {
-	was, is := any(before), any(after)
-	c, ok := was.(Channel)
-	return ok && !bytes.Equal(c.Config, is.(Channel).Config)
+// recordAddress adds to the audit values of a change that it replaced the address of a channel or removed its secret, never the address.
+func (s *Store) recordAddress(to audit.Values, before, after any) {
+	was, ok := before.(Channel)
+	if !ok || bytes.Equal(was.Config, after.(Channel).Config) {
+		return
+	}
+	to["credentials"] = "changed"
+	old, err := s.Address(was) // an error: it was encrypted with another key
+	if is, wrong := s.Address(after.(Channel)); err == nil && wrong == nil && old.Secret != "" && is.Secret == "" {
+		to["secret"] = "removed"
+	}
 }
 
 // changePrivacy returns the new private_to of a setting. The error is CodeForbidden if it changes and the actor is neither owner nor admin.

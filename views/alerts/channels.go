@@ -28,6 +28,7 @@ type ChannelForm struct {
 	Service  alerts.Service // zero if not chosen yet
 	Name     string
 	Enabled  bool
+	Signed   bool              // the stored channel has a secret
 	Open     bool              // expands the credentials of a stored channel
 	Values   map[string]string // typed values by field name
 	Errors   ui.Errors
