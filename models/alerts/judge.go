@@ -203,8 +203,8 @@ func (b *batch) applyEnd(e event.Event) {
 	delete(b.byGroup, groupKey{d.Event, d.GroupKey})
 }
 
-// neverSent reports whether the alert is resolved and was never due to be sent. It need not be stored.
-func (d *draft) neverSent() bool { return d.resolved && d.FiredAt.IsZero() }
+// neverSent reports whether the alert is resolved and neither it nor its end is sent. It need not be stored.
+func (d *draft) neverSent() bool { return d.resolved && d.FiredAt.IsZero() && !d.notified }
 
 // changedDrafts returns the alerts that must be stored.
 func (b *batch) changedDrafts() []*draft {

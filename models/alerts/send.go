@@ -72,7 +72,8 @@ func (s *Store) QueueMessages(ctx context.Context, n int) (done int, err error) 
 	return done, nil
 }
 
-// resolveDue resolves flapping alerts that are stable, and unsent alerts of events without a duration.
+// resolveDue resolves flapping alerts that are stable, and unsent alerts of events without a duration. Alerts of which neither start nor
+// end is sent are deleted.
 func (s *Store) resolveDue(tx *gorm.DB, now models.Time) error {
 	var stable []Alert
 	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at IS NOT NULL AND resolve_at <= ? AND resolved_at IS NULL RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
@@ -85,10 +86,10 @@ func (s *Store) resolveDue(tx *gorm.DB, now models.Time) error {
 			unheard.Add(a.Seq)
 		}
 	}
-	if err := unheard.Exec(tx, "DELETE FROM alerts WHERE seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
+	if err := unheard.Exec(tx, "DELETE FROM alerts WHERE seq IN (SELECT seq FROM {rows} AS r) AND NOT EXISTS (SELECT 1 FROM alert_notices AS n WHERE n.alert_seq = alerts.seq AND n.notified_at IS NOT NULL)").Error; err != nil {
 		return err
 	}
-	return s.queueEnds(tx, slices.DeleteFunc(stable, func(a Alert) bool { return a.FiredAt.IsZero() }), now)
+	return s.queueEnds(tx, stable, now)
 }
 
 // outbox decides which messages of a batch of notices are sent.
@@ -300,7 +301,7 @@ func (s *Store) rescheduleRule(tx *gorm.DB, r Rule) error {
 // delayedUntil returns the end of the quiet hours or the silence that hold a notice, or zero. In quiet hours an alert is shown but not sent.
 func (o *outbox) delayedUntil(a *Alert, r Rule, n *notice) (until models.Time) {
 	if until = r.Quiet.End(o.now); !until.IsZero() {
-		if n.due > 0 {
+		if n.due > 0 && r.Has(a.Event) {
 			o.markDue(a)
 		}
 		until = earliest(until, o.now.Add(recheckInterval)) // the rule may change
@@ -325,12 +326,12 @@ func (o *outbox) markDue(a *Alert) {
 // sendFirst sends an alert for the first time to the channels of a rule.
 func (o *outbox) sendFirst(a *Alert, r Rule, n *notice) {
 	n.NotifiedAt, n.AnnouncedAt, n.Severity, n.sendsSubjects = o.now, o.now, a.Severity, true
+	if !r.Has(a.Event) { // the rule sends only the end; without another rule, the alert is not listed
+		return
+	}
 	o.markDue(a)
 	if a.Open() && o.Type(a.Event).Once {
 		a.ResolvedAt, a.ResolveAt, a.OpenSubjectCount = o.now, models.Time{}, 0
-	}
-	if !r.Has(a.Event) { // the rule sends only the end
-		return
 	}
 	o.send(a, n, ReasonFired, r.Channels)
 	if !n.EscalatedAt.IsZero() { // this alert is the end of an escalated one

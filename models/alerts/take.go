@@ -113,6 +113,7 @@ type draft struct {
 	endedSubjects  []string                         // subjects whose condition has ended
 	resolved       bool                             // resolved by the batch
 	withoutMessage bool                             // resolved without a message, because none of its subjects is checked anymore
+	notified       bool                             // rules that send only the end wait for it, even if the alert is not listed
 }
 
 // sendTime is a stored mention: when a rule sends a subject of an alert, and when it last sent it. Zero means never.
@@ -187,10 +188,14 @@ func (b *batch) loadOpen(keys, groups *models.Rows) error {
 	for _, m := range having {
 		seqs.Add(m.AlertSeq)
 	}
-	var open, others []Alert
-	err = groups.Raw(b.tx, "SELECT DISTINCT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL").Scan(&open).Error
+	const columns = "SELECT DISTINCT a.*, EXISTS (SELECT 1 FROM alert_notices AS n WHERE n.alert_seq = a.seq AND n.notified_at IS NOT NULL) AS notified "
+	var open, others []struct {
+		Alert
+		Notified bool
+	}
+	err = groups.Raw(b.tx, columns+"FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL").Scan(&open).Error
 	if err == nil {
-		err = seqs.Raw(b.tx, "SELECT DISTINCT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq AND a.resolved_at IS NULL").Scan(&others).Error
+		err = seqs.Raw(b.tx, columns+"FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq AND a.resolved_at IS NULL").Scan(&others).Error
 	}
 	if err != nil {
 		return fmt.Errorf("load open alerts: %w", err)
@@ -198,7 +203,8 @@ func (b *batch) loadOpen(keys, groups *models.Rows) error {
 	bySeq := map[int64]*draft{}
 	for _, a := range append(open, others...) {
 		if bySeq[a.Seq] == nil {
-			bySeq[a.Seq] = b.add(a)
+			bySeq[a.Seq] = b.add(a.Alert)
+			bySeq[a.Seq].notified = a.Notified
 		}
 	}
 	for _, m := range append(found, having...) {

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -203,10 +204,11 @@ func insertAlerts(tx *gorm.DB, as []Alert) error {
 	return nil
 }
 
-// queueEnds schedules the recovery of alerts that rules sent: a new alert if the event type has EndsAs, otherwise a message of the same
-// alert.
+// queueEnds schedules the recovery of alerts that rules sent: a new alert if the event type has EndsAs and a rule sends that event, otherwise
+// a message of the same alert.
 func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
-	all, same, ends := models.NewRows("seq bigint"), models.NewRows("seq bigint"), models.NewRows("id text, seq bigint, event text")
+	all, same := models.NewRows("seq bigint"), models.NewRows("seq bigint")
+	ends, senders := models.NewRows("id text, seq bigint, event text"), models.NewRows("id text, seq bigint, rule_seq bigint")
 	for _, a := range over {
 		all.Add(a.Seq)
 	}
@@ -219,17 +221,29 @@ func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	if err != nil {
 		return fmt.Errorf("load resolved alerts: %w", err)
 	}
+	rules, err := s.rulesOf(tx, all)
+	if err != nil {
+		return err
+	}
 	var fresh []Alert
 	for _, a := range sent {
 		t := s.Type(a.Event)
+		wanted := slices.DeleteFunc(rules[a.Seq], func(r Rule) bool { return !r.Has(t.EndsAs) || !r.sendsFor(a.PrivateTo) })
 		switch {
+		case t.EndsAs != "" && len(wanted) == 0:
 		case t.EndsAs != "":
 			end := a
 			end.Seq, end.ID, end.EndsID, end.Event, end.Severity = 0, models.NewID(models.KindAlert), a.ID, t.EndsAs, s.Type(t.EndsAs).Severity
+			if a.FiredAt.IsZero() {
+				end.EndsID = "" // it is not listed
+			}
 			end.CreatedAt, end.FiredAt, end.AcknowledgedAt, end.SilencedUntil, end.ResolveAt = now, models.Time{}, models.Time{}, models.Time{}, models.Time{}
 			end.OpenSubjectCount = 0
 			fresh = append(fresh, end)
 			ends.Add(end.ID, a.Seq, string(t.EndsAs))
+			for _, r := range wanted {
+				senders.Add(end.ID, a.Seq, r.Seq)
+			}
 		case t.Over != "":
 			same.Add(a.Seq)
 		}
@@ -247,15 +261,35 @@ func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 		{same, "UPDATE alert_notices SET next_at = ? WHERE notified_at IS NOT NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{now}},
 		{ends, `INSERT INTO alert_subjects (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
 			SELECT a.seq, m.subject_id, r.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at, 1 ` + ofEnd + "JOIN alert_subjects AS m ON m.alert_seq = r.seq", nil},
-		{ends, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, escalated_at)
-			SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at ` + ofEnd + "JOIN alert_notices AS n ON n.alert_seq = r.seq WHERE n.notified_at IS NOT NULL", []any{now}},
-		{ends, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)
-			SELECT a.seq, n.rule_seq, t.subject_id, CAST(? AS BIGINT) ` + ofEnd + `JOIN alert_notices AS n ON n.alert_seq = r.seq
-			JOIN alert_mentions AS t ON t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq WHERE n.notified_at IS NOT NULL AND (t.sent_at IS NOT NULL OR t.due_at <= ?)`, []any{now, now}},
+		{senders, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, escalated_at)
+			SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at ` + ofEnd + "JOIN alert_notices AS n ON n.alert_seq = r.seq AND n.rule_seq = r.rule_seq", []any{now}},
+		{senders, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)
+			SELECT a.seq, t.rule_seq, t.subject_id, CAST(? AS BIGINT) ` + ofEnd + `JOIN alert_mentions AS t ON t.alert_seq = r.seq AND t.rule_seq = r.rule_seq
+			WHERE t.sent_at IS NOT NULL OR t.due_at <= ?`, []any{now, now}},
 	} {
 		if err := st.rows.Exec(tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("schedule recovery messages: %w", err)
 		}
 	}
 	return nil
+}
+
+// rulesOf returns the enabled rules that sent alerts, by Alert.Seq.
+func (s *Store) rulesOf(tx *gorm.DB, alerts *models.Rows) (map[int64][]Rule, error) {
+	known, err := all[Rule](tx, rules)
+	if err != nil {
+		return nil, err
+	}
+	var found []struct{ AlertSeq, RuleSeq int64 }
+	err = alerts.Raw(tx, `SELECT n.alert_seq, n.rule_seq FROM {rows} AS r CROSS JOIN alert_notices AS n WHERE n.alert_seq = r.seq AND n.notified_at IS NOT NULL`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("load rules of resolved alerts: %w", err)
+	}
+	byAlert := map[int64][]Rule{}
+	for _, f := range found {
+		if i := slices.IndexFunc(known, func(r Rule) bool { return r.Seq == f.RuleSeq && r.active() }); i >= 0 {
+			byAlert[f.AlertSeq] = append(byAlert[f.AlertSeq], known[i])
+		}
+	}
+	return byAlert, nil
 }
