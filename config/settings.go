@@ -141,7 +141,7 @@ type Config struct {
 	// CrawlerElasticsearchAPIKey takes precedence over the user and password of CrawlerElasticsearchURL.
 	CrawlerElasticsearchAPIKey Secret `env:"CRAWLER_ELASTICSEARCH_API_KEY" allowed:"printable ASCII characters without spaces" meaning:"API key for Elasticsearch. It replaces the user and password of CRAWLER_ELASTICSEARCH_URL."`
 
-	SitemapInterval      time.Duration `group:"Sites" env:"SITEMAP_INTERVAL" envDefault:"6h" range:"1s..168h" meaning:"How often the sitemaps of websites are read."`
+	SitemapInterval      time.Duration `group:"Sites" env:"SITEMAP_INTERVAL" envDefault:"6h" range:"1s..168h" meaning:"How often the sitemaps of websites are read. The first read of a new sitemap starts within seconds."`
 	SubmissionInterval   time.Duration `env:"SUBMISSION_INTERVAL" envDefault:"5m" range:"1s..24h" meaning:"How often new and changed pages are submitted to search engines."`
 	VerificationInterval time.Duration `env:"VERIFICATION_INTERVAL" envDefault:"1h" range:"1s..24h" meaning:"How often Google is asked which pages are indexed."`
 	// The limits of the Indexing API apply to a Google project, those of URL inspections to a property.

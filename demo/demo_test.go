@@ -249,7 +249,7 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 		if err != nil || len(days) < 90 || w.UsesGoogle() && days[89].ByStatus[sites.Indexed] <= days[20].ByStatus[sites.Indexed] {
 			t.Errorf("%s: %d days of coverage: %v", w.Name, len(days), err)
 		}
-		subs, err := store.Submissions(t.Context(), w.ID, "", models.Cursor{}, 500)
+		subs, err := store.Submissions(t.Context(), w.ID, sites.SubmissionFilter{}, models.Cursor{}, 500)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,7 +148,7 @@ func TestOverlapIsSkippedAndCounted(t *testing.T) {
 		if n := testutil.ToFloat64(one.metrics.running.WithLabelValues("slow")); n != 1 {
 			t.Errorf("running gauge: %v", n)
 		}
-		if j := only(t, store); !j.Running() || j.OverlapSkips != 2 || j.Runs != 0 {
+		if j := only(t, store); !j.Running() || j.OverlapSkips != 2 || j.Runs != 1 {
 			t.Errorf("while it ran: %+v", j)
 		}
 		close(finish)
@@ -175,7 +175,7 @@ func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 		var runs sync.WaitGroup
 		pass(t, r, &runs)
 		runs.Wait()
-		if j := only(t, store); j.Runs != 0 || !j.Running() {
+		if j := only(t, store); j.Runs != 1 || !j.Running() {
 			t.Errorf("while the lease holds: %+v", j)
 		}
 		for range 4 {
@@ -287,7 +287,7 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 				}
 				<-stopped
 				j := only(t, store)
-				if j.Running() || j.LastError != "" || (j.Runs == 1) != inTime || j.RequestedAt.IsZero() != inTime {
+				if j.Running() || j.LastError != "" || j.Runs != 1 || (j.Successes == 1) != inTime || j.RequestedAt.IsZero() != inTime {
 					t.Errorf("%+v", j)
 				}
 				if err := store.Request(t.Context(), "long"); err != nil {
@@ -312,7 +312,7 @@ func TestInterruptedRunIsDueAfterTheRestart(t *testing.T) {
 		r.Start()
 		<-started
 		r.Stop(t.Context())
-		if j := only(t, store); j.Running() || j.Runs != 0 || j.LastError != "" || !j.LastStartedAt.IsZero() || j.NextRunAt.After(clock.Now()) {
+		if j := only(t, store); j.Running() || j.Runs != 1 || j.Successes+j.Failures != 0 || j.LastError != "" || !j.LastStartedAt.IsZero() || j.NextRunAt.After(clock.Now()) {
 			t.Errorf("after the stop: %+v", j)
 		}
 		if got := modelstest.Events(t, store.db); len(got) > 0 {
@@ -325,7 +325,7 @@ func TestInterruptedRunIsDueAfterTheRestart(t *testing.T) {
 		var runs sync.WaitGroup
 		pass(t, again, &runs)
 		runs.Wait()
-		if j := only(t, store); j.Runs != 1 || j.Successes != 1 || j.NextRunAt != store.Now().Add(time.Hour) {
+		if j := only(t, store); j.Runs != 2 || j.Successes != 1 || j.NextRunAt != store.Now().Add(time.Hour) {
 			t.Errorf("after the restart: %+v", j)
 		}
 	})
@@ -388,7 +388,7 @@ func TestRunIsGivenUpWithTheLease(t *testing.T) {
 		modelstest.Exec(t, store.db, "DELETE FROM instances")
 		beat(t, r) // it learns that another instance has ended its lease
 		runs.Wait()
-		if j := only(t, store); j.Running() || j.Runs != 0 {
+		if j := only(t, store); j.Running() || j.Runs != 1 || j.Successes+j.Failures != 0 {
 			t.Errorf("%+v", j)
 		}
 	})
@@ -459,7 +459,7 @@ func TestJobThatNothingRunsIsFreed(t *testing.T) {
 		clock.Advance(time.Second)
 		pass(t, r, &runs)
 		runs.Wait()
-		if j := only(t, store); !j.Running() || j.Runs != 0 {
+		if j := only(t, store); !j.Running() || j.Runs != 1 {
 			t.Fatalf("its end was stored: %+v", j)
 		}
 		fail = false

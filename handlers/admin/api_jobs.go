@@ -24,7 +24,7 @@ type Job struct {
 	ID             string     `json:"id" example:"revalidation" doc:"ID of the job"`
 	Schedule       string     `json:"schedule" example:"@every 1m" doc:"Cron expression, or @every with a Go duration"`
 	Running        bool       `json:"running" doc:"Whether the job is running on any node"`
-	Runs           int64      `json:"runs" example:"120" doc:"Number of runs started"`
+	Runs           int64      `json:"runs" example:"120" doc:"Number of runs started, including the current one and those that the program or its end interrupted"`
 	Successes      int64      `json:"successes" example:"119" doc:"Number of runs that succeeded"`
 	Failures       int64      `json:"failures" example:"1" doc:"Number of runs that failed"`
 	OverlapSkips   int64      `json:"overlap_skips" example:"0" doc:"Number of runs skipped because the previous run had not ended"`

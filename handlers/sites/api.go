@@ -29,6 +29,8 @@ func (a API) Register(r *api.API) {
 	a.registerSitemaps(r)
 	a.registerReports(r)
 	a.registerPages(r)
+	a.registerUnindexed(r)
 	a.registerPriorities(r)
+	a.registerBulk(r)
 	a.registerSubmissions(r)
 }

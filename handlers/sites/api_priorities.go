@@ -46,11 +46,7 @@ func (a API) setPriorities(ctx context.Context, in *setPrioritiesInput) (*api.Ou
 	if err != nil {
 		return nil, err
 	}
-	out := PriorityChange{Changed: done.N, More: done.More}
-	if done.N > 0 {
-		out.UndoToken = api.OrNull(models.TimedID(models.KindChange, done.At, int64(done.N)))
-	}
-	return api.Answer(out, nil)
+	return api.Answer(PriorityChange{Changed: done.N, More: done.More, UndoToken: undoToken(done)}, nil)
 }
 
 type undoPrioritiesInput struct {

@@ -12,15 +12,18 @@ import (
 	"linkwatch/models/sites"
 )
 
+// firstRead says when a sitemap is read first.
+const firstRead = "The first read starts within seconds, without waiting for the job sitemaps."
+
 func (a API) registerSitemaps(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps", "list-sitemaps", "List sitemaps",
 		"Oldest first, including sitemaps listed in robots.txt and in sitemap indexes.", models.CodeNotFound), a.listSitemaps)
 	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/sitemaps", "add-sitemap", "Add a sitemap",
-		"The sitemap is read shortly after the call. If that fails, last_error has the reason. "+
+		"The call fetches nothing. "+firstRead+" If that fails, last_error has the reason. "+
 			"200 with the existing sitemap if the website already has it. 409 if the website has 1,000 sitemaps.",
 		models.CodeNotFound, models.CodeConflict), "Sitemap"), a.addSitemap)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "DELETE", "/v1/websites/{id}/sitemaps/{sitemap_id}", "delete-sitemap", "Delete a sitemap",
-		"Deleting an index also deletes the sitemaps that it lists. Pages in no other sitemap are marked as gone shortly after. "+
+		"Deleting an index also deletes the sitemaps that it lists. Pages in no other sitemap are marked as gone within seconds. "+
 			"A sitemap that an index lists is added again at the next read. 409 if robots.txt lists it.", models.CodeNotFound, models.CodeConflict), a.deleteSitemap)
 }
 
@@ -35,7 +38,7 @@ type Sitemap struct {
 	Skipped        int        `json:"skipped" example:"2" doc:"Number of invalid entries skipped at the last read"`
 	SkippedReasons []string   `json:"skipped_reasons" nullable:"false" doc:"Reasons for the first skipped entries"`
 	CreatedAt      time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the sitemap was added"`
-	LastReadAt     *time.Time `json:"last_read_at" example:"2025-03-24T12:05:00Z" doc:"Last attempt to read it. null if never"`
+	LastReadAt     *time.Time `json:"last_read_at" example:"2025-03-24T12:05:00Z" doc:"Last attempt to read it. null before the first read"`
 	ChangedAt      *time.Time `json:"changed_at" example:"2025-03-24T12:05:00Z" doc:"When its content last changed. null if not read yet"`
 	LastError      *string    `json:"last_error" example:"status 404" doc:"Why the last read failed or was incomplete. null if it succeeded"`
 	SubmittedAt    *time.Time `json:"submitted_at" example:"2025-03-24T12:06:00Z" doc:"Last submission to Google. null if never"`

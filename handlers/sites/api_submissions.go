@@ -41,6 +41,7 @@ func toSubmission(s sites.Submission) Submission {
 type listSubmissionsInput struct {
 	WebsitePath
 	api.SliceParams
+	Status string `query:"status" enum:"sent,accepted,refused,failed" example:"failed" doc:"Only submissions with this status"`
 	PageID string `query:"page_id" example:"p_01HZ8QK3V5W7X9YABCDEFG" doc:"Only submissions of the page with this ID"`
 }
 
@@ -49,6 +50,6 @@ func (a API) listSubmissions(ctx context.Context, in *listSubmissionsInput) (*ap
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.Sites.Submissions(ctx, in.ID, in.PageID, after, limit)
+	l, err := a.Sites.Submissions(ctx, in.ID, sites.SubmissionFilter{PageID: in.PageID, Status: sites.SubmissionStatus(in.Status)}, after, limit)
 	return api.AnswerSlice(l, toSubmission, err)
 }

@@ -13,10 +13,8 @@ import (
 
 func (a API) registerWebsites(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites", "list-websites", "List websites", "Oldest first."), a.listWebsites)
-	add := api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites", "add-website", "Add a website",
-		"The sitemaps listed in robots.txt are read shortly after the call. 409 if a shared website or one of yours has the same site_url.", models.CodeConflict)
-	add.DefaultStatus = http.StatusCreated
-	api.Register(r, add, a.addWebsite)
+	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites", "add-website", "Add a website",
+		"The call fetches nothing. "+firstRead+" 200 with the existing website, unchanged, if a shared website or one of yours has the same site_url."), "Website"), a.addWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}", "get-website", "Get a website",
 		"Includes settings, quotas and page counts.", models.CodeNotFound), a.getWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "PATCH", "/v1/websites/{id}", "edit-website", "Change a website",
@@ -27,7 +25,7 @@ func (a API) registerWebsites(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/restore", "restore-website", "Restore a deleted website",
 		"404 if the website is not deleted or was deleted more than 24 hours ago. 409 if another website has the same site_url now.", models.CodeNotFound, models.CodeConflict), a.restoreWebsite)
 	refresh := api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/refresh", "refresh-website", "Read the sitemaps now",
-		"The call does not wait for the read: reading is true until it is finished.", models.CodeNotFound)
+		"The call does not wait for the read, which starts within seconds: reading is true until it is finished.", models.CodeNotFound)
 	refresh.DefaultStatus = http.StatusAccepted
 	api.Register(r, refresh, a.refreshWebsite)
 }
@@ -184,6 +182,7 @@ type addWebsiteInput struct {
 }
 
 type addWebsiteOutput struct {
+	Status   int
 	Location string `header:"Location" doc:"Path of the website"`
 	Body     Website
 }
@@ -193,7 +192,7 @@ func (a API) addWebsite(ctx context.Context, in *addWebsiteInput) (*addWebsiteOu
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	w, err := a.Sites.Add(ctx, sites.NewWebsite{
+	w, created, err := a.Sites.Ensure(ctx, sites.NewWebsite{
 		SiteURL: b.SiteURL, Name: b.Name.Value, IndexingEnabled: b.IndexingEnabled.Value, ManualSubmit: b.AutoSubmit.Given && !b.AutoSubmit.Value,
 		IndexNowKey: b.IndexNowKey.Value, Private: b.Private.Value,
 	})
@@ -201,7 +200,11 @@ func (a API) addWebsite(ctx context.Context, in *addWebsiteInput) (*addWebsiteOu
 	if err != nil {
 		return nil, err
 	}
-	return &addWebsiteOutput{"/v1/websites/" + w.ID, out.Body}, nil
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return &addWebsiteOutput{status, "/v1/websites/" + w.ID, out.Body}, nil
 }
 
 func (a API) getWebsite(ctx context.Context, in *WebsitePath) (*api.Output[Website], error) {

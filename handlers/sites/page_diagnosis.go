@@ -20,14 +20,14 @@ const (
 )
 
 // diagnose returns the pages with the reasons why they are not indexed, based on Google and on other systems.
-func (p Pages) diagnose(ctx context.Context, list ...sites.Page) ([]views.Diagnosed, error) {
+func (d *Deps) diagnose(ctx context.Context, list ...sites.Page) ([]views.Diagnosed, error) {
 	canonical, canonicalOf := make([]string, 0, len(list)), make([]string, len(list))
 	for i, page := range list {
 		if u, err := models.ParseURL("url", page.URL); err == nil { // validated when stored
 			canonicalOf[i], canonical = u.Canonical, append(canonical, u.Canonical)
 		}
 	}
-	facts, err := p.OtherSystems.Evidence(ctx, canonical)
+	facts, err := d.OtherSystems.Evidence(ctx, canonical)
 	if err != nil {
 		return nil, err
 	}

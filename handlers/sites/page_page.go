@@ -39,7 +39,7 @@ func (p Pages) showOnePage(c *gin.Context, status int, v views.OnePage) {
 	ctx := c.Request.Context()
 	if !p.Read(c,
 		func() error {
-			list, err := p.Sites.Submissions(ctx, v.Site.ID, v.One.ID(), models.Cursor{}, pageSubmissions)
+			list, err := p.Sites.Submissions(ctx, v.Site.ID, sites.SubmissionFilter{PageID: v.One.ID()}, models.Cursor{}, pageSubmissions)
 			v.Submissions = list.Items
 			return err
 		},

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -101,32 +102,29 @@ func (p Pages) Refresh(c *gin.Context) {
 
 // Crawl starts a crawl of a website with the first pages of its queue, and redirects to it.
 func (p Pages) Crawl(c *gin.Context) {
-	ctx := c.Request.Context()
-	var w sites.Website
-	var first models.Slice[sites.Page]
-	if !p.Read(c,
-		func() (err error) { w, err = p.Sites.Get(ctx, c.Param("id")); return },
-		func() (err error) {
-			first, err = p.Sites.Pages(ctx, w.ID, sites.Filter{}, models.Cursor{}, MaxCrawl)
-			return
-		},
-	) {
-		return
-	}
-	if len(first.Items) == 0 {
-		p.Done(c, nil, views.SitePath(w.ID), "site_crawl_without")
-		return
-	}
-	urls := make([]string, len(first.Items))
-	for i, page := range first.Items {
-		urls[i] = page.URL
-	}
-	path, err := p.OtherSystems.Crawl(ctx, w, urls)
-	if err != nil {
+	path, err := p.crawl(c.Request.Context(), c.Param("id"))
+	switch {
+	case err != nil:
 		p.Fail(c, err)
-		return
+	case path == "":
+		p.Done(c, nil, views.SitePath(c.Param("id")), "site_crawl_without")
+	default:
+		p.SeeOther(c, path)
 	}
-	p.SeeOther(c, path)
+}
+
+// crawl starts a crawl of a website with the first pages of its queue, and returns the path of its page; "" = the website has no
+// pages.
+func (d *Deps) crawl(ctx context.Context, id string) (path string, err error) {
+	w, err := d.Sites.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	first, err := d.Sites.Pages(ctx, w.ID, sites.Filter{}, models.Cursor{}, MaxCrawl)
+	if err != nil || len(first.Items) == 0 {
+		return "", err
+	}
+	return d.OtherSystems.Crawl(ctx, w, urlsOf(first.Items))
 }
 
 // DownloadCoverage sends the coverage of all stored days as CSV, with a row per day and status.

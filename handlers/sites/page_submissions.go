@@ -7,6 +7,7 @@ import (
 
 	"linkwatch/handlers/pages"
 	"linkwatch/models"
+	"linkwatch/models/sites"
 	views "linkwatch/views/sites"
 )
 
@@ -19,7 +20,10 @@ func (p Pages) SubmissionsPage(c *gin.Context) {
 		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
 		func() (err error) { v.Flash, err = p.Flash(c, v.Place.Path()); return },
 		func() (err error) { v.Site, err = p.Sites.Get(ctx, v.Place.SiteID); return },
-		func() (err error) { v.List, err = p.Sites.Submissions(ctx, v.Site.ID, "", after, queueSize); return },
+		func() (err error) {
+			v.List, err = p.Sites.Submissions(ctx, v.Site.ID, sites.SubmissionFilter{}, after, queueSize)
+			return
+		},
 	) {
 		return
 	}

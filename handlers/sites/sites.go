@@ -58,7 +58,7 @@ type OtherSystems interface {
 	Related(ctx context.Context, urls []string) (map[string]views.Related, error)
 	// Evidence returns what crawls, checks and saved links know about pages, by canonical URL. Unknown pages are omitted.
 	Evidence(ctx context.Context, canonical []string) (map[string]sites.Evidence, error)
-	// Crawl starts a crawl of a website that also fetches up to MaxCrawl given pages, and returns the path of its page. It skips
-	// pages outside the domains of the crawl. Errors include CodeConflict if the crawls of the website are disabled.
+	// Crawl starts a crawl of a website that also fetches up to MaxCrawl given pages, and returns the path of its page, which ends
+	// in the ID of the job. It skips pages outside the domains of the crawl. Errors include CodeConflict if the crawls of the website are disabled.
 	Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error)
 }

@@ -260,7 +260,7 @@ func (w *fixture) again(s sites.Website) sites.Website {
 
 func (w *fixture) submissions(s sites.Website) []sites.Submission {
 	w.Helper()
-	list, err := w.Submissions(w.Context(), s.ID, "", models.Cursor{}, 1000)
+	list, err := w.Submissions(w.Context(), s.ID, sites.SubmissionFilter{}, models.Cursor{}, 1000)
 	w.must(err)
 	slices.Reverse(list.Items)
 	return list.Items

@@ -34,7 +34,7 @@ type Job struct {
 	ID            string   // "revalidation": lower-case letters and "-"
 	Schedule      string   // in the syntax of robfig/cron: "@every 1m"
 	ClaimedBy     lease.ID // the instance that runs it; "" = not running
-	Runs          int64    // ended runs
+	Runs          int64    // starts; Successes + Failures, and runs that have not ended or were interrupted
 	Successes     int64
 	Failures      int64
 	OverlapSkips  int64       // number of times it was due while still running

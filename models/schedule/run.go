@@ -43,7 +43,7 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next f
 		if err != nil {
 			return err
 		}
-		res := tx.Exec(`UPDATE scheduled_jobs SET claimed_by = ?, run_id = ?, last_started_at = ?,
+		res := tx.Exec(`UPDATE scheduled_jobs SET claimed_by = ?, run_id = ?, last_started_at = ?, runs = runs + 1,
 				next_run_at = CASE WHEN next_run_at <= ? THEN ? ELSE next_run_at END
 			WHERE id = ? AND schedule <> '' AND run_id = ? AND claimed_by IS NULL
 				AND (next_run_at <= ? OR requested_at IS NOT NULL)`,
@@ -120,7 +120,7 @@ func (s *Store) Finish(ctx context.Context, run Run) error {
 }
 
 // Interrupt ends a run that was canceled because the program stops. It records nothing. The job
-// is released and due or requested again, so it runs after the restart or on another instance.
+// is released and due or requested again, so it runs after the restart or on another instance. Both starts count as runs.
 // Interrupt returns ErrLost if the run has lost its claim of the job.
 func (s *Store) Interrupt(ctx context.Context, run Run) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -139,7 +139,7 @@ func (s *Store) Interrupt(ctx context.Context, run Run) error {
 	return nil
 }
 
-// record adds an ended run to the statistics and stores it. It deletes all but KeptRuns runs.
+// record adds the result of an ended run to the statistics and stores it. It deletes all but KeptRuns runs.
 func record(tx *gorm.DB, run Run) error {
 	run.Summary, run.Error = clean(run.Summary), clean(run.Error)
 	success, failure := 1, 0
@@ -155,7 +155,7 @@ func record(tx *gorm.DB, run Run) error {
 			return err
 		}
 	}
-	err := tx.Exec(`UPDATE scheduled_jobs SET runs = runs + 1, successes = successes + ?, failures = failures + ?,
+	err := tx.Exec(`UPDATE scheduled_jobs SET successes = successes + ?, failures = failures + ?,
 			last_duration_ns = ?, last_error = ? WHERE id = ?`,
 		success, failure, int64(run.Duration), run.Error, run.JobID).Error
 	if err != nil {

@@ -89,7 +89,7 @@ func TestRunIsRecorded(t *testing.T) {
 		}
 		clock.Advance(time.Hour)
 		run := mustBegin(t, s, "hourly")
-		if j := job(t, s, "hourly"); !j.Running() || j.LastStartedAt != s.Now() || j.NextRunAt != s.Now().Add(time.Hour) || j.Runs != 0 {
+		if j := job(t, s, "hourly"); !j.Running() || j.LastStartedAt != s.Now() || j.NextRunAt != s.Now().Add(time.Hour) || j.Runs != 1 {
 			t.Errorf("while running: %+v", j)
 		}
 		if _, began := begin(t, s, "hourly"); began {
@@ -164,8 +164,8 @@ func TestRunOfAKilledProcessIsAbandoned(t *testing.T) {
 			t.Errorf("a second run started: %v", err)
 		}
 		modelstest.Exec(t, db, "DELETE FROM instances WHERE id = ?", holder)
-		if job(t, s, "hourly").Running() {
-			t.Error("running after its lease ended")
+		if j := job(t, s, "hourly"); j.Running() || j.Runs != 1 || j.Successes+j.Failures != 0 {
+			t.Errorf("after its lease ended: %+v", j)
 		}
 		if _, began, err := s.Begin(t.Context(), holder, "hourly", inAnHour); began || !errors.Is(err, lease.ErrLost) {
 			t.Errorf("a run started without a lease: %v", err)
@@ -205,7 +205,7 @@ func TestSkipCountsOnce(t *testing.T) {
 		}
 		clock.Advance(time.Hour)
 		skip(true)
-		if j := job(t, s, "hourly"); j.OverlapSkips != 1 || j.NextRunAt != s.Now().Add(time.Hour) {
+		if j := job(t, s, "hourly"); j.OverlapSkips != 1 || j.Runs != 1 || j.NextRunAt != s.Now().Add(time.Hour) {
 			t.Errorf("%+v", j)
 		}
 		finish(t, s, run)
@@ -284,7 +284,7 @@ func TestInterrupt(t *testing.T) {
 				}
 			}
 			j := job(t, s, "hourly")
-			if j.Running() || j.Runs != before.Runs || j.LastError != "" || j.LastStartedAt != first || j.RequestedAt != before.RequestedAt {
+			if j.Running() || j.Runs != before.Runs+1 || j.Successes != before.Successes || j.Failures != 0 || j.LastError != "" || j.LastStartedAt != first || j.RequestedAt != before.RequestedAt {
 				t.Errorf("%s: %+v", trigger, j)
 			}
 			clock.Advance(time.Second)

@@ -78,14 +78,14 @@ func TestUnindexedPages(t *testing.T) {
 	each(t, func(w *fixture) {
 		s := w.site("https://example.com/")
 		var entries []sites.Entry
-		for _, path := range []string{"indexed", "new", "refused", "sent", "no", "unclear", "gone"} {
+		for _, path := range []string{"indexed", "new", "refused", "sent", "no", "unclear", "unknown", "gone"} {
 			entries = append(entries, w.entry("https://example.com/"+path, -1))
 		}
 		m := w.sitemap(s, "https://example.com/sitemap.xml")
 		w.read(s, m, entries...)
 		for path, set := range map[string]string{
-			"indexed": "status = 'indexed', last_verified_at = 1", "refused": "status = 'failed', cause = 'x'", "sent": "status = 'submitted', last_verified_at = 1",
-			"no": "status = 'not_indexed', cause = 'y', last_verified_at = 1, queue_rank = 0", "unclear": "last_verified_at = 1", "gone": "status = 'not_indexed', gone_at = 1",
+			"indexed": "status = 'indexed', last_verified_at = 1", "refused": "status = 'failed', cause = 'x'", "sent": "status = 'submitted', last_verified_at = 1, unverified = true",
+			"no": "status = 'not_indexed', cause = 'y', last_verified_at = 1, queue_rank = 0", "unclear": "last_verified_at = 1", "unknown": "status = 'submitted', last_verified_at = 1", "gone": "status = 'not_indexed', gone_at = 1",
 		} {
 			modelstest.Exec(t, w.db, "UPDATE pages SET "+set+" WHERE url = ?", "https://example.com/"+path)
 		}
@@ -93,9 +93,9 @@ func TestUnindexedPages(t *testing.T) {
 			f    sites.Filter
 			want []string
 		}{
-			{sites.Filter{Unindexed: true}, []string{"/no", "/refused", "/unclear"}},
+			{sites.Filter{Unindexed: true}, []string{"/no", "/refused", "/unclear", "/unknown"}},
 			{sites.Filter{Unindexed: true, Cause: "y"}, []string{"/no"}},
-			{sites.Filter{Unindexed: true, Match: "/un*"}, []string{"/unclear"}},
+			{sites.Filter{Unindexed: true, Match: "/un*"}, []string{"/unclear", "/unknown"}},
 			{sites.Filter{Unindexed: true, Cause: "z"}, []string{}},
 		} {
 			if got := w.urls(s, c.f); !slices.Equal(got, c.want) {

@@ -41,7 +41,7 @@ const (
 	CauseQueued          = "queued"
 	CauseNeverSubmitted  = "never_submitted"
 	CauseNeverVerified   = "never_verified"
-	CauseNotIndexed      = "not_indexed" // Google gives no reason
+	CauseUnknownState    = "unknown_state" // Google gives no state, or none that can be a slug
 	// Causes of failed submissions.
 	CauseNotOwner        = "not_owner"
 	CauseAPIDisabled     = "api_disabled"
@@ -82,7 +82,7 @@ var Causes = []Cause{
 	{CauseQueued, "Queued", "The page is queued for submission.", "Submit it now, or raise its priority."},
 	{CauseNeverSubmitted, "Never submitted", "The page has not been submitted.", "Submit the page."},
 	{CauseNeverVerified, "Never verified", "The page has not been verified with Google.", "Verify the page."},
-	{CauseNotIndexed, "Not indexed", "Google does not index the page and gives no reason.", "Test the live URL in Search Console."},
+	{CauseUnknownState, "Unknown state", "Google reports no state of the page that Linkwatch knows.", "Test the live URL in Search Console."},
 	{CauseNotOwner, "Not an owner", "The service account is not an owner of the property in Search Console.", "Add its email address as an owner of the property, and check that the property is of the right kind."},
 	{CauseAPIDisabled, "API not enabled", "The API is not enabled in the Google Cloud project.", "Enable the API in the Google Cloud console, then try again."},
 	{CauseCredentials, "Invalid credentials", "Google refused the credentials.", "Create a new key for the service account and save it here."},
@@ -112,41 +112,55 @@ func CauseBySlug(slug string) Cause {
 	return Cause{slug, label, "Google reports: " + label + ".", "Test the live URL in Search Console."}
 }
 
-// coverageCauses are the causes of Google's coverage states, by slugify of the state; "" = indexed.
-var coverageCauses = map[string]string{
-	"submitted_and_indexed":                                "",
-	"indexed_not_submitted_in_sitemap":                     "",
-	"indexed_consider_marking_as_canonical":                "",
-	"indexed_though_blocked_by_robots_txt":                 CauseIndexedBlocked,
-	"page_indexed_without_content":                         CauseNoContent,
-	"excluded_by_noindex_tag":                              CauseNoIndex,
-	"submitted_url_marked_noindex":                         CauseNoIndex,
-	"blocked_by_robots_txt":                                CauseRobots,
-	"submitted_url_blocked_by_robots_txt":                  CauseRobots,
-	"not_found":                                            CauseNotFound,
-	"submitted_url_not_found":                              CauseNotFound,
-	"soft":                                                 CauseSoft404,
-	"submitted_url_seems_to_be_a_soft":                     CauseSoft404,
-	"blocked_due_to_unauthorized_request":                  CauseUnauthorized,
-	"submitted_url_returns_unauthorized_request":           CauseUnauthorized,
-	"blocked_due_to_access_forbidden":                      CauseForbidden,
-	"submitted_url_returned":                               CauseForbidden, // 403
-	"blocked_due_to_other_xx_issue":                        CauseClientError,
-	"submitted_url_blocked_due_to_other_xx_issue":          CauseClientError,
-	"server_error_xx":                                      CauseServerError,
-	"redirect_error":                                       CauseRedirectError,
-	"page_with_redirect":                                   CauseRedirect,
-	"alternate_page_with_proper_canonical_tag":             CauseAlternate,
-	"duplicate_without_user_selected_canonical":            CauseDuplicate,
-	"duplicate_google_chose_different_canonical_than_user": CauseGoogleCanonical,
-	"duplicate_submitted_url_not_selected_as_canonical":    CauseGoogleCanonical,
-	"crawled_currently_not_indexed":                        CauseCrawled,
-	"discovered_currently_not_indexed":                     CauseDiscovered,
-	"url_is_unknown_to_google":                             CauseUnknownToGoogle,
-	"crawl_anomaly":                                        CauseCrawlError,
-	"submitted_url_has_crawl_issue":                        CauseCrawlError,
-	"blocked_by_page_removal_tool":                         CauseRemoved,
-	"page_removed_because_of_legal_complaint":              CauseRemoved,
+// coverage is what a coverage state means.
+type coverage struct {
+	status Status
+	cause  string // "" = none
+}
+
+// coverageStates are the coverage states of the URL Inspection API, by slugify of the state. They include states that Search
+// Console no longer uses.
+var coverageStates = map[string]coverage{
+	"submitted_and_indexed":                                {Indexed, ""},
+	"indexed_not_submitted_in_sitemap":                     {Indexed, ""},
+	"indexed_consider_marking_as_canonical":                {Indexed, ""},
+	"indexed_though_blocked_by_robots_txt":                 {Indexed, CauseIndexedBlocked},
+	"page_indexed_without_content":                         {Indexed, CauseNoContent},
+	"indexed_without_content":                              {Indexed, CauseNoContent},
+	"excluded_by_noindex_tag":                              {NotIndexed, CauseNoIndex},
+	"submitted_url_marked_noindex":                         {NotIndexed, CauseNoIndex},
+	"blocked_by_robots_txt":                                {NotIndexed, CauseRobots},
+	"submitted_url_blocked_by_robots_txt":                  {NotIndexed, CauseRobots},
+	"not_found":                                            {NotIndexed, CauseNotFound},
+	"submitted_url_not_found":                              {NotIndexed, CauseNotFound},
+	"soft":                                                 {NotIndexed, CauseSoft404},
+	"submitted_url_seems_to_be_a_soft":                     {NotIndexed, CauseSoft404},
+	"blocked_due_to_unauthorized_request":                  {NotIndexed, CauseUnauthorized},
+	"submitted_url_returns_unauthorized_request":           {NotIndexed, CauseUnauthorized},
+	"blocked_due_to_access_forbidden":                      {NotIndexed, CauseForbidden},
+	"submitted_url_returned":                               {NotIndexed, CauseForbidden}, // 403
+	"blocked_due_to_other_xx_issue":                        {NotIndexed, CauseClientError},
+	"submitted_url_blocked_due_to_other_xx_issue":          {NotIndexed, CauseClientError},
+	"server_error_xx":                                      {NotIndexed, CauseServerError},
+	"redirect_error":                                       {NotIndexed, CauseRedirectError},
+	"page_with_redirect":                                   {NotIndexed, CauseRedirect},
+	"alternate_page_with_proper_canonical_tag":             {NotIndexed, CauseAlternate},
+	"duplicate_without_user_selected_canonical":            {NotIndexed, CauseDuplicate},
+	"duplicate_page_without_canonical_tag":                 {NotIndexed, CauseDuplicate},
+	"duplicate_non_html_page":                              {NotIndexed, CauseDuplicate},
+	"duplicate_google_chose_different_canonical_than_user": {NotIndexed, CauseGoogleCanonical},
+	"google_chose_different_canonical_than_user":           {NotIndexed, CauseGoogleCanonical},
+	"duplicate_submitted_url_not_selected_as_canonical":    {NotIndexed, CauseGoogleCanonical},
+	"submitted_url_not_selected_as_canonical":              {NotIndexed, CauseGoogleCanonical},
+	"crawled_currently_not_indexed":                        {NotIndexed, CauseCrawled},
+	"submitted_url_dropped":                                {NotIndexed, CauseCrawled},
+	"discovered_currently_not_indexed":                     {NotIndexed, CauseDiscovered},
+	"queued_for_crawling":                                  {NotIndexed, CauseDiscovered},
+	"url_is_unknown_to_google":                             {NotIndexed, CauseUnknownToGoogle},
+	"crawl_anomaly":                                        {NotIndexed, CauseCrawlError},
+	"submitted_url_has_crawl_issue":                        {NotIndexed, CauseCrawlError},
+	"blocked_by_page_removal_tool":                         {NotIndexed, CauseRemoved},
+	"page_removed_because_of_legal_complaint":              {NotIndexed, CauseRemoved},
 }
 
 // stateCauses are the causes of the robots, indexing and fetch states of an inspection.
@@ -184,14 +198,26 @@ func slugify(text string) string {
 	return strings.TrimRight(b.String(), "_")
 }
 
-// CauseOf returns the slug of the reason why Google does not index a page; "" = indexed or unknown. An unknown coverage
-// state becomes a slug of its text, unless another state is known.
+// Status returns the index status that the coverage state means; "" = unknown. The verdict counts only if the state is unknown,
+// and only if it says that the page is indexed: other verdicts include indexed pages with a warning.
+func (i Inspection) Status() Status {
+	if c, known := coverageStates[slugify(i.CoverageState)]; known {
+		return c.status
+	}
+	if i.Verdict == "PASS" {
+		return Indexed
+	}
+	return ""
+}
+
+// CauseOf returns the slug of the reason why Google does not index a page, or of a threat to an indexed one; "" = none. An unknown
+// coverage state becomes a slug of its text, unless another state is known.
 func CauseOf(i Inspection) string {
 	text := slugify(i.CoverageState)
-	cause, known := coverageCauses[text]
+	c, known := coverageStates[text]
 	switch {
 	case known:
-		return cause
+		return c.cause
 	case i.Verdict == "PASS":
 		return ""
 	}
@@ -204,7 +230,7 @@ func CauseOf(i Inspection) string {
 		return text
 	}
 	if i.CoverageState != "" || i.Verdict == "FAIL" || i.Verdict == "NEUTRAL" {
-		return CauseNotIndexed
+		return CauseUnknownState
 	}
 	return ""
 }

@@ -158,7 +158,7 @@ func TestDiagnose(t *testing.T) {
 		"several":          {crawledPage(crawled), read(after, noindex, otherCanonical, thin, unlinked), []string{"certain noindex: ", "likely alternate: ", "likely thin: ", "likely unlinked: ", "google crawled_not_indexed: "}},
 		"thin, not read":   {crawledPage("Discovered - currently not indexed"), read(after, thin), []string{"google discovered_not_indexed: "}},
 		"unknown state":    {crawledPage("Some new state: 7."), sites.Evidence{}, []string{"google some_new_state: Google reports: Some new state: 7."}},
-		"no reason":        {crawledPage("", countKey(func(i *sites.Inspection) { i.Verdict = "NEUTRAL" })), sites.Evidence{}, []string{"google not_indexed: "}},
+		"no reason":        {crawledPage("", countKey(func(i *sites.Inspection) { i.Verdict = "NEUTRAL" })), sites.Evidence{}, []string{"google unknown_state: "}},
 		"never submitted":  {unknown, sites.Evidence{}, []string{"waiting never_submitted: ", "waiting never_verified: "}},
 		"queued":           {sites.Page{URL: pageURL, QueuedForGoogle: true}, sites.Evidence{}, []string{"waiting queued: ", "waiting never_verified: "}},
 		"queued again":     {crawledPage(crawled, queued), sites.Evidence{}, []string{"google crawled_not_indexed: ", "waiting queued: "}},
@@ -221,7 +221,7 @@ func TestCauseOf(t *testing.T) {
 		"Page removed because of legal complaint":               sites.CauseRemoved,
 		"":                                "",
 		"  Something -- else (7)! ":       "something_else",
-		"索引未登録":                           sites.CauseNotIndexed,
+		"索引未登録":                           sites.CauseUnknownState,
 		strings.Repeat("long ", 12) + "x": strings.TrimSuffix(strings.Repeat("long_", 12), "_"),
 		"Crawled – currently not indexed": sites.CauseCrawled,
 	} {
@@ -235,8 +235,8 @@ func TestCauseOf(t *testing.T) {
 	}{
 		{sites.Inspection{Verdict: "PASS", CoverageState: "Something else"}, ""},
 		{sites.Inspection{Verdict: "PASS"}, ""},
-		{sites.Inspection{Verdict: "FAIL"}, sites.CauseNotIndexed},
-		{sites.Inspection{Verdict: "NEUTRAL"}, sites.CauseNotIndexed},
+		{sites.Inspection{Verdict: "FAIL"}, sites.CauseUnknownState},
+		{sites.Inspection{Verdict: "NEUTRAL"}, sites.CauseUnknownState},
 		{sites.Inspection{Verdict: "VERDICT_UNSPECIFIED"}, ""},
 		{sites.Inspection{CoverageState: "Something else", IndexingState: "BLOCKED_BY_META_TAG"}, sites.CauseNoIndex},
 		{sites.Inspection{CoverageState: "Crawled - currently not indexed", IndexingState: "BLOCKED_BY_META_TAG"}, sites.CauseCrawled},

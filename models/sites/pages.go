@@ -20,7 +20,7 @@ type Filter struct {
 	Cause  string // "" = any
 	Gone   bool   // only pages in no sitemap
 	// Unindexed selects pages that Google has not indexed, that failed, or about which Google gave no clear answer: not_indexed,
-	// failed, and verified pending pages. Status is ignored then.
+	// failed, and verified pages that are pending or submitted. Status is ignored then.
 	Unindexed bool
 	Match     string // path pattern that starts with / and may contain * ("/blog/*"), or part of the URL; "" = any
 }
@@ -143,7 +143,9 @@ func (f Filter) query(w Website) query {
 	case f.Gone:
 		q = query{[]string{"p.website_seq = ?" + where}, [][]any{all}, true}
 	case f.Unindexed && f.Cause == "": // pages with a cause are unindexed
-		for _, status := range []string{"'not_indexed'", "'failed'", "'pending' AND p.last_verified_at IS NOT NULL"} {
+		for _, status := range []string{
+			"'not_indexed'", "'failed'", "'pending' AND p.last_verified_at IS NOT NULL", "'submitted' AND p.last_verified_at IS NOT NULL AND NOT p.unverified",
+		} {
 			q.parts = append(q.parts, "p.website_seq = ?"+where+" AND p.status = "+status)
 			q.args = append(q.args, append([]any{}, all...))
 		}

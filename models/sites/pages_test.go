@@ -261,13 +261,22 @@ func TestOutcomes(t *testing.T) {
 		if got := w.urls(s, sites.Filter{Cause: "refused"}); !slices.Equal(got, []string{"/1"}) {
 			t.Errorf("refused: %v", got)
 		}
-		list, err := w.Submissions(w.Context(), s.ID, "", models.Cursor{}, 3)
+		list, err := w.Submissions(w.Context(), s.ID, sites.SubmissionFilter{}, models.Cursor{}, 3)
 		w.must(err)
 		if len(list.Items) != 3 || list.Items[0].URL != "https://example.com/5" || !list.More() {
 			t.Errorf("submissions: %v", list.Items)
 		}
+		for status, want := range map[sites.SubmissionStatus]int{sites.Sent: 1, sites.Refused: 2, sites.Retried: 5, sites.Accepted: 2, "": 10} {
+			list, err := w.Submissions(w.Context(), s.ID, sites.SubmissionFilter{Status: status}, models.Cursor{}, 100)
+			w.must(err)
+			if len(list.Items) != want || slices.ContainsFunc(list.Items, func(s sites.Submission) bool { return status != "" && s.Status != status }) {
+				t.Errorf("submissions with status %q: %+v", status, list.Items)
+			}
+		}
+		_, err = w.Submissions(w.Context(), s.ID, sites.SubmissionFilter{Status: "done"}, models.Cursor{}, 3)
+		w.wantCode(err, models.CodeInvalid)
 		page := w.page(s, "/3")
-		list, err = w.Submissions(w.Context(), s.ID, page.ID(), models.Cursor{}, 10)
+		list, err = w.Submissions(w.Context(), s.ID, sites.SubmissionFilter{PageID: page.ID()}, models.Cursor{}, 10)
 		w.must(err)
 		if len(list.Items) != 1 || list.Items[0].Status != sites.Sent || !list.Items[0].AnsweredAt.IsZero() || list.Items[0].PageID() != page.ID() {
 			t.Errorf("submissions of a page: %+v", list.Items)
@@ -407,9 +416,9 @@ func TestFilterTexts(t *testing.T) {
 			_, err = w.SetPriorities(w.Context(), s.ID, f, ptr(1))
 			w.wantCode(err, models.CodeInvalid)
 		}
-		_, err := w.Submissions(w.Context(), s.ID, long, models.Cursor{}, 10)
+		_, err := w.Submissions(w.Context(), s.ID, sites.SubmissionFilter{PageID: long}, models.Cursor{}, 10)
 		w.wantCode(err, models.CodeInvalid)
-		_, err = w.Submissions(w.Context(), s.ID, "p_1", models.Cursor{}, 10)
+		_, err = w.Submissions(w.Context(), s.ID, sites.SubmissionFilter{PageID: "p_1"}, models.Cursor{}, 10)
 		w.wantCode(err, models.CodeNotFound)
 	})
 }

@@ -50,6 +50,7 @@ func newLarge(w *fixture) large {
 	} {
 		modelstest.Exec(w.T, w.db, sql, now, now)
 	}
+	modelstest.Exec(w.T, w.db, "UPDATE pages SET unverified = false, last_verified_at = last_submitted_at WHERE seq % 500 = 2") // Google gave no clear answer
 	modelstest.Exec(w.T, w.db, `INSERT INTO submissions (website_seq, page_seq, url, method, action, pages, status, status_code, error, created_at)
 		SELECT website_seq, seq, url, 'indexing_api', 'updated', 1, 'accepted', 200, '', created_at FROM pages`)
 	w.must(w.SnapshotCoverage(w.Context()))
@@ -71,7 +72,7 @@ func (l large) planned() []planned {
 	p, after := list.Items[0], list.Next
 	goneList, err := w.Pages(ctx, s.ID, sites.Filter{Gone: true}, models.Cursor{}, 5)
 	w.must(err)
-	subs, err := w.Submissions(ctx, s.ID, "", models.Cursor{}, 5)
+	subs, err := w.Submissions(ctx, s.ID, sites.SubmissionFilter{}, models.Cursor{}, 5)
 	w.must(err)
 	page := func(s sites.Website, f sites.Filter, after models.Cursor) func() error {
 		return func() error { _, err := w.Pages(ctx, s.ID, f, after, 100); return err }
@@ -92,6 +93,7 @@ func (l large) planned() []planned {
 		{"pages queued for IndexNow", page(l.other, sites.Filter{Queued: true}, after), "pages_indexnow"},
 		{"pages of a cause", page(s, sites.Filter{Cause: "noindex"}, after), "pages_cause"},
 		{"unindexed pages", page(s, sites.Filter{Unindexed: true}, after), "pages_unclear"},
+		{"unindexed submitted pages", page(s, sites.Filter{Unindexed: true}, after), "pages_submitted_unclear"},
 		{"unindexed pages of a cause", page(s, sites.Filter{Unindexed: true, Cause: "noindex"}, after), ""},
 		{"gone pages", page(s, sites.Filter{Gone: true}, goneList.Next), "pages_gone "},
 		{"pages of a pattern", page(s, sites.Filter{Match: "/blog/1*"}, after), ""},
@@ -101,8 +103,15 @@ func (l large) planned() []planned {
 		{"pages by URL", func() error { _, err := w.PagesByURL(ctx, strings.TrimSuffix(p.URL, "/")); return err }, ""},
 		{"counts", func() error { _, err := w.CountsOf(ctx, []sites.Website{s, l.other}); return err }, ""},
 		{"coverage", func() error { _, err := w.Coverage(ctx, s, models.Time{}); return err }, ""},
-		{"submissions", func() error { _, err := w.Submissions(ctx, s.ID, "", subs.Next, 50); return err }, "submissions_website"},
-		{"submissions of a page", func() error { _, err := w.Submissions(ctx, s.ID, p.ID(), models.Cursor{}, 20); return err }, "submissions_page"},
+		{"submissions", func() error { _, err := w.Submissions(ctx, s.ID, sites.SubmissionFilter{}, subs.Next, 50); return err }, "submissions_website"},
+		{"submissions with a status", func() error {
+			_, err := w.Submissions(ctx, s.ID, sites.SubmissionFilter{Status: sites.Refused}, subs.Next, 50)
+			return err
+		}, "submissions_status"},
+		{"submissions of a page", func() error {
+			_, err := w.Submissions(ctx, s.ID, sites.SubmissionFilter{PageID: p.ID()}, models.Cursor{}, 20)
+			return err
+		}, "submissions_page"},
 		{"websites", func() error { _, err := w.List(ctx, models.Cursor{}, 50); return err }, ""},
 		{"website", func() error { _, err := w.Get(ctx, s.ID); return err }, ""},
 		{"sitemaps", func() error { _, err := w.SitemapsOf(ctx, s.ID, models.Cursor{}, 50); return err }, ""},

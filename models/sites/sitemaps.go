@@ -11,8 +11,8 @@ import (
 	"linkwatch/models/audit"
 )
 
-// AddSitemap adds a sitemap, which is read shortly, and reports whether it is new. It fetches nothing; errors of the sitemap
-// are stored in LastError. Errors are CodeNotFound, CodeInvalid ("url") and CodeConflict if the website has MaxSitemaps.
+// AddSitemap adds a sitemap, which is read within seconds, and reports whether it is new. It fetches nothing; errors of the
+// sitemap are stored in LastError. Errors are CodeNotFound, CodeInvalid ("url") and CodeConflict if the website has MaxSitemaps.
 func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitemap, created bool, err error) {
 	u, err := models.ParseURL("url", url)
 	if err != nil {
@@ -217,7 +217,7 @@ func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.C
 }
 
 // DeleteSitemap deletes a sitemap and, if it is an index, those below it. Pages in no other sitemap are marked as gone
-// shortly after. Errors are CodeNotFound, and CodeConflict if robots.txt lists the sitemap.
+// within seconds. Errors are CodeNotFound, and CodeConflict if robots.txt lists the sitemap.
 func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		w, err := website(tx.Clauses(forUpdate), websiteID, false)

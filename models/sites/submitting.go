@@ -433,11 +433,26 @@ func (s *Store) KeyChecked(ctx context.Context, w Website, problem string) error
 	return nil
 }
 
-// Submissions returns submissions of a website, newest first. pageID "" = of any page. The error is CodeNotFound if the website
-// or page does not exist. limit must come from models.NewLimit.
-func (s *Store) Submissions(ctx context.Context, websiteID, pageID string, after models.Cursor, limit int) (models.Slice[Submission], error) {
+// SubmissionFilter selects submissions. The zero value selects all.
+type SubmissionFilter struct {
+	PageID string           // "" = of any page
+	Status SubmissionStatus // "" = any
+}
+
+func (f SubmissionFilter) check() error {
+	switch f.Status {
+	case "", Sent, Accepted, Refused, Retried:
+	default:
+		return models.Invalid("query.status", "must be sent, accepted, refused or failed")
+	}
+	return models.CheckFilter("query.page_id", f.PageID)
+}
+
+// Submissions returns submissions of a website, newest first. Errors are CodeInvalid ("query.status", "query.page_id"), and
+// CodeNotFound if the website or page does not exist. limit must come from models.NewLimit.
+func (s *Store) Submissions(ctx context.Context, websiteID string, f SubmissionFilter, after models.Cursor, limit int) (models.Slice[Submission], error) {
 	var list models.Slice[Submission]
-	if err := models.CheckFilter("query.page_id", pageID); err != nil {
+	if err := f.check(); err != nil {
 		return list, err
 	}
 	tx := s.db.Read(ctx)
@@ -446,8 +461,11 @@ func (s *Store) Submissions(ctx context.Context, websiteID, pageID string, after
 		return list, err
 	}
 	where, args := "s.website_seq = ?", []any{w.Seq}
-	if pageID != "" {
-		p, err := page(tx, pageID)
+	if f.Status != "" {
+		where, args = where+" AND s.status = ?", append(args, f.Status)
+	}
+	if f.PageID != "" {
+		p, err := page(tx, f.PageID)
 		if err != nil {
 			return list, err
 		}

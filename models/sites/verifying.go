@@ -80,7 +80,7 @@ type Verification struct {
 	Problem    *Outcome    // why the request failed; nil = it succeeded. Sitewide and RateLimited problems leave the page unchanged
 }
 
-// RecordVerification stores the result of verifying a page.
+// RecordVerification stores the result of verifying a page. A page keeps its status if Google reports an unknown state.
 func (s *Store) RecordVerification(ctx context.Context, v Verification) error {
 	now := s.clock.Now()
 	const keepLater = "CASE WHEN verify_requested_at > ? THEN verify_requested_at END" // keep a request made after the page was loaded
@@ -155,15 +155,4 @@ func storableURL(url string) string {
 		return ""
 	}
 	return url
-}
-
-// Status returns the status that the verdict means; "" = unknown.
-func (i Inspection) Status() Status {
-	switch i.Verdict {
-	case "PASS":
-		return Indexed
-	case "PARTIAL", "FAIL", "NEUTRAL":
-		return NotIndexed
-	}
-	return ""
 }

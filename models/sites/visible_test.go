@@ -112,7 +112,7 @@ var reads = []struct {
 	}},
 	{"tree", false, func(w *fixture, ctx context.Context, p privateData) (any, error) { return w.SitemapTree(ctx, p.site) }},
 	{"submissions", false, func(w *fixture, ctx context.Context, p privateData) (any, error) {
-		return w.Submissions(ctx, p.site.ID, "", models.Cursor{}, 50)
+		return w.Submissions(ctx, p.site.ID, sites.SubmissionFilter{}, models.Cursor{}, 50)
 	}},
 }
 

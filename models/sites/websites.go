@@ -77,6 +77,40 @@ func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	return w, nil
 }
 
+// Ensure adds a website, or returns the existing one unchanged if a shared website or one of the caller has the same site_url.
+// The existing one with the visibility of n comes first. Errors are those of Add except CodeConflict.
+func (s *Store) Ensure(ctx context.Context, n NewWebsite) (w Website, created bool, err error) {
+	for { // until the website is not deleted between the two calls
+		w, err = s.Add(ctx, n)
+		if models.CodeOf(err) != models.CodeConflict {
+			return w, err == nil, err
+		}
+		w, err = s.withSiteURL(ctx, n)
+		if models.CodeOf(err) != models.CodeNotFound {
+			return w, false, err
+		}
+	}
+}
+
+// withSiteURL returns the website of the caller's scope that prevents adding n, or CodeNotFound.
+func (s *Store) withSiteURL(ctx context.Context, n NewWebsite) (w Website, err error) {
+	p, err := ParseProperty(n.SiteURL)
+	if err != nil {
+		return w, err
+	}
+	tx := s.db.Read(ctx)
+	own, args := models.OwnScope(tx, "websites")
+	err = tx.Where("site_url = ? AND deleted_at IS NULL", p.SiteURL).Where(own, args...).
+		Order(clause.OrderBy{Expression: clause.Expr{SQL: "private_to <> ?", Vars: []any{models.PrivateTo(models.Owner(ctx), n.Private)}}}).Take(&w).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return w, models.NotFound("website")
+	}
+	if err != nil {
+		return w, fmt.Errorf("load website by URL: %w", err)
+	}
+	return w, nil
+}
+
 var (
 	errDuplicate  = models.Conflict("This website has already been added.")
 	errScopeTaken = models.Conflict("The new scope already has this website. Delete one of the two first.")
@@ -277,7 +311,7 @@ func (s *Store) Key(w Website) ([]byte, error) {
 	return key, nil
 }
 
-// Request requests an activity on a website, which starts shortly: reading sitemaps, or submitting or verifying queued pages.
+// Request requests an activity on a website, which starts within seconds: reading sitemaps, or submitting or verifying queued pages.
 func (s *Store) Request(ctx context.Context, id string, a Activity) (w Website, err error) {
 	w, err = s.change(ctx, id, "website."+a.auditVerb(), func(_ *gorm.DB, w *Website) (audit.Change, error) {
 		now := s.clock.Now()

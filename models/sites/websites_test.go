@@ -2,6 +2,9 @@ package sites_test
 
 import (
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -140,6 +143,96 @@ func TestClaim(t *testing.T) {
 		}
 		if seqs, err := w.AllSeqs(ctx); err != nil || len(seqs) != 0 {
 			t.Errorf("all: %v %v", seqs, err)
+		}
+	})
+}
+
+// A website that exists is returned unchanged, also if several requests add it at once.
+func TestEnsureAddsOnce(t *testing.T) {
+	each(t, func(w *fixture) {
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		ids, created := map[string]bool{}, 0
+		for i := range 8 {
+			all.Go(func() {
+				got, isNew, err := w.Ensure(w.Context(), sites.NewWebsite{SiteURL: []string{"https://Example.com", "https://example.com/"}[i%2], Name: fmt.Sprint("N", i)})
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					t.Error(err)
+				}
+				if ids[got.ID] = true; isNew {
+					created++
+				}
+			})
+		}
+		all.Wait()
+		list, err := w.List(w.Context(), models.Cursor{}, 10)
+		w.must(err)
+		if created != 1 || len(ids) != 1 || len(list.Items) != 1 {
+			t.Fatalf("%d created, %d ids, %d websites", created, len(ids), len(list.Items))
+		}
+		again, isNew, err := w.Ensure(w.Context(), sites.NewWebsite{SiteURL: "https://example.com", Name: "Other", IndexingEnabled: true})
+		if err != nil || isNew || again.Name != list.Items[0].Name || again.IndexingEnabled {
+			t.Errorf("again: %+v, %v", again, err)
+		}
+		_, _, err = w.Ensure(w.Context(), sites.NewWebsite{SiteURL: "example.com"})
+		w.wantCode(err, models.CodeInvalid)
+	})
+}
+
+// A private website does not exist for other accounts. The one with the requested visibility comes first.
+func TestEnsureRespectsPrivateWebsites(t *testing.T) {
+	each(t, func(w *fixture) {
+		ensure := func(name string, private, wantNew bool) sites.Website {
+			w.Helper()
+			got, isNew, err := w.Ensure(w.as(name), sites.NewWebsite{SiteURL: secretURL, Name: name, Private: private})
+			if err != nil || isNew != wantNew {
+				w.Errorf("%s, private %t: new %t, %v", name, private, isNew, err)
+			}
+			return got
+		}
+		bobs := ensure("bob", true, true)
+		if got := ensure("bob", false, false); got.ID != bobs.ID {
+			w.Errorf("bob again: %+v", got)
+		}
+		shared := ensure("alice", false, true)
+		if shared.ID == bobs.ID || shared.Owner != "alice" {
+			w.Errorf("alice: %+v", shared)
+		}
+		for private, want := range map[bool]sites.Website{true: bobs, false: shared} {
+			if got := ensure("bob", private, false); got.ID != want.ID {
+				w.Errorf("bob with both, private %t: %+v", private, got)
+			}
+		}
+		if got := ensure("carol", true, false); got.ID != shared.ID {
+			w.Errorf("carol: %+v", got)
+		}
+	})
+}
+
+// The same sitemap added at once is one sitemap.
+func TestSitemapIsAddedOnce(t *testing.T) {
+	each(t, func(w *fixture) {
+		s := w.site("https://example.com/")
+		var all sync.WaitGroup
+		var created atomic.Int32
+		for range 8 {
+			all.Go(func() {
+				_, isNew, err := w.AddSitemap(w.Context(), s.ID, "https://example.com/sitemap.xml")
+				if err != nil {
+					t.Error(err)
+				}
+				if isNew {
+					created.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		list, err := w.SitemapsOf(w.Context(), s.ID, models.Cursor{}, 10)
+		w.must(err)
+		if created.Load() != 1 || len(list.Items) != 1 {
+			t.Errorf("%d created, %d sitemaps", created.Load(), len(list.Items))
 		}
 	})
 }

@@ -1,0 +1,1 @@
+UPDATE scheduled_jobs SET runs = successes + failures;
