@@ -16,13 +16,12 @@ import (
 
 type fetched struct {
 	crawl.Result
-	delay       time.Duration // between two requests to the host
-	retryAfter  time.Duration // from Retry-After
-	wait        time.Duration // no request was sent; the host may be requested after this time
-	unreachable bool          // no response came
-	timedOut    bool
-	Refused     bool // robots.txt disallows the URL; no request was sent
-	cut         bool // it was cancelled without a result
+	delay      time.Duration // between two requests to the host
+	retryAfter time.Duration // from Retry-After
+	wait       time.Duration // no request was sent; the host may be requested after this time
+	timedOut   bool
+	Refused    bool // robots.txt disallows the URL; no request was sent
+	cut        bool // it was cancelled without a result
 }
 
 // label returns the outcome for the metrics.
@@ -99,7 +98,7 @@ func isText(body []byte) bool { return strings.HasPrefix(http.DetectContentType(
 func (f *fetched) refuse(v outbound.Verdict, now models.Time) {
 	f.Refused, f.Reason, f.Status = true, v.Reason, crawl.EntryFailed
 	if v.Temporary { // after several failures the other URLs of the host fail too
-		f.unreachable, f.retryAfter = true, time.Minute
+		f.Unreachable, f.retryAfter = true, time.Minute
 		f.retry(v.Reason)
 	}
 	f.LogLine = crawl.FormatLogLine(now, "warn", "not fetched", "error", v.Reason, "url", lastURL(f.Entry.URL))
@@ -129,7 +128,7 @@ func (f *fetched) failed(ctx context.Context, err error, now models.Time) {
 	case e.Kind == outbound.KindBlocked || e.Kind == outbound.KindInvalid || e.Kind == outbound.KindProtocol:
 		f.Status, f.Reason = crawl.EntryFailed, e.Error()
 	default:
-		f.unreachable, f.timedOut, f.Broken = true, e.Kind == outbound.KindTimeout, true
+		f.Unreachable, f.timedOut, f.Broken = true, e.Kind == outbound.KindTimeout, true
 		f.retry(e.Error())
 	}
 	f.LogLine = crawl.FormatLogLine(now, "warn", "not fetched", "error", f.Reason, "attempt", f.Entry.Attempts+1, "url", lastURL(f.Entry.URL))

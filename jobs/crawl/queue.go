@@ -274,7 +274,7 @@ func (q *queue) after(h *claimedHost, f fetched, duration time.Duration) dispatc
 	q.bytes.Add(int64(f.Size()))
 	full := h.Add(f.Result)
 	q.metrics.fetches.WithLabelValues(f.label()).Inc()
-	if f.unreachable {
+	if f.Unreachable {
 		h.Failures++
 		pause = max(pause, min(failPause<<min(h.Failures-1, 10), maxPause))
 		if h.Failures >= deadAfter {
@@ -296,7 +296,7 @@ func (q *queue) after(h *claimedHost, f fetched, duration time.Duration) dispatc
 // fail fails the remaining entries of a claimed host after its host was unreachable many times.
 func (q *queue) fail(h *claimedHost, reason string) (full bool) {
 	for _, e := range h.Unfetched {
-		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Broken: true, LogLine: crawl.FormatLogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
+		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Unreachable: true, Broken: true, LogLine: crawl.FormatLogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
 		q.bytes.Add(int64(r.Size()))
 		full = h.Add(r)
 	}

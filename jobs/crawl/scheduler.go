@@ -224,7 +224,7 @@ func (s *scheduler) release(working context.Context) {
 	for _, e := range executions {
 		end, over := endOf(e)
 		if !over {
-			end = crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true}
+			end = crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted}
 		}
 		end.MemoryPeakMB = s.peaks[e.Seq]
 		if endErr := s.store.EndExecution(ctx, e.Execution, end); endErr != nil && !errors.Is(endErr, crawl.ErrLockLost) {

@@ -57,7 +57,7 @@ func TestInterruptedCrawlContinues(t *testing.T) {
 		w.ok(w.Record(w.Context(), turn))
 		turn = w.turn() // two entries are being fetched when the instance stops
 		turn.Add(fetched(turn, w.Now(), "http://a.example/3"))
-		err := w.EndExecution(w.Context(), first, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true})
+		err := w.EndExecution(w.Context(), first, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted})
 		w.ok(err)
 		w.ok(w.Record(w.Context(), turn)) // its results are stored after another instance took over
 		if got := w.get(j); got.Status != crawl.Scheduled || got.NextRunAt != w.Now() || got.CurrentRetryCount != 0 {
@@ -220,8 +220,8 @@ func TestLostClaim(t *testing.T) {
 	})
 }
 
-// TestStaleLocks checks that locks of dead instances and locks without progress are cleared, but not while the host asked us
-// to wait.
+// TestStaleLocks checks that locks of dead instances and locks without progress are cleared, but not while the host demands
+// a pause, nor right after it. Both continue their crawl, and only a run without progress uses up a retry.
 func TestStaleLocks(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)
@@ -239,14 +239,17 @@ func TestStaleLocks(t *testing.T) {
 		w.clock.Advance(staleAfter + time.Second)
 		cleared(0) // waits for its host
 		w.clock.Advance(staleAfter)
+		cleared(0) // its host can be requested since a second
+		w.clock.Advance(staleAfter)
 		cleared(1)
-		if got := w.get(j); got.Status != crawl.Scheduled || got.LastError != "no progress" || got.CrawlSeq == nil {
+		if got := w.get(j); !got.WaitsForRetry() || got.CurrentRetryCount != 1 || got.LastError != "no progress" || got.CrawlSeq == nil {
 			t.Errorf("got job %+v", got)
 		}
+		w.clock.Advance(time.Minute)
 		w.begin()
 		w.kill()
 		cleared(1)
-		if got := w.get(j); got.LastError != crawl.Interrupted || got.CurrentRetryCount != 0 {
+		if got := w.get(j); got.LastError != crawl.Interrupted || got.CurrentRetryCount != 1 || got.NextRunAt != w.Now() || got.CrawlSeq == nil {
 			t.Errorf("got job %+v", got)
 		}
 		m, err := w.CollectMetrics(w.Context())

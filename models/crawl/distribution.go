@@ -61,15 +61,16 @@ func (s *Store) plan(tx *gorm.DB) (p RebalancePlan, err error) {
 		NextRunAt models.Time
 		Every     int64
 		MovedAt   models.Time
+		OffPlan   bool
 	}
 	visible, args := ofVisibleSource(tx, "jobs.source_seq")
-	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+scheduledJobs+" AND next_run_at < ? AND "+visible, joinArgs([]any{s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
+	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at, next_run_at <> planned_at AS off_plan FROM jobs WHERE "+scheduledJobs+" AND next_run_at < ? AND "+visible, joinArgs([]any{s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
 	if err != nil {
 		return p, fmt.Errorf("load schedule: %w", err)
 	}
 	jobs := make([]PlannedJob, len(rows))
 	for i, r := range rows {
-		jobs[i] = PlannedJob{Seq: r.Seq, ID: r.ID, Next: r.NextRunAt.Time, Every: time.Duration(r.Every) * time.Second, MovedAt: r.MovedAt.Time}
+		jobs[i] = PlannedJob{Seq: r.Seq, ID: r.ID, Next: r.NextRunAt.Time, Every: time.Duration(r.Every) * time.Second, MovedAt: r.MovedAt.Time, OffPlan: r.OffPlan}
 	}
 	p.Moves, p.Before, p.After = Rebalance(s.clock.Now().Time, jobs)
 	return p, nil
@@ -91,7 +92,7 @@ func (s *Store) Rebalance(ctx context.Context) (p RebalancePlan, err error) {
 			return err
 		}
 		return rows.Exec(tx, `UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at, moved_at = ?, updated_at = ?
-			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was`, now, now).Error
+			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was AND jobs.planned_at = r.was`, now, now).Error
 	})
 	if err != nil {
 		return RebalancePlan{}, fmt.Errorf("rebalance schedule: %w", err)

@@ -34,7 +34,7 @@ type Execution struct {
 	URL             string // of the start page
 	StartedAt       models.Time
 	CompletedAt     models.Time // zero: still running
-	ProgressAt      models.Time // when results were last stored
+	ProgressAt      models.Time // when a response or a finished entry was last stored
 	RetryAttempt    int
 	ItemsCrawled    int    // distinct pages
 	ItemsIndexed    int    // crawled pages that search can find

@@ -54,7 +54,7 @@ func TestInterruptedCrawlDoesNotBlockItsHost(t *testing.T) {
 		}
 		tn.Add(fetched(tn, w.Now(), links...))
 		w.ok(w.Record(w.Context(), tn))
-		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Continue: true}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release}))
 		_, err := w.Act(w.Context(), a.ID, crawl.Pause)
 		w.ok(err)
 		w.job("http://a.example/b", 0)
@@ -117,7 +117,7 @@ func TestInterruptedCrawlOfADeletedJobIsReaped(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.job("http://a.example/", 0)
 		e := w.begin()
-		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Continue: true}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release}))
 		w.ok(w.DeleteJob(w.Context(), a.ID))
 		w.clock.Advance(time.Minute)
 		b := w.job("http://b.example/", 0)

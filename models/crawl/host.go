@@ -25,6 +25,22 @@ type Host struct {
 	LastAttemptAt models.Time
 }
 
+// silentSince returns the time since when the host of a batch has not responded, from its response or the wait that it
+// demanded. The zero time means that the batch does not tell.
+func (t *HostBatch) silentSince(now models.Time) models.Time {
+	responded := false
+	for _, r := range t.Results {
+		responded = responded || !r.Unreachable
+	}
+	switch {
+	case t.Failures == 0 && t.NextAt.After(now.Time): // later: it demanded a pause
+		return t.NextAt
+	case responded:
+		return now
+	}
+	return models.Time{}
+}
+
 // MaxClaimTime is the maximum time for which an instance fetches from a claimed host before it stores the results and releases
 // it.
 const MaxClaimTime = 2 * time.Second

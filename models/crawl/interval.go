@@ -65,6 +65,14 @@ func (i Interval) Duration() time.Duration { return time.Duration(i.Count) * i.T
 // Recurring reports whether the job runs more than once.
 func (i Interval) Recurring() bool { return i.Count > 0 }
 
+// CheckScheduled returns an error if a job with this interval cannot have a schedule: CodeInvalid ("interval_minutes").
+func (i Interval) CheckScheduled() error {
+	if !i.Recurring() {
+		return models.Invalid("interval_minutes", "must be set if schedule_enabled is true")
+	}
+	return nil
+}
+
 // Backoff returns the pause after the nth failed attempt: base × 2^(attempt−1), at most one hour.
 func Backoff(base time.Duration, attempt int) time.Duration {
 	return doubled(base, max(attempt, 1)-1, maxBackoff)

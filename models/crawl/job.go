@@ -33,7 +33,8 @@ type Job struct {
 	AdaptiveScheduling  bool
 	SourceDisabled      bool
 	NextRunAt           models.Time // zero: it has no next run
-	PlannedAt           models.Time // the scheduled time of NextRunAt; retries do not change it
+	PlannedAt           models.Time // the scheduled time of the next or current run; NextRunAt differs for a retry, a forced or a continued run
+	Forced              bool        // a user started the next or current run outside the schedule
 	MovedAt             models.Time // last moved by a rebalance
 	PausedAt            models.Time
 	CancelledAt         models.Time
@@ -69,6 +70,11 @@ func (j Job) Interval() Interval { return Interval{j.IntervalCount, j.IntervalTy
 
 // Recurring reports whether the job runs on a schedule.
 func (j Job) Recurring() bool { return j.IntervalCount > 0 }
+
+// WaitsForRetry reports whether the job waits for an automatic retry of a failed run, at NextRunAt.
+func (j Job) WaitsForRetry() bool {
+	return j.Status == Pending && j.CurrentRetryCount > 0 && !j.NextRunAt.IsZero()
+}
 
 // EffectiveInterval returns the effective interval: the owner's, or a longer one with adaptive scheduling.
 func (j Job) EffectiveInterval() time.Duration { return time.Duration(j.IntervalSeconds) * time.Second }

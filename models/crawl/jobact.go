@@ -14,8 +14,8 @@ import (
 	"linkwatch/models/event"
 )
 
-// Act applies an action of a user to a job: Pause, Resume, Cancel, Retry or ForceRun. Canceling a running job ends its
-// crawl on all instances. Errors are CodeConflict if the status does not allow the action, and CodeNotFound.
+// Act applies an action of a user to a job: Pause, Resume, Cancel, Retry or ForceRun. Retry and ForceRun keep its schedule.
+// Canceling a running job ends its crawl on all instances. Errors are CodeConflict if the status does not allow the action, and CodeNotFound.
 func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		j, err := lockJob(tx, id)
@@ -30,14 +30,14 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 		j.UpdatedAt = now
 		switch e {
 		case Pause:
-			j.PausedAt, j.NextRunAt, j.PlannedAt = now, models.Time{}, models.Time{}
+			j.PausedAt, j.NextRunAt, j.PlannedAt, j.Forced = now, models.Time{}, models.Time{}, false
 		case Resume:
 			j.PausedAt = models.Time{}
 			err = s.planFirstRun(tx, &j)
 		case Retry:
-			j.CurrentRetryCount, j.NextRunAt, j.PlannedAt = 0, now, now
+			j.CurrentRetryCount, j.NextRunAt, j.Forced = 0, now, true
 		case ForceRun:
-			j.NextRunAt, j.PlannedAt = now, now
+			j.NextRunAt, j.Forced = now, true
 		case Cancel:
 			j.CancelledAt, j.NextRunAt, j.PlannedAt, j.CrawlSeq = now, models.Time{}, models.Time{}, nil
 			if running {
@@ -55,7 +55,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 		if err := audit.Add(tx, now, e.change(j, before)); err != nil {
 			return err
 		}
-		return saveJob(tx, &j, "status", "next_run_at", "planned_at", "paused_at", "cancelled_at", "current_retry_count",
+		return saveJob(tx, &j, "status", "next_run_at", "planned_at", "forced", "paused_at", "cancelled_at", "current_retry_count",
 			"crawl_seq", "lock_token", "lock_acquired_at", "claimed_by")
 	})
 	if err != nil {

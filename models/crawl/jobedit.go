@@ -41,6 +41,11 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 		if err := j.check(src); err != nil {
 			return err
 		}
+		if e.Paused != nil && !*e.Paused {
+			if err := j.Interval().CheckScheduled(); err != nil {
+				return err
+			}
+		}
 		if j.URL != before.URL { // the known changes are those of another start page
 			j.ContentHash, j.UnchangedCount, j.CrawlSeq = "", 0, nil
 			j.adapt()
@@ -52,7 +57,7 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 			return err
 		}
 		return saveJob(tx, &j, "source_seq", "source_disabled", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "metadata",
-			"interval_count", "interval_type", "interval_seconds", "next_run_at", "planned_at", "paused_at", "content_hash", "unchanged_count", "crawl_seq")
+			"interval_count", "interval_type", "interval_seconds", "next_run_at", "planned_at", "forced", "paused_at", "content_hash", "unchanged_count", "crawl_seq")
 	})
 	if err != nil {
 		return Job{}, err
@@ -80,7 +85,7 @@ func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error
 	}
 	switch {
 	case j.Status == Paused && before.Status != Paused:
-		j.PausedAt, j.NextRunAt, j.PlannedAt = j.UpdatedAt, models.Time{}, models.Time{}
+		j.PausedAt, j.NextRunAt, j.PlannedAt, j.Forced = j.UpdatedAt, models.Time{}, models.Time{}, false
 	case moved && (j.Status == Scheduled || j.Status == Pending):
 		j.PausedAt = models.Time{}
 		if err := s.planFirstRun(tx, j); err != nil {

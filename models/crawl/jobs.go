@@ -119,7 +119,7 @@ func (j Job) values() audit.Values {
 // interval.
 func (s *Store) planFirstRun(tx *gorm.DB, j *Job) error {
 	now := s.clock.Now()
-	j.NextRunAt, j.PlannedAt = now, now
+	j.NextRunAt, j.PlannedAt, j.Forced = now, now, false
 	if !j.Recurring() {
 		return nil
 	}

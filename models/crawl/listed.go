@@ -81,11 +81,11 @@ func (s *Store) runNow(tx *gorm.DB, src Source, start models.URL) (id string, er
 		case Running:
 			return j.ID, nil
 		case Pending, Scheduled:
-			j.NextRunAt, j.PlannedAt, j.UpdatedAt = s.clock.Now(), s.clock.Now(), s.clock.Now()
+			j.NextRunAt, j.Forced, j.UpdatedAt = s.clock.Now(), true, s.clock.Now()
 			if err := audit.Add(tx, j.UpdatedAt, ForceRun.change(j, j.Status)); err != nil {
 				return "", err
 			}
-			return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
+			return j.ID, saveJob(tx, &j, "next_run_at", "forced")
 		case Paused, Completed, Failed, Cancelled: // changed since it was read
 		}
 	}

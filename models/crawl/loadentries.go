@@ -67,7 +67,7 @@ const missingCopy = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN ar
 	WHERE a.source_seq = p.source_seq AND a.url_hash = p.url_hash AND a.fetched_at >= p.fetched_at)`
 
 // LoadEntries returns up to n entries to fetch next from a host that the caller has claimed, and marks them as fetching. It skips
-// entries of interrupted crawls and closes some of crawls that have ended.
+// entries of interrupted crawls and closes some of crawls that have ended. The caller requests the host immediately.
 func (s *Store) LoadEntries(ctx context.Context, h Host, n int) ([]Entry, error) {
 	tx := s.db.Read(ctx)
 	var all, live []Entry
@@ -105,6 +105,11 @@ func (s *Store) LoadEntries(ctx context.Context, h Host, n int) ([]Entry, error)
 			err := tx.Exec("UPDATE crawl_hosts SET delay_ms = ?, next_at = ? WHERE seq = ? AND claimed_by = ? AND claim = ?",
 				ms(delay), now.Add(MaxClaimTime+delay), h.Seq, h.ClaimedBy, h.Claim).Error
 			if err != nil {
+				return err
+			}
+		}
+		if now.Sub(h.LastAttemptAt.Time) > s.opts.StaleAfter { // it did not hang: it had nothing to do, or waited for a worker
+			if err := tx.Exec("UPDATE crawl_hosts SET silent_since = ? WHERE seq = ? AND claimed_by = ? AND claim = ?", now, h.Seq, h.ClaimedBy, h.Claim).Error; err != nil {
 				return err
 			}
 		}
@@ -169,14 +174,13 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 }
 
 // closeEnded closes some of the first entries of a host whose crawls have ended, so that later reads do not have to skip
-// them. An interrupted crawl that will be continued has not ended.
+// them. An interrupted crawl that will be continued has not ended. Manual entries of a disabled or deleted source wait.
 func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
 	return tx.Exec(`UPDATE frontier SET status = 'failed', last_error = ?, updated_at = ? WHERE seq IN (
-			SELECT f.seq FROM (SELECT seq, crawl_seq, source_seq FROM frontier WHERE host_seq = ? AND `+openEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
-			WHERE NOT (f.crawl_seq <> 0 AND EXISTS (
-					SELECT 1 FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-					WHERE e.crawl_seq = f.crawl_seq AND (e.status = 'running' OR j.crawl_seq = f.crawl_seq))
-				OR f.crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL)))`,
+			SELECT f.seq FROM (SELECT seq, crawl_seq FROM frontier WHERE host_seq = ? AND `+openEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
+			WHERE f.crawl_seq <> 0 AND NOT EXISTS (
+				SELECT 1 FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
+				WHERE e.crawl_seq = f.crawl_seq AND (e.status = 'running' OR j.crawl_seq = f.crawl_seq)))`,
 		ReasonEnded, now, h.Seq, maxClosed).Error
 }
 

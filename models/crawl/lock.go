@@ -142,15 +142,15 @@ func (s *Store) RunningExecutions(ctx context.Context, holder lease.ID) (all []R
 type ExecutionEnd struct {
 	Event Event  // Succeed, Fail or Release
 	Error string // why it failed or was released; "" with Succeed
-	// Continue makes a released job due at once, to continue its crawl.
+	// Continue makes the retry of a failed run continue its crawl. Released runs always continue.
 	Continue     bool
 	Stack        string // of a panic
 	MemoryPeakMB int64
 }
 
 // EndExecution ends an execution and unlocks its job. After Succeed a recurring job is scheduled again, in phase with its
-// schedule. After Fail the job is retried if it has retries left. After Release it is scheduled again without using up a
-// retry. The error is ErrLost if the execution no longer holds the lock.
+// schedule. After Fail the job is retried if it has retries left. After Release it is due at once, without using up a retry,
+// and continues its crawl. The error is ErrLost if the execution no longer holds the lock.
 func (s *Store) EndExecution(ctx context.Context, e Execution, end ExecutionEnd) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.end(tx, e.JobSeq, e.LockToken, end) })
 	if err != nil && !errors.Is(err, ErrLockLost) {
@@ -185,14 +185,13 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) e
 			j.Status, err = Next(j.Status, Retry)
 			j.CurrentRetryCount++
 			j.NextRunAt = now.Add(Backoff(seconds(j.RetryBackoffSeconds), j.CurrentRetryCount))
+			if err == nil && end.Continue {
+				err = j.keepCrawl(tx)
+			}
 		}
 	case Release:
 		j.NextRunAt = now
-		if end.Continue {
-			err = tx.Raw("SELECT crawl_seq FROM job_executions WHERE job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Scan(&j.CrawlSeq).Error
-		} else if j.Recurring() {
-			j.reschedule(now)
-		}
+		err = j.keepCrawl(tx)
 	case Pause, Resume, Cancel, Retry, ForceRun, Start, Reschedule:
 		return fmt.Errorf("crawl: %s does not end an execution", end.Event)
 	}
@@ -211,8 +210,13 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) e
 	if err := s.endExecution(tx, &j, status, end.Error, func(e *Execution) { e.StackTrace, e.MemoryPeakMB = end.Stack, end.MemoryPeakMB }); err != nil {
 		return err
 	}
-	return saveJob(tx, &j, "status", "next_run_at", "planned_at", "current_retry_count", "crawl_seq", "content_hash", "unchanged_count",
+	return saveJob(tx, &j, "status", "next_run_at", "planned_at", "forced", "current_retry_count", "crawl_seq", "content_hash", "unchanged_count",
 		"interval_seconds", "last_error", "lock_token", "lock_acquired_at", "claimed_by")
+}
+
+// keepCrawl makes the next run of the job continue the crawl of its newest execution, unless the start page was changed since.
+func (j *Job) keepCrawl(tx *gorm.DB) error {
+	return tx.Raw("SELECT crawl_seq FROM job_executions WHERE job_seq = ? AND execution_number = ? AND url = ?", j.Seq, j.Executions, j.URL).Scan(&j.CrawlSeq).Error
 }
 
 // succeed updates the job of a completed crawl.
@@ -229,21 +233,25 @@ func (s *Store) succeed(tx *gorm.DB, j *Job) (err error) {
 	default:
 		j.ContentHash, j.UnchangedCount = hash, 0
 	}
+	before := j.IntervalSeconds
 	j.adapt()
 	if j.Recurring() {
 		j.Status, err = Next(j.Status, Reschedule)
-		j.reschedule(s.clock.Now())
+		j.reschedule(s.clock.Now(), j.IntervalSeconds != before)
 	}
+	j.Forced = false
 	return err
 }
 
-// reschedule plans the next run of a recurring job, in phase with its schedule.
-func (j *Job) reschedule(now models.Time) {
+// reschedule plans the next run of a recurring job, in phase with its schedule. adapted reports whether its last run changed
+// the effective interval.
+func (j *Job) reschedule(now models.Time, adapted bool) {
 	planned := j.PlannedAt
 	if planned.IsZero() {
 		planned = now
 	}
-	j.PlannedAt = models.At(NextRun(planned.Time, j.EffectiveInterval(), now.Time))
+	run := Run{Planned: planned.Time, Base: j.Interval().Duration(), Every: j.EffectiveInterval(), Forced: j.Forced, Adapted: adapted}
+	j.PlannedAt = models.At(run.Next(now.Time))
 	j.NextRunAt = j.PlannedAt
 }
 

@@ -73,7 +73,7 @@ func TestCountsOfAContinuedCrawl(t *testing.T) {
 			w.ok(w.Record(w.Context(), turn))
 		}
 		modelstest.Exec(w.T, w.db, "UPDATE job_executions SET start_error = 'slow' WHERE id = ?", first.ID)
-		w.ok(w.EndExecution(w.Context(), first, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true}))
+		w.ok(w.EndExecution(w.Context(), first, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted}))
 		first, err = w.Execution(w.Context(), first.ID)
 		w.ok(err)
 		second := w.begin()
@@ -125,8 +125,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestSchedule checks that a recurring job first runs within its first interval but not at once, and keeps its phase. A
-// forced run starts a new phase.
+// TestSchedule checks that a recurring job first runs within its first interval but not at once, and keeps its phase, also
+// after a forced run.
 func TestSchedule(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 6*time.Hour)
@@ -144,13 +144,12 @@ func TestSchedule(t *testing.T) {
 		}
 		_, err = w.Act(w.Context(), j.ID, crawl.ForceRun)
 		w.ok(err)
-		forced := w.Now()
 		e = w.begin()
 		w.clock.Advance(time.Minute)
 		err = w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Succeed})
 		w.ok(err)
-		if got := w.get(j); got.NextRunAt != forced.Add(6*time.Hour) {
-			t.Errorf("after a forced run: got %v, want %v", got.NextRunAt, forced.Add(6*time.Hour))
+		if got := w.get(j); got.NextRunAt != first.Add(6*time.Hour) {
+			t.Errorf("after a forced run: got %v, want %v", got.NextRunAt, first.Add(6*time.Hour))
 		}
 	})
 }

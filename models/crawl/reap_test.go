@@ -72,7 +72,7 @@ func TestReapOldExecutions(t *testing.T) {
 		w.begin()
 		paused := w.job("http://c.example/", 0)
 		e := w.begin()
-		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted, Continue: true}))
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted}))
 		w.clock.Advance(2 * crawl.KeepExecutionFor)
 		w.reapAll(1000)
 		w.left(j, 0, 0)

@@ -24,6 +24,7 @@ type PlannedJob struct {
 	Next    time.Time
 	Every   time.Duration // 0 = once
 	MovedAt time.Time     // zero: never
+	OffPlan bool          // the next run is outside the schedule: a retry, a forced run or a continued one
 }
 
 // Move is a new time for the next run of a job.
@@ -42,7 +43,7 @@ type Move struct {
 // every day.
 //
 // It does not move one-time jobs, jobs with an interval of less than two slots, jobs that run within NoMoveBefore, or jobs
-// that were moved within NoMoveAgain. No job moves to a time within NoMoveBefore, or to more than its interval from now. A
+// that were moved within NoMoveAgain, or jobs whose next run is outside their schedule. No job moves to a time within NoMoveBefore, or to more than its interval from now. A
 // move keeps the number of runs in the 24 hours. Otherwise moving runs out of the window would seem to reduce the load. An
 // hourly job can only move in the first half of its interval, so call Rebalance more than once an hour.
 func Rebalance(now time.Time, jobs []PlannedJob) (moves []Move, before, after float64) {
@@ -51,7 +52,7 @@ func Rebalance(now time.Time, jobs []PlannedJob) (moves []Move, before, after fl
 	for i := range jobs {
 		j := &jobs[i]
 		l.Add(j.Next, j.Every, 1)
-		if j.Every >= 2*SlotLength && j.Next.After(now.Add(NoMoveBefore)) && j.Next.Before(l.start.Add(Window)) &&
+		if !j.OffPlan && j.Every >= 2*SlotLength && j.Next.After(now.Add(NoMoveBefore)) && j.Next.Before(l.start.Add(Window)) &&
 			now.Sub(j.MovedAt) > NoMoveAgain {
 			movable = append(movable, j)
 		}

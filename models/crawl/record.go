@@ -15,6 +15,7 @@ type Result struct {
 	Entry             Entry
 	Status            EntryStatus // Pending: it is retried
 	Reason            string      // why it failed or is retried; with EntryDone "" or ReasonCanonical
+	Unreachable       bool        // no response came
 	Broken            bool        // there is no page: links to it are reported as broken
 	MovedStatus       int         // status of a permanent redirect to another URL, whose target replaces the page; 0 = none
 	TemporaryRedirect bool        // temporary redirect: the stored page is unchanged
@@ -118,6 +119,7 @@ type sum struct {
 	crawled, indexed, queued, fetched, failed int
 	changes                                   map[Change]int // of pages
 	cpu                                       time.Duration
+	progress                                  bool // an entry is finished, or its host responded
 	hash, startError, stack                   string
 	lines                                     []string
 }
@@ -169,12 +171,13 @@ func (b *batch) store(batches []*HostBatch) error {
 
 // freeHosts releases hosts and returns the batches whose claim was still valid.
 func (b *batch) freeHosts(batches []*HostBatch) (owned []*HostBatch, err error) {
-	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, last_attempt_at bigint")
+	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, last_attempt_at bigint, silent_since bigint")
 	for _, t := range batches {
-		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, t.DelayMS, t.Failures, t.Slow, t.LastAttemptAt)
+		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, t.DelayMS, t.Failures, t.Slow, t.LastAttemptAt, t.silentSince(b.now))
 	}
 	var seqs []int64
-	err = rows.Raw(b.tx, `UPDATE crawl_hosts SET claimed_by = NULL, next_at = r.next_at, delay_ms = r.delay_ms, failures = r.failures, slow = r.slow, last_attempt_at = r.last_attempt_at
+	err = rows.Raw(b.tx, `UPDATE crawl_hosts SET claimed_by = NULL, next_at = r.next_at, delay_ms = r.delay_ms, failures = r.failures, slow = r.slow, last_attempt_at = r.last_attempt_at,
+			silent_since = coalesce(r.silent_since, crawl_hosts.silent_since)
 		FROM {rows} AS r WHERE crawl_hosts.seq = r.seq AND crawl_hosts.claimed_by = r.claimed_by AND crawl_hosts.claim = r.claim RETURNING crawl_hosts.seq`).Scan(&seqs).Error
 	if err != nil {
 		return nil, err

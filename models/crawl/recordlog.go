@@ -14,13 +14,14 @@ func (b *batch) log(e Entry, level, message string, facts ...any) {
 // executions stores the sums and writes the logs.
 func (b *batch) executions() error {
 	rows := models.NewRows(`seq bigint, crawled bigint, indexed bigint, queued bigint, fetched bigint, failed bigint, cpu_us bigint,
-		start_hash text, start_error text, stack text, lines bigint, bytes bigint, pages_new bigint, pages_changed bigint, pages_gone bigint`)
+		start_hash text, start_error text, stack text, lines bigint, bytes bigint, progress boolean, pages_new bigint, pages_changed bigint, pages_gone bigint`)
 	for _, r := range b.results {
 		if r.Entry.Crawl.Execution == 0 {
 			continue
 		}
 		sum := b.sum(r.Entry)
 		sum.cpu += r.CPU
+		sum.progress = sum.progress || !r.Unreachable || r.Status != EntryPending
 		if r.LogLine != "" {
 			sum.lines = append(sum.lines, r.LogLine)
 		}
@@ -38,7 +39,7 @@ func (b *batch) executions() error {
 	for seq, sum := range b.sums {
 		text[seq] = strings.Join(sum.lines, "\n")
 		rows.Add(seq, sum.crawled, sum.indexed, sum.queued, sum.fetched, sum.failed, sum.cpu.Microseconds(),
-			sum.hash, models.Truncate(sum.startError, 500), sum.stack, len(sum.lines), len(text[seq])+min(len(sum.lines), 1),
+			sum.hash, models.Truncate(sum.startError, 500), sum.stack, len(sum.lines), len(text[seq])+min(len(sum.lines), 1), sum.progress,
 			sum.changes[PageNew]+sum.changes[PageBack], sum.changes[PageChanged], sum.changes[PageGone])
 	}
 	var stored []struct {
@@ -46,7 +47,7 @@ func (b *batch) executions() error {
 		LogLines, LogBytes int
 	}
 	err := rows.Raw(b.tx, `UPDATE job_executions SET items_crawled = items_crawled + r.crawled, items_indexed = items_indexed + r.indexed, queued = job_executions.queued + r.queued,
-			fetched = job_executions.fetched + r.fetched, failed = job_executions.failed + r.failed, cpu_time_us = cpu_time_us + r.cpu_us, progress_at = ?,
+			fetched = job_executions.fetched + r.fetched, failed = job_executions.failed + r.failed, cpu_time_us = cpu_time_us + r.cpu_us, progress_at = CASE WHEN r.progress THEN ? ELSE progress_at END,
 			start_hash = CASE r.start_hash WHEN '' THEN job_executions.start_hash ELSE r.start_hash END,
 			start_error = CASE r.start_error WHEN '' THEN job_executions.start_error ELSE r.start_error END,
 			stack_trace = CASE r.stack WHEN '' THEN stack_trace ELSE r.stack END,

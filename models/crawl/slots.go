@@ -169,6 +169,40 @@ func placeInSlot(seq int64) time.Duration {
 	return time.Duration(second) * time.Second
 }
 
+// Run is a run of a recurring job that succeeded. Its job runs on a grid: the planned time plus or minus whole intervals.
+type Run struct {
+	Planned time.Time     // scheduled time of the run, or of the next run if this one was forced before it
+	Base    time.Duration // interval that the owner set, positive
+	Every   time.Duration // effective interval after the run, at least Base
+	Forced  bool          // a user started it outside the schedule
+	Adapted bool          // it changed the effective interval
+}
+
+// Next returns the time of the next run, on the grid of the job:
+//   - After a run on schedule, this is one effective interval later, rounded up to a whole number of intervals. Missed runs
+//     are skipped.
+//   - A forced run leaves the schedule as it is.
+//   - If a forced run changed the effective interval, the next run is the first that is not before the effective interval
+//     from now.
+func (r Run) Next(now time.Time) time.Time {
+	switch {
+	case r.Forced && r.Adapted:
+		return onGrid(r.Planned, r.Base, now.Add(r.Every))
+	case r.Forced && r.Planned.After(now):
+		return r.Planned
+	}
+	return NextRun(r.Planned, (r.Every+r.Base-1)/r.Base*r.Base, now)
+}
+
+// onGrid returns the first time that is not before a time and a whole number of intervals before or after planned.
+func onGrid(planned time.Time, every time.Duration, notBefore time.Time) time.Time {
+	at := planned.Add(notBefore.Sub(planned).Truncate(every))
+	for at.Before(notBefore) { // repeats only if the difference overflows a Duration
+		at = at.Add(max(notBefore.Sub(at).Truncate(every), every))
+	}
+	return at
+}
+
 // NextRun returns the first time after now that is a whole number of intervals, at least one, after planned. So a late run
 // does not delay later ones. It returns the zero time if every is not positive.
 func NextRun(planned time.Time, every time.Duration, now time.Time) time.Time {

@@ -109,8 +109,8 @@ func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, l
 }
 
 // EditSource changes a source. Errors are those of AddSource, CodeNotFound, and CodeForbidden if a user other than its owner
-// or an admin changes its visibility. Disabling a source ends its running crawls, and its jobs do not start. Other changes
-// affect the next pages, also of running crawls.
+// or an admin changes its visibility. Disabling a source interrupts its running crawls, and its jobs do not start. Enabling it
+// continues them. Other changes affect the next pages, also of running crawls.
 func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src Source, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false); err != nil {
@@ -145,10 +145,11 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		if err != nil || src.Enabled == before.Enabled {
 			return err
 		}
-		return updateJobsOfSource(tx, src, s.clock.Now())
+		return s.updateJobsOfSource(tx, src, s.clock.Now())
 	})
 	if err == nil {
 		signal(s.jobsChanged)
+		signal(s.urls)
 	}
 	return src, err
 }
@@ -182,7 +183,7 @@ func (s *Store) applyVisibility(ctx context.Context, tx *gorm.DB, src Source) er
 }
 
 // updateJobsOfSource disables the jobs of a disabled source, and enables those of an enabled one.
-func updateJobsOfSource(tx *gorm.DB, src Source, now models.Time) error {
+func (s *Store) updateJobsOfSource(tx *gorm.DB, src Source, now models.Time) error {
 	err := tx.Exec("UPDATE jobs SET source_disabled = ?, updated_at = ? WHERE source_seq = ? AND source_disabled <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
 	if err != nil {
 		return fmt.Errorf("update jobs of disabled or enabled source: %w", err)
@@ -190,20 +191,33 @@ func updateJobsOfSource(tx *gorm.DB, src Source, now models.Time) error {
 	if !src.Enabled {
 		return nil
 	}
+	return s.resumeSource(tx, src, now)
+}
+
+// resumeSource reschedules the missed runs of an enabled or restored source, and makes the hosts of its manual entries due.
+func (s *Store) resumeSource(tx *gorm.DB, src Source, now models.Time) error {
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that no host becomes idle meanwhile
+		return err
+	}
+	err := tx.Exec(`UPDATE crawl_hosts SET next_at = ? WHERE next_at IS NULL AND seq IN (
+		SELECT host_seq FROM frontier WHERE crawl_seq = 0 AND source_seq = ? AND `+openEntries+`)`, now, src.Seq).Error
+	if err != nil {
+		return fmt.Errorf("make hosts of source due: %w", err)
+	}
 	return catchUp(tx, now, "source_seq = ?", src.Seq)
 }
 
 // catchUp reschedules recurring jobs that missed a run while they could not start, in phase with their schedule. So they do
-// not all run at once.
+// not all run at once. Overdue retries, forced runs and interrupted crawls stay due.
 func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var missed []Job
-	err := tx.Where("next_run_at < ? AND interval_count > 0 AND deleted_at IS NULL AND "+where, append([]any{now}, args...)...).Find(&missed).Error
+	err := tx.Where("next_run_at < ? AND next_run_at = planned_at AND interval_count > 0 AND crawl_seq IS NULL AND deleted_at IS NULL AND "+where, append([]any{now}, args...)...).Find(&missed).Error
 	if err != nil {
 		return fmt.Errorf("find missed runs: %w", err)
 	}
 	rows := models.NewRows("seq bigint, next_run_at bigint")
 	for _, j := range missed {
-		j.reschedule(now)
+		j.reschedule(now, false)
 		rows.Add(j.Seq, j.NextRunAt)
 	}
 	err = rows.Exec(tx, "UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at FROM {rows} AS r WHERE jobs.seq = r.seq").Error
@@ -236,6 +250,7 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 	})
 	if err == nil {
 		signal(s.jobsChanged)
+		signal(s.urls)
 	}
 	return err
 }
@@ -261,7 +276,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 			err = tx.Exec("UPDATE jobs SET deleted_at = NULL, updated_at = ? WHERE source_seq = ? AND deleted_at = ?", now, src.Seq, deleted).Error
 		}
 		if err == nil {
-			err = catchUp(tx, now, "source_seq = ?", src.Seq)
+			err = s.resumeSource(tx, src, now)
 		}
 		if err != nil {
 			return fmt.Errorf("restore source: %w", err)
@@ -270,6 +285,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 	})
 	if err == nil {
 		signal(s.jobsChanged)
+		signal(s.urls)
 	}
 	return src, err
 }
