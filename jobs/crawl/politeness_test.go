@@ -2,6 +2,7 @@ package crawl_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"testing"
@@ -81,14 +82,14 @@ func TestRedirectToDisallowedURL(t *testing.T) {
 	}
 }
 
-// Disabling a source cancels the executions of its jobs and their requests, with a message.
-// The jobs run again after the source is enabled.
+// Disabling a source interrupts the executions of its jobs and their requests, with a message. After it is enabled, they
+// continue: finished pages are not fetched again.
 func TestSourceDisabledDuringACrawl(t *testing.T) {
 	each(t, func(w *world) {
 		var once sync.Once
 		asked, cancelled := make(chan struct{}), make(chan struct{})
 		s := newSite(w.T, map[string]http.HandlerFunc{
-			"/": html("Home", "/a", "/b"), "/b": html("B"),
+			"/": html("Home", "/a", "/b"), "/b": html("B", "/a"),
 			"/a": func(rw http.ResponseWriter, r *http.Request) {
 				once.Do(func() {
 					close(asked)
@@ -117,6 +118,8 @@ func TestSourceDisabledDuringACrawl(t *testing.T) {
 		if s.count("/b") != 0 {
 			w.Error("the crawl went on")
 		}
+		waiting := map[string]string{"/": "done ", "/a": "pending ", "/b": "pending "}
+		modelstest.Eventually(w.T, "the open entries wait", func() bool { return maps.Equal(w.entries(s.URL), waiting) })
 		if _, err := w.store.EditSource(w.Context(), j.SourceID, crawl.SourceEdit{Enabled: &on}); err != nil {
 			w.Fatal(err)
 		}
@@ -124,8 +127,11 @@ func TestSourceDisabledDuringACrawl(t *testing.T) {
 			j, err = w.store.Job(w.Context(), j.ID)
 			return err == nil && j.Status == crawl.Completed
 		})
-		if e := w.ended(j); e.ExecutionNumber != 2 || e.ItemsCrawled != 3 {
+		if e := w.ended(j); e.ExecutionNumber != 2 || e.ItemsCrawled != 2 || e.Metadata["continues"] == nil {
 			w.Errorf("the second run: %+v", e)
+		}
+		if s.count("/") != 1 || s.count("/a") != 2 || s.count("/b") != 1 {
+			w.Errorf("got requests %v", s.requests)
 		}
 	})
 }
