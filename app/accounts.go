@@ -38,6 +38,7 @@ func newAccounts(c *core) *Accounts {
 		Access: middleware.AccessOptions{
 			Accounts: accounthandlers.Gate{Store: store, ProxyRole: roleOrNone(cfg.AuthProxyRole)}, Guesses: guesses, Cookies: cookies,
 			Password: string(cfg.AdminPassword), JWTSecret: string(cfg.AuthJWTSecret), Disabled: cfg.AuthDisabled, Required: required,
+			JWTRules:    middleware.JWTRules{Issuer: cfg.AuthJWTIssuer, Audience: cfg.AuthJWTAudience, MaxAge: cfg.AuthJWTMaxAge},
 			ProxyHeader: cfg.AuthProxyHeader, ProxyFrom: cfg.AuthProxyFrom,
 		},
 		System: System{

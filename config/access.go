@@ -46,6 +46,11 @@ func validClaim(s string) bool {
 	return strings.TrimSpace(s) == s && len(s) <= maxOIDCID && isPrintable(s)
 }
 
+// validJWTRule accepts a value only together with AUTH_JWT_SECRET, without which it would have no effect.
+func (c *Config) validJWTRule(s string) bool {
+	return s == "" || c.AuthJWTSecret != "" && validClaim(s)
+}
+
 func isPrintable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

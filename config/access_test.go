@@ -23,6 +23,9 @@ func TestAccessRequirements(t *testing.T) {
 		{"", []string{"OIDC_ROLE_CLAIM", "groups"}},
 		{"AUTH_PROXY_FROM", []string{"AUTH_PROXY_HEADER", "Remote-User"}},
 		{"AUTH_PROXY_FROM", []string{"AUTH_PROXY_FROM", "127.0.0.1"}},
+		{"AUTH_JWT_ISSUER", []string{"AUTH_JWT_ISSUER", "https://id.example"}},
+		{"AUTH_JWT_AUDIENCE", []string{"AUTH_JWT_AUDIENCE", "linkwatch"}},
+		{"AUTH_JWT_MAX_AGE", []string{"AUTH_JWT_MAX_AGE", "1h"}},
 	} {
 		_, err := load(tt.set...)
 		if tt.want == "" && err != nil {

@@ -38,7 +38,11 @@ type Config struct {
 	AdminPassword Secret `group:"Access" env:"ADMIN_PASSWORD" allowed:"a text without white space at its beginning or end" meaning:"Password of the user admin. The API also accepts it as a bearer token, and as the password of HTTP Basic with any user name."`
 	AuthDisabled  bool   `env:"AUTH_DISABLED" envDefault:"false" allowed:"true or false" meaning:"true lets everyone who reaches the server read and change everything. Accounts and ADMIN_PASSWORD have no effect. AUTH_JWT_SECRET still protects the API."`
 	// AuthJWTSecret is empty when unset: no JWT is accepted. It does not protect the pages, so [Config.CheckOpen] ignores it.
-	AuthJWTSecret      Secret        `env:"AUTH_JWT_SECRET" allowed:"at least 16 bytes" meaning:"Key of the JWTs (HS256) that every API call requires. It does not protect the pages."`
+	AuthJWTSecret   Secret `env:"AUTH_JWT_SECRET" allowed:"at least 16 bytes" meaning:"Key of the JWTs (HS256) that every API call requires. It does not protect the pages."`
+	AuthJWTIssuer   string `env:"AUTH_JWT_ISSUER" allowed:"at most 256 bytes, without white space at the beginning or end; AUTH_JWT_SECRET is required" meaning:"Value that the claim iss of a JWT must have. If unset, any issuer is accepted."`
+	AuthJWTAudience string `env:"AUTH_JWT_AUDIENCE" allowed:"at most 256 bytes, without white space at the beginning or end; AUTH_JWT_SECRET is required" meaning:"Value that the claim aud of a JWT must have or include. If unset, any audience is accepted."`
+	// AuthJWTMaxAge is 0 when the age is not limited.
+	AuthJWTMaxAge      time.Duration `env:"AUTH_JWT_MAX_AGE" envDefault:"0s" range:"0s..8760h" allowed:" or 15m; AUTH_JWT_SECRET is required" meaning:"How long ago a JWT may have been issued. JWTs then need the claim iat. 0s sets no limit."`
 	SessionIdleTimeout time.Duration `env:"SESSION_IDLE_TIMEOUT" envDefault:"168h" range:"5m..8760h" meaning:"How long an unused session lasts."`
 	SessionMaxAge      time.Duration `env:"SESSION_MAX_AGE" envDefault:"720h" range:"5m..8760h" meaning:"How long a session lasts at most."`
 	AuditRetention     time.Duration `env:"AUDIT_RETENTION" envDefault:"8760h" range:"24h..87600h" meaning:"How long entries of the audit log are kept."`

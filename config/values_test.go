@@ -241,6 +241,21 @@ var values = map[string]struct {
 		good: map[string]string{"5m": "5m", "8760h": "8760h"},
 		bad:  []string{"4m59s", "8761h", "a week"},
 	},
+	"AUTH_JWT_ISSUER": {
+		with: []string{"AUTH_JWT_SECRET", "0123456789abcdef"},
+		good: map[string]string{"https://id.example/": "https://id.example/"},
+		bad:  []string{" x", "x ", "a\nb", strings.Repeat("x", 257)},
+	},
+	"AUTH_JWT_AUDIENCE": {
+		with: []string{"AUTH_JWT_SECRET", "0123456789abcdef"},
+		good: map[string]string{"linkwatch": "linkwatch"},
+		bad:  []string{" x", "x ", "a\nb", strings.Repeat("x", 257)},
+	},
+	"AUTH_JWT_MAX_AGE": {
+		with: []string{"AUTH_JWT_SECRET", "0123456789abcdef"},
+		good: map[string]string{"0s": "0s", "8760h": "8760h"},
+		bad:  []string{"-1s", "8761h", "60"},
+	},
 	"SESSION_MAX_AGE": {
 		good: map[string]string{"5m": "5m", "8760h": "8760h"},
 		bad:  []string{"4m59s", "8761h", "0"},

@@ -11,6 +11,7 @@ import (
 
 	"linkwatch/app/apptest"
 	"linkwatch/handlers/middleware"
+	"linkwatch/models/accounts"
 )
 
 const jwtSecret = "0123456789abcdef"
@@ -172,9 +173,46 @@ func TestJWTGuessing(t *testing.T) {
 			t.Fatalf("got %d, %s", w.Code, w.Body)
 		}
 	}
-	for _, auth := range []string{right, expired, wrong} {
-		if w := from(r.Handler, guesser, "/v1/links", auth); w.Code != 429 || w.Header().Get("Retry-After") == "" {
-			t.Errorf("after wrong tokens: got %d, %v", w.Code, w.Header())
+	if w := from(r.Handler, guesser, "/v1/links", wrong); w.Code != 429 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("after wrong tokens: got %d, %v", w.Code, w.Header())
+	}
+	for auth, want := range map[string]int{right: 200, expired: 401} {
+		if w := from(r.Handler, guesser, "/v1/links", auth); w.Code != want {
+			t.Errorf("signed token after wrong ones: got %d, want %d", w.Code, want)
+		}
+	}
+}
+
+// TestJWTSubjects: a JWT of a reserved name or of an account that is disabled or deleted is refused, however the name is
+// written. One of another form of a username is refused, too.
+func TestJWTSubjects(t *testing.T) {
+	s := apptest.New(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
+	store := s.Systems.Accounts.Store
+	s.AddUser("alice", accounts.Viewer)
+	s.AddUser("root", accounts.Admin)
+	_, err := store.Edit(s.Context(), s.AddUser("carol", accounts.Admin).ID, accounts.Edit{Disabled: new(true)})
+	s.Must(err)
+	s.Must(store.Delete(s.Context(), s.AddUser("dave-1.k", accounts.Admin).ID))
+	withPassword := apptest.New(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret), apptest.Set("ADMIN_PASSWORD", "correct horse"))
+	for _, c := range []struct {
+		s       *apptest.App
+		subject string
+		path    string
+		want    int
+	}{
+		{s, "alice", "/v1/links", 200}, {s, "Alice ", "/v1/links", 200}, {s, "Alice", "/v1/users", 403},
+		{s, "\uff41lice", "/v1/links", 401}, {s, "ali\u200dce", "/v1/users", 401}, {s, "alice\ufe0f", "/v1/users", 401}, {s, "ａｌｉｃｅ", "/v1/users", 401},
+		{s, "carol", "/v1/links", 401}, {s, "CAROL", "/v1/links", 401}, {s, "ｃａｒｏｌ", "/v1/links", 401}, {s, "\u24d2arol", "/v1/links", 401},
+		{s, "car\u200bol", "/v1/links", 401}, {s, "car\u00adol", "/v1/links", 401}, {s, "car\u034fol", "/v1/links", 401}, {s, "\u00a0carol\u2003", "/v1/links", 401},
+		{s, "dave-1.k", "/v1/links", 401}, {s, "ＤＡＶＥ－１．Ｋ", "/v1/links", 401}, {s, "dave-1.\u212a", "/v1/links", 401}, {s, "dave-¹․k", "/v1/links", 401},
+		{s, "system", "/v1/links", 401}, {s, "System", "/v1/links", 401}, {s, " sy\u017ftem", "/v1/links", 401}, {s, "ｓystem", "/v1/links", 401},
+		{s, "", "/v1/users", 200}, {s, "admin", "/v1/users", 200}, {s, "josé", "/v1/users", 200}, {s, "carol2", "/v1/users", 200}, {s, strings.Repeat("x", 3000), "/v1/users", 200},
+		{withPassword, "admin", "/v1/links", 401}, {withPassword, "ADMIN", "/v1/links", 401}, {withPassword, "ａdmin", "/v1/links", 401}, {withPassword, "system", "/v1/links", 401},
+		{withPassword, "alice", "/v1/links", 200},
+	} {
+		w := from(c.s.Handler, "203.0.113.7:1", c.path, "Bearer "+signed(t, jwtSecret, c.subject, ""))
+		if w.Code != c.want {
+			t.Errorf("subject %.40q, GET %s: got %d, want %d: %s", c.subject, c.path, w.Code, c.want, w.Body)
 		}
 	}
 }

@@ -24,8 +24,9 @@ type AccessOptions struct {
 
 	Password  string // ADMIN_PASSWORD; "" = none
 	JWTSecret string // AUTH_JWT_SECRET: the API needs a credential; "" = JWTs are not accepted
-	Disabled  bool   // AUTH_DISABLED: only JWTSecret protects routes
-	Required  bool   // sign-in is required even without accounts, because of single sign-on or an authenticating proxy
+	JWTRules  JWTRules
+	Disabled  bool // AUTH_DISABLED: only JWTSecret protects routes
+	Required  bool // sign-in is required even without accounts, because of single sign-on or an authenticating proxy
 
 	ProxyHeader string         // AUTH_PROXY_HEADER; "" = none
 	ProxyFrom   []netip.Prefix // AUTH_PROXY_FROM
@@ -58,7 +59,7 @@ func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
 		a.Guesses = NewGuesses(errs.Log)
 	}
 	if o.JWTSecret != "" {
-		a.tokens = newTokens(o.JWTSecret, time.Now)
+		a.tokens = newTokens(o.JWTSecret, o.JWTRules, time.Now)
 	}
 	return a
 }
@@ -218,7 +219,8 @@ type refusal struct {
 }
 
 // authenticate returns the caller, or a problem. It verifies the credentials before it checks
-// the limit, so that parallel guesses cannot exceed the limit.
+// the limit, so that parallel guesses cannot exceed the limit. The limit refuses wrong credentials and
+// ADMIN_PASSWORD, but no valid token: tokens are random or signed, so a guess cannot find one.
 func (a *Access) authenticate(c *gin.Context) (caller, error) {
 	given, basic, ok := credentials(c.Request)
 	if !ok {
@@ -230,9 +232,10 @@ func (a *Access) authenticate(c *gin.Context) (caller, error) {
 	}
 	client := clientAt(peer(c.Request))
 	var wait time.Duration
-	if refused != nil && refused.guess {
+	switch {
+	case refused != nil && refused.guess:
 		wait = a.Guesses.add(c.Request.Context(), client)
-	} else {
+	case refused == nil && u.via == "password":
 		wait = a.Guesses.wait(client)
 	}
 	if refused != nil {
@@ -308,7 +311,7 @@ func (a *Access) judge(c *gin.Context, given string, basic bool) (caller, *refus
 	wrong := &refusal{"Wrong password or token.", true}
 	switch {
 	case a.Password != "" && a.matches(given):
-		return caller{Account{Name: "admin", Role: Admin}, "password"}, nil, nil
+		return caller{Account{Name: adminName, Role: Admin}, "password"}, nil, nil
 	case basic:
 		return caller{}, wrong, nil
 	case strings.HasPrefix(given, TokenPrefix):
@@ -327,13 +330,27 @@ func (a *Access) judge(c *gin.Context, given string, basic bool) (caller, *refus
 }
 
 // judgeJWT verifies a JWT and returns the caller. If its claim sub is the name of an account, the
-// JWT has at most the role of the account. It is refused if the account is disabled or deleted.
+// JWT has at most the role of the account. It is refused if the account is disabled or deleted, and
+// if sub is a reserved name or another form of a username.
 func (a *Access) judgeJWT(c *gin.Context, given string) (caller, *refusal, error) {
-	name, role, refused := a.tokens.read(given)
+	subject, role, refused := a.tokens.read(given)
 	if refused != nil {
 		return caller{}, refused, nil
 	}
-	u, known, open, err := a.Accounts.ByName(c.Request.Context(), name)
+	if subject == "" {
+		return caller{Account{Name: models.SystemOwner, Role: role}, "jwt"}, nil, nil
+	}
+	folded := foldSubject(subject)
+	if folded == models.SystemOwner || folded == adminName && a.Password != "" {
+		return caller{}, &refusal{detail: "The claim sub of the token is a reserved name. Get a token with another one."}, nil
+	}
+	u, known, open, err := a.Accounts.ByName(c.Request.Context(), subject)
+	if err == nil && !known && folded != subject {
+		_, known, _, err = a.Accounts.ByName(c.Request.Context(), folded)
+		if known {
+			return caller{}, &refusal{detail: "The claim sub of the token is another form of a username. Get a token with the exact username."}, nil
+		}
+	}
 	switch {
 	case err != nil:
 		return caller{}, nil, err
@@ -342,9 +359,17 @@ func (a *Access) judgeJWT(c *gin.Context, given string) (caller, *refusal, error
 	case known:
 		u.Role = min(u.Role, role)
 	default:
-		u = Account{Name: name, Role: role}
+		u = Account{Name: models.Truncate(subject, maxSubject), Role: role}
 	}
 	return caller{u, "jwt"}, nil, nil
+}
+
+// adminName is the user that ADMIN_PASSWORD signs in.
+const adminName = "admin"
+
+// foldSubject returns the form in which a subject is compared with usernames. Unlike FoldName, it ignores joiners.
+func foldSubject(subject string) string {
+	return models.FoldName(strings.NewReplacer("\u200c", "", "\u200d", "").Replace(subject))
 }
 
 // refuse answers a request without valid credentials. Browsers are redirected to the login page.

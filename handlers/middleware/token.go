@@ -1,9 +1,11 @@
 package middleware
 
 import (
-	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -17,9 +19,17 @@ const (
 	maxSubject  = 100 // characters
 )
 
+// JWTRules are optional conditions of JWTs.
+type JWTRules struct {
+	Issuer   string        // AUTH_JWT_ISSUER: claim iss; "" = any
+	Audience string        // AUTH_JWT_AUDIENCE: a value of the claim aud; "" = any
+	MaxAge   time.Duration // AUTH_JWT_MAX_AGE: since the claim iat; 0 = no limit
+}
+
 // tokens verifies JWTs signed with HS256.
 type tokens struct {
 	key    []byte
+	rules  JWTRules
 	now    func() time.Time
 	parser *jwt.Parser
 }
@@ -31,17 +41,17 @@ type claims struct {
 }
 
 // newTokens returns tokens for a key. nbf and iat may be clockLeeway in the future; exp has no leeway.
-func newTokens(key string, now func() time.Time) *tokens {
-	t := &tokens{key: []byte(key), now: now}
+func newTokens(key string, rules JWTRules, now func() time.Time) *tokens {
+	t := &tokens{key: []byte(key), rules: rules, now: now}
 	t.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(),
 		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(clockLeeway), jwt.WithTimeFunc(func() time.Time { return t.now() }))
 	return t
 }
 
-// read returns the name (claim sub) and role (claim role, default Admin) of a token. A token with
+// read returns the claim sub ("" = none) and role (claim role, default Admin) of a token. A token with
 // a valid signature never counts as a guess.
-func (t *tokens) read(given string) (name string, role Role, refused *refusal) {
+func (t *tokens) read(given string) (subject string, role Role, refused *refusal) {
 	if len(given) > maxToken {
 		return "", 0, &refusal{"The token is larger than 8 KiB.", true}
 	}
@@ -54,8 +64,10 @@ func (t *tokens) read(given string) (name string, role Role, refused *refusal) {
 	})
 	switch {
 	case err == nil && t.now().Before(c.ExpiresAt.Time):
-		role, refused = roleNamed(c.Role)
-		return cmp.Or(models.Truncate(models.CleanLine(c.Subject), maxSubject), models.SystemOwner), role, refused
+		if refused = t.check(given, c); refused == nil {
+			role, refused = roleNamed(c.Role)
+		}
+		return models.CleanLine(c.Subject), role, refused
 	case err == nil, errors.Is(err, jwt.ErrTokenExpired):
 		return "", 0, &refusal{detail: "The token has expired. Get a new one."}
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
@@ -64,6 +76,27 @@ func (t *tokens) read(given string) (name string, role Role, refused *refusal) {
 		return "", 0, &refusal{detail: "The token is not valid yet. Compare the clocks of its issuer and this server."}
 	}
 	return "", 0, &refusal{"Wrong token.", true}
+}
+
+// check returns why a signed token that has not expired is refused, or nil.
+func (t *tokens) check(given string, c claims) *refusal {
+	for _, part := range strings.SplitN(given, ".", 3)[:2] {
+		object, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil || !exactMembers(object) {
+			return &refusal{detail: "The token has a member twice or in the wrong case. Get a new token."}
+		}
+	}
+	switch {
+	case t.rules.Issuer != "" && c.Issuer != t.rules.Issuer:
+		return &refusal{detail: "The claim iss of the token must be the issuer that this server is set up for. Get a token from this issuer."}
+	case t.rules.Audience != "" && !slices.Contains(c.Audience, t.rules.Audience):
+		return &refusal{detail: "The claim aud of the token must include the audience of this server. Get a token for this server."}
+	case t.rules.MaxAge > 0 && c.IssuedAt == nil:
+		return &refusal{detail: "The token has no claim iat. Get a token that says when it was issued."}
+	case t.rules.MaxAge > 0 && t.now().Sub(c.IssuedAt.Time) > t.rules.MaxAge:
+		return &refusal{detail: "The token was issued too long ago. Get a new one."}
+	}
+	return nil
 }
 
 // roleNamed parses the claim role. JSON null is not a role.

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"encoding/base64"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func signed(t testing.TB, claims jwt.MapClaims, header ...string) string {
 func at(seconds int64) int64 { return tokenNow.Unix() + seconds }
 
 func TestTokenClaims(t *testing.T) {
-	tokens := newTokens(jwtKey, func() time.Time { return tokenNow })
+	tokens := newTokens(jwtKey, JWTRules{}, func() time.Time { return tokenNow })
 	for name, c := range map[string]struct {
 		claims jwt.MapClaims
 		role   Role
@@ -64,6 +65,85 @@ func TestTokenClaims(t *testing.T) {
 			t.Errorf("%s: got %v, %+v, want %v", name, role, refused, c.role)
 		case c.detail != "" && (refused == nil || role != 0 || refused.guess || !strings.Contains(refused.detail, c.detail)):
 			t.Errorf("%s: got %v, %+v, want %q and no guess", name, role, refused, c.detail)
+		}
+	}
+}
+
+// A token has each member once, in the right case, because encoding/json would take the last one and ignore case.
+func TestTokenMembers(t *testing.T) {
+	tokens := newTokens(jwtKey, JWTRules{}, func() time.Time { return tokenNow })
+	exp := strconv.FormatInt(at(60), 10)
+	const header = `{"alg":"HS256","typ":"JWT"}`
+	for name, c := range map[string]struct {
+		header, claims string
+		accepted       bool
+	}{
+		"each once":                      {header, `{"exp":` + exp + `,"role":"viewer","Groups":[],"groups":{}}`, true},
+		"an escaped name":                {header, `{"\u0065xp":` + exp + `}`, true},
+		"exp twice":                      {header, `{"exp":1,"exp":` + exp + `}`, false},
+		"an escaped exp twice":           {header, `{"\u0065xp":1,"exp":` + exp + `}`, false},
+		"role twice":                     {header, `{"exp":` + exp + `,"role":"viewer","role":"admin"}`, false},
+		"an unknown claim twice":         {header, `{"exp":` + exp + `,"x":{"y":1},"x":2}`, false},
+		"Exp":                            {header, `{"Exp":` + exp + `}`, false},
+		"Exp after exp":                  {header, `{"exp":1,"Exp":` + exp + `}`, false},
+		"SUB":                            {header, `{"exp":` + exp + `,"SUB":"alice"}`, false},
+		"Role":                           {header, `{"exp":` + exp + `,"Role":"admin"}`, false},
+		"sub with a long s":              {header, `{"exp":` + exp + `,"\u017fub":"alice"}`, false},
+		"Nbf":                            {header, `{"exp":` + exp + `,"Nbf":1}`, false},
+		"alg twice":                      {`{"alg":"none","alg":"HS256"}`, `{"exp":` + exp + `}`, false},
+		"Alg":                            {`{"alg":"HS256","Alg":"none"}`, `{"exp":` + exp + `}`, false},
+		"typ twice":                      {`{"alg":"HS256","typ":"JWT","typ":"JWT"}`, `{"exp":` + exp + `}`, false},
+		"an extension in capitals":       {`{"alg":"HS256","CRIT":["x"]}`, `{"exp":` + exp + `}`, false},
+		"an unknown header member twice": {`{"alg":"HS256","kid":"1","kid":"2"}`, `{"exp":` + exp + `}`, false},
+	} {
+		_, role, refused := tokens.read(raw(t, c.header, c.claims))
+		switch {
+		case c.accepted && (refused != nil || role == 0):
+			t.Errorf("%s: got %v, %+v", name, role, refused)
+		case !c.accepted && (refused == nil || role != 0 || refused.guess):
+			t.Errorf("%s: got %v, %+v, want a refusal that is no guess", name, role, refused)
+		}
+	}
+}
+
+// raw returns a token with a header and claims exactly as given.
+func raw(t testing.TB, header, claims string) string {
+	t.Helper()
+	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
+	signature, err := jwt.SigningMethodHS256.Sign(text, []byte(jwtKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+func TestTokenRules(t *testing.T) {
+	all := JWTRules{Issuer: "https://id.example", Audience: "linkwatch", MaxAge: time.Hour}
+	for name, c := range map[string]struct {
+		rules  JWTRules
+		claims jwt.MapClaims
+		detail string // "" = accepted
+	}{
+		"without rules":    {JWTRules{}, jwt.MapClaims{"iss": "x", "aud": "y", "iat": at(-1e6)}, ""},
+		"all":              {all, jwt.MapClaims{"iss": all.Issuer, "aud": []string{"other", "linkwatch"}, "iat": at(-3600)}, ""},
+		"one audience":     {JWTRules{Audience: "linkwatch"}, jwt.MapClaims{"aud": "linkwatch"}, ""},
+		"no issuer":        {JWTRules{Issuer: all.Issuer}, jwt.MapClaims{}, "claim iss"},
+		"another issuer":   {JWTRules{Issuer: all.Issuer}, jwt.MapClaims{"iss": all.Issuer + "/"}, "claim iss"},
+		"no audience":      {JWTRules{Audience: "linkwatch"}, jwt.MapClaims{}, "claim aud"},
+		"another audience": {JWTRules{Audience: "linkwatch"}, jwt.MapClaims{"aud": []string{"Linkwatch", ""}}, "claim aud"},
+		"no iat":           {JWTRules{MaxAge: time.Hour}, jwt.MapClaims{}, "no claim iat"},
+		"iat null":         {JWTRules{MaxAge: time.Hour}, jwt.MapClaims{"iat": nil}, "no claim iat"},
+		"too old":          {JWTRules{MaxAge: time.Hour}, jwt.MapClaims{"iat": at(-3601)}, "too long ago"},
+		"issued in 30 s":   {JWTRules{MaxAge: time.Hour}, jwt.MapClaims{"iat": at(30)}, ""},
+		"issued in 31 s":   {JWTRules{MaxAge: time.Hour}, jwt.MapClaims{"iat": at(31)}, "not valid yet"},
+	} {
+		c.claims["exp"] = at(60)
+		_, role, refused := newTokens(jwtKey, c.rules, func() time.Time { return tokenNow }).read(signed(t, c.claims))
+		switch {
+		case c.detail == "" && (refused != nil || role != Admin):
+			t.Errorf("%s: got %v, %+v", name, role, refused)
+		case c.detail != "" && (refused == nil || refused.guess || !strings.Contains(refused.detail, c.detail)):
+			t.Errorf("%s: got %+v, want %q and no guess", name, refused, c.detail)
 		}
 	}
 }
@@ -108,7 +188,7 @@ func forged(t testing.TB) map[string]string {
 }
 
 func TestTokenForged(t *testing.T) {
-	tokens := newTokens(jwtKey, time.Now)
+	tokens := newTokens(jwtKey, JWTRules{}, time.Now)
 	for name, token := range forged(t) {
 		if _, role, refused := tokens.read(token); role != 0 || refused == nil || !refused.guess {
 			t.Errorf("%s: got %v, %+v, want a guess", name, role, refused)
@@ -121,7 +201,7 @@ func FuzzToken(f *testing.F) {
 	for _, token := range forged(f) {
 		f.Add(token)
 	}
-	tokens := newTokens("a key that is made up for this test", time.Now)
+	tokens := newTokens("a key that is made up for this test", JWTRules{}, time.Now)
 	f.Fuzz(func(t *testing.T, token string) {
 		if _, role, refused := tokens.read(token); role != 0 || refused == nil || !refused.guess || strings.Contains(refused.detail, token) && len(token) > 10 {
 			t.Errorf("%q: %v %+v", token, role, refused)
