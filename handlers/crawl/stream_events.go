@@ -148,7 +148,7 @@ func Described() []middleware.Operation {
 		return middleware.Operation{
 			Methods: []string{http.MethodGet}, Path: path, ID: id, Tag: tag, Summary: summary, Description: description, Params: append(params, last),
 			Responses: []middleware.Response{{Status: http.StatusOK, Description: "Server-sent events, with a heartbeat every 15 seconds", Content: map[string]any{"text/event-stream": nil}}},
-			Problems:  []models.Code{models.CodeInvalid, models.CodeNotFound, models.CodeUnavailable},
+			Problems:  []models.Code{models.CodeInvalid, models.CodeNotFound, middleware.CodeRateLimited, models.CodeUnavailable},
 		}
 	}
 	return []middleware.Operation{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -18,6 +19,7 @@ const (
 	reconnectAfter = 2 * time.Second
 	recheckEvery   = 5 * time.Second  // how often a stream checks that its caller still has access
 	streamsRetry   = 10 * time.Second // Retry-After if too many streams are open
+	maxPerCaller   = 20               // open streams of an account, or of a network without one
 )
 
 // Streams answers requests with server-sent events. It is safe for concurrent use.
@@ -26,13 +28,17 @@ type Streams struct {
 	stopping <-chan struct{}
 	slots    chan struct{}
 
+	mu   sync.Mutex
+	open map[string]int // open streams by caller
+
 	heartbeat, timeout, recheck time.Duration
 }
 
-// NewStreams returns Streams for at most limit concurrent requests, until stopping is closed.
+// NewStreams returns Streams for at most limit concurrent requests, and maxPerCaller of each caller, until stopping is
+// closed.
 func NewStreams(errs *Errors, stopping <-chan struct{}, limit int) *Streams {
 	return &Streams{
-		errs: errs, stopping: stopping, slots: make(chan struct{}, limit),
+		errs: errs, stopping: stopping, slots: make(chan struct{}, limit), open: map[string]int{},
 		heartbeat: heartbeatEvery, timeout: writeTimeout, recheck: recheckEvery,
 	}
 }
@@ -42,7 +48,8 @@ func NewStreams(errs *Errors, stopping <-chan struct{}, limit int) *Streams {
 // first ID is Last-Event-ID (or last_event_id in the query), or "". The context of a poll ends
 // after 40 s, when the client disconnects and when the server stops.
 //
-// An error of the first poll is the response; if too many streams are open, it is 503. A later
+// An error of the first poll is the response. If the caller has maxPerCaller open streams, it is 429, and if the server
+// has too many, 503. A later
 // error ends the stream without an event, so that the client reconnects. The same happens within
 // 5 s after the caller loses access. The stream also ends when the client disconnects or a write
 // takes longer than 5 s. When poll returns end or the server stops, the last event is "end" with
@@ -53,15 +60,12 @@ func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx conte
 		s.errs.Write(c, problem)
 		return
 	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	default:
-		s.errs.Write(c, &models.Error{
-			Code: models.CodeUnavailable, Detail: "Too many event streams are open. Try again later.", RetryAfter: streamsRetry,
-		})
+	leave, err := s.enter(c.Request)
+	if err != nil {
+		s.errs.Write(c, err)
 		return
 	}
+	defer leave()
 	ctx, cancel := s.untilStopping(c.Request.Context())
 	defer cancel()
 	t := &stream{Streams: s, c: c, control: http.NewResponseController(c.Writer), every: every, poll: poll, after: after}
@@ -84,6 +88,35 @@ func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx conte
 		_ = s.errs.Problem(ctx, err) // logs internal errors
 	}
 	t.limit() // net/http writes the last bytes
+}
+
+// enter counts an open stream until leave is called, or returns an error if too many are open.
+func (s *Streams) enter(r *http.Request) (leave func(), err error) {
+	caller := ClientNetwork(r)
+	if actor, _ := models.ActorOf(r.Context()); actor.ID != "" {
+		caller = actor.ID
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[caller] >= maxPerCaller {
+		return nil, RateLimited(fmt.Sprintf("You have %d open event streams. Close one.", maxPerCaller), streamsRetry)
+	}
+	select {
+	case s.slots <- struct{}{}:
+	default:
+		return nil, &models.Error{
+			Code: models.CodeUnavailable, Detail: "Too many event streams are open. Try again later.", RetryAfter: streamsRetry,
+		}
+	}
+	s.open[caller]++
+	return func() {
+		<-s.slots
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open[caller]--; s.open[caller] == 0 {
+			delete(s.open, caller)
+		}
+	}, nil
 }
 
 // stopped is the data of the last event at shutdown.

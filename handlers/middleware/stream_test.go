@@ -260,6 +260,61 @@ func TestStreamsAreLimited(t *testing.T) {
 	modelstest.Eventually(t, "the slot is free", func() bool { return s.open(t, "GET", "").StatusCode == http.StatusOK })
 }
 
+// An account has a limited number of streams from all networks together. Without an account, a network has.
+func TestStreamsOfACallerAreLimited(t *testing.T) {
+	s := NewStreams(&Errors{Log: slog.New(slog.DiscardHandler)}, nil, 200)
+	from := func(account, address string) *http.Request {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = address
+		return r.WithContext(models.WithActor(r.Context(), models.Actor{ID: account, Name: "x"}))
+	}
+	var leave func()
+	for name, request := range map[string]func(i int) *http.Request{
+		"account":      func(i int) *http.Request { return from("u_1", fmt.Sprintf("192.0.2.%d:1", i+1)) },
+		"IPv4 address": func(i int) *http.Request { return from("", fmt.Sprintf("192.0.2.1:%d", i+1)) },
+		"IPv6 network": func(i int) *http.Request { return from("", fmt.Sprintf("[2001:db8::%x]:1", i+1)) },
+	} {
+		for i := range maxPerCaller {
+			var err error
+			if leave, err = s.enter(request(i)); err != nil {
+				t.Fatalf("%s, stream %d: %v", name, i+1, err)
+			}
+		}
+		_, err := s.enter(request(maxPerCaller))
+		if p, ok := errors.AsType[*Problem](err); !ok || p.Status != http.StatusTooManyRequests || p.retryAfter != streamsRetry {
+			t.Errorf("%s: one stream more: got %v", name, err)
+		}
+		leave()
+		if _, err := s.enter(request(maxPerCaller)); err != nil {
+			t.Errorf("%s: after one ended: %v", name, err)
+		}
+	}
+	for _, other := range []*http.Request{from("u_2", "192.0.2.1:1"), from("", "192.0.2.2:1"), from("", "[2001:db8:0:1::1]:1")} {
+		leave, err := s.enter(other)
+		if err != nil {
+			t.Fatalf("another caller: %v", err)
+		}
+		leave()
+	}
+	if len(s.open) != 3 {
+		t.Errorf("got %d callers with streams, want 3", len(s.open))
+	}
+}
+
+// One stream too many gets 429 with Retry-After.
+func TestTooManyStreamsOfACaller(t *testing.T) {
+	s := newStreamed(t, 2*maxPerCaller, func(context.Context, string) ([]StreamEvent, bool, error) { return nil, false, nil })
+	for i := range maxPerCaller {
+		if res := s.open(t, "GET", ""); res.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d: got %d", i+1, res.StatusCode)
+		}
+	}
+	res := s.open(t, "GET", "")
+	if body := all(t, res); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "10" || !strings.Contains(body, "/probs/rate-limited") {
+		t.Errorf("got %d, %v, %s", res.StatusCode, res.Header, body)
+	}
+}
+
 func TestStreamHead(t *testing.T) {
 	s := newStreamed(t, 1, func(context.Context, string) ([]StreamEvent, bool, error) { return nil, false, nil })
 	for range 2 { // it uses no slot
