@@ -63,7 +63,7 @@ func signIn(t *testing.T, s *e2e.Server) *http.Cookie {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if len(res.Cookies()) != 1 {
+	if len(res.Cookies()) != 2 { // of the session, and of the known browser
 		t.Fatalf("login: status %d", res.StatusCode)
 	}
 	return res.Cookies()[0]

@@ -80,7 +80,7 @@ func TestPassword(t *testing.T) {
 	}
 	const typed = "application/x-www-form-urlencoded"
 	res := send(t, s, "POST", "/login", "username=admin&password=correct+horse&next=/links", func(r *http.Request) { r.Header.Set("Content-Type", typed) })
-	if cookies := res.Cookies(); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/links" || len(cookies) != 1 {
+	if cookies := res.Cookies(); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/links" || len(cookies) != 2 {
 		t.Fatalf("login: got status %d, %v", res.StatusCode, res.Header)
 	}
 	if got := send(t, s, "GET", "/links", "", func(r *http.Request) { r.AddCookie(res.Cookies()[0]) }); got.StatusCode != 200 {

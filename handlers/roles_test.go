@@ -297,16 +297,17 @@ func TestHeadersOfAccounts(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.Router.ServeHTTP(w, r)
 		cookies := w.Result().Cookies()
-		if w.Code != http.StatusSeeOther || len(cookies) != 1 {
+		if w.Code != http.StatusSeeOther || len(cookies) != 2 {
 			t.Fatalf("%+v: got %d, %s", c, w.Code, w.Body)
 		}
-		k := cookies[0]
-		name := "linkwatch_session"
-		if c.secure {
-			name = "__Host-" + name
-		}
-		if k.Name != name || k.Secure != c.secure || !k.HttpOnly || k.SameSite != http.SameSiteLaxMode || k.Path != "/" || k.Domain != "" || k.MaxAge != 30*24*3600 {
-			t.Errorf("%+v: got %s", c, w.Header().Get("Set-Cookie"))
+		for i, name := range []string{"linkwatch_session", "linkwatch_device"} {
+			if c.secure {
+				name = "__Host-" + name
+			}
+			k, days := cookies[i], []int{30, 365}[i]
+			if k.Name != name || k.Secure != c.secure || !k.HttpOnly || k.SameSite != http.SameSiteLaxMode || k.Path != "/" || k.Domain != "" || k.MaxAge != days*24*3600 {
+				t.Errorf("%+v: got %s", c, w.Header().Values("Set-Cookie"))
+			}
 		}
 		if got := w.Header().Get("Strict-Transport-Security"); (got == "max-age=31536000") != c.hsts {
 			t.Errorf("%+v: got Strict-Transport-Security %q", c, got)

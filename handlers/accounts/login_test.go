@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -255,6 +256,62 @@ func TestThrottledLogins(t *testing.T) {
 	}
 }
 
+// During a flood of logins from many networks, a browser that has signed in before signs in again from a new address, and a
+// client from an address with a session.
+func TestKnownClientsSignInDuringAFlood(t *testing.T) {
+	s := apptest.New(t)
+	add(s, "alice", accounts.Admin)
+	friend := newBrowser(s, "198.51.100.1")
+	if a := friend.login("alice", goodPassword); a.Code != http.StatusSeeOther || friend.cookies["linkwatch_device"] == "" {
+		t.Fatalf("first login: got status %d, cookies %v", a.Code, friend.cookies)
+	}
+	busy := make(chan struct{}, 100)
+	var flood sync.WaitGroup
+	defer flood.Wait()
+	for i := range cap(busy) {
+		flood.Go(func() {
+			stranger := newBrowser(s, fmt.Sprintf("203.0.113.%d", i))
+			if stranger.login(fmt.Sprint("user", i), "wrong password").Code == http.StatusServiceUnavailable {
+				busy <- struct{}{}
+			}
+		})
+	}
+	for range 50 {
+		<-busy
+	}
+	delete(friend.cookies, "linkwatch_session")
+	friend.address = "198.51.100.2"
+	if a := friend.login("alice", goodPassword); a.Code != http.StatusSeeOther {
+		t.Errorf("known browser: got status %d, error %q", a.Code, a.problem())
+	}
+	if a := newBrowser(s, "198.51.100.2").login("alice", goodPassword); a.Code != http.StatusSeeOther {
+		t.Errorf("known address: got status %d, error %q", a.Code, a.problem())
+	}
+}
+
+// A known browser signs in to an account that strangers have locked, from a network that is refused. The cookie of another
+// account does not help.
+func TestKnownBrowserIsNotLockedOut(t *testing.T) {
+	s := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "settings password"))
+	add(s, "alice", accounts.Editor)
+	friend, other := newBrowser(s, "198.51.100.1"), newBrowser(s, "198.51.100.2")
+	friend.login("admin", "settings password")
+	other.login("alice", goodPassword)
+	friend.send("POST", "/logout", nil) // the browser stays known
+	for i := range 20 {                 // from two addresses
+		newBrowser(s, fmt.Sprintf("203.0.113.%d", i/10)).login("admin", strings.Repeat("x", 300))
+	}
+	for _, b := range []*browser{friend, other} {
+		b.address = "203.0.113.1"
+	}
+	if a := other.login("admin", "settings password"); a.Code != http.StatusTooManyRequests {
+		t.Errorf("browser of another account: got status %d", a.Code)
+	}
+	if a := friend.login("admin", "settings password"); a.Code != http.StatusSeeOther {
+		t.Errorf("known browser: got status %d, error %q", a.Code, a.problem())
+	}
+}
+
 // A password that was typed into the username field does not get into the audit log.
 func TestFailedLogins_UnknownUsername(t *testing.T) {
 	s := apptest.New(t)
@@ -294,7 +351,7 @@ func TestSecondFactor(t *testing.T) {
 		t.Fatalf("wrong code: got status %d, error %q", a.Code, a.problem())
 	}
 	a = b.send("POST", "/login", url.Values{"pending": {pending}, "next": {"/watch"}, "code": {code()}})
-	if a.Code != http.StatusSeeOther || a.location() != "/watch" || len(b.cookies) != 1 {
+	if a.Code != http.StatusSeeOther || a.location() != "/watch" || len(b.cookies) != 2 {
 		t.Fatalf("right code: got status %d, location %s", a.Code, a.location())
 	}
 	again := newBrowser(s, "192.0.2.1")
@@ -346,7 +403,7 @@ func TestFirstAccount(t *testing.T) {
 	if a.Code != http.StatusBadRequest || a.Find("#username-error").Text() == "" || a.Find("#password-error").Text() == "" || a.Find("input[name=username]").AttrOr("value", "") != "not good" {
 		t.Errorf("invalid form: got status %d, %s", a.Code, a.Find("main").Text())
 	}
-	if a := b.send("POST", "/login/first", form); a.Code != http.StatusSeeOther || a.location() != "/" || len(b.cookies) != 1 {
+	if a := b.send("POST", "/login/first", form); a.Code != http.StatusSeeOther || a.location() != "/" || len(b.cookies) != 2 {
 		t.Fatalf("first account: got status %d, location %s", a.Code, a.location())
 	}
 	if a := b.send("GET", "/links", nil); a.Code != http.StatusOK {

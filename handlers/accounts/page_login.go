@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 	"github.com/mileusna/useragent"
@@ -115,10 +116,15 @@ func (p Pages) Login(c *gin.Context) {
 	name := strings.ToLower(v.Username)
 	address := middleware.ClientAddress(c.Request)
 	attempt := models.Actor{Name: name, Via: "password", Address: address, Request: middleware.RequestID(ctx)}
-	wait, succeed := p.Guesses.Login(c.Request, name, func() bool {
+	device := p.Accounts.Device(p.Cookies.Device(c.Request), name)
+	known := sync.OnceValue(func() bool {
+		if device != "" {
+			return true
+		}
 		known, err := p.Accounts.HasSessionFrom(ctx, name, address)
 		return err == nil && known
 	})
+	wait, succeed := p.Guesses.Login(c.Request, name, device, known)
 	if wait > 0 {
 		if p.Guesses.Refuses(c.Request) { // one entry for all usernames that the network tries
 			attempt.Name, attempt.Address = "", middleware.ClientNetwork(c.Request)
@@ -130,6 +136,10 @@ func (p Pages) Login(c *gin.Context) {
 		return
 	}
 	p.setActor(c, attempt) // for the audit entries of Verify
+	login.Known, login.By = login.Pending == "" && known(), middleware.ClientNetwork(c.Request)
+	if device != "" { // all browsers of an account share
+		login.By = name
+	}
 	u, err := p.Accounts.Verify(c.Request.Context(), login)
 	status := http.StatusUnauthorized
 	needed, _ := errors.AsType[*accounts.CodeNeeded](err)
@@ -200,6 +210,7 @@ func (p Pages) signIn(c *gin.Context, u accounts.User, method, next string) {
 		return
 	}
 	p.Cookies.SetSession(c, secret, p.MaxAge)
+	p.Cookies.SetDevice(c, p.Accounts.NewDevice(u), accounts.DeviceMaxAge)
 	c.Header("Cache-Control", "no-store")
 	p.Frame.SeeOther(c, next)
 }

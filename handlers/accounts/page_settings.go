@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -90,8 +91,8 @@ func (p Pages) ChangePassword(c *gin.Context) {
 	if !ok {
 		return
 	}
-	err := p.withPassword(c, u, func() error {
-		return p.Accounts.ChangePassword(c.Request.Context(), u, c.PostForm("current_password"), c.PostForm("password"))
+	err := p.withSecret(c, u, currentPassword, func() error {
+		return p.Accounts.ChangePassword(c.Request.Context(), u, c.PostForm(currentPassword), c.PostForm("password"))
 	})
 	if errs, ok := formErrors(err, "password"); ok {
 		p.showSettings(c, p.Frame.FormStatus(c, err), u, errs)
@@ -100,19 +101,29 @@ func (p Pages) ChangePassword(c *gin.Context) {
 	p.Frame.Done(c, err, views.SettingsPath, "password_changed")
 }
 
-// withPassword runs a change that requires the current password. Wrong passwords are limited like failed logins, so
-// that a stolen session cannot guess the password.
-func (p Pages) withPassword(c *gin.Context, u accounts.User, do func() error) error {
+// The form fields with a secret of the user, which can be guessed.
+const (
+	currentPassword = "current_password"
+	currentCode     = "code"
+)
+
+// withSecret runs a change that requires the current password or a code. Wrong ones are limited like failed logins, so
+// that a stolen session cannot guess them. They are counted for the session, not for its network.
+func (p Pages) withSecret(c *gin.Context, u accounts.User, field string, do func() error) error {
+	kind, plural := "password", "passwords"
+	if field == currentCode {
+		kind, plural = "code", "codes"
+	}
 	actor, _ := models.ActorOf(c.Request.Context())
 	subject := audit.Subject{Kind: "user", ID: u.ID, Name: u.Username}
-	wait, succeed := p.Guesses.Login(c.Request, u.Username, func() bool { return true })
+	wait, succeed := p.Guesses.Login(c.Request, u.Username, "credential "+cmp.Or(actor.CredentialID, actor.ID), nil)
 	if wait > 0 {
-		p.Accounts.Refused(actor, "password.throttled", subject)
-		return middleware.RateLimited("Too many wrong passwords.", wait)
+		p.Accounts.Refused(actor, kind+".throttled", subject)
+		return middleware.RateLimited("Too many wrong "+plural+".", wait)
 	}
 	err := do()
-	if m, ok := errors.AsType[*models.Error](err); ok && slices.ContainsFunc(m.Fields, func(f models.FieldError) bool { return f.Location == "current_password" }) {
-		p.Accounts.Refused(actor, "password.failed", subject)
+	if m, ok := errors.AsType[*models.Error](err); ok && slices.ContainsFunc(m.Fields, func(f models.FieldError) bool { return f.Location == field }) {
+		p.Accounts.Refused(actor, kind+".failed", subject)
 		return err
 	}
 	succeed()
@@ -123,7 +134,11 @@ func (p Pages) withPassword(c *gin.Context, u accounts.User, do func() error) er
 // fallback. ok is false for other errors.
 func formErrors(err error, fallback string) (errs ui.Errors, ok bool) {
 	if limited, ok := errors.AsType[*middleware.Problem](err); ok {
-		return ui.Errors{"current_password": limited.Detail}, true
+		field := currentPassword
+		if fallback == currentCode {
+			field = currentCode
+		}
+		return ui.Errors{field: limited.Detail}, true
 	}
 	if models.CodeOf(err) == models.CodeConflict {
 		m, _ := errors.AsType[*models.Error](err)

@@ -119,6 +119,47 @@ func TestChangePassword_TooManyAttempts(t *testing.T) {
 	wantAudited(s, "alice session password.throttled alice")
 }
 
+// Codes of a new key are limited like passwords, for each session. Others of the same network can go on.
+func TestConfirmTwoFactor_TooManyAttempts(t *testing.T) {
+	s := apptest.New(t)
+	u := s.AddUser("alice", accounts.Admin)
+	as, other := s.SignIn(u), s.SignIn(u)
+	p := as.Post("/settings/two-factor/setup", nil)
+	apptest.WantStatus(t, p, http.StatusOK)
+	right, err := totp.GenerateCode(strings.ReplaceAll(apptest.Text(p, "#secret"), " ", ""), s.Clock.Now())
+	s.Must(err)
+	wrong := "000000"
+	if right == wrong {
+		wrong = "000001"
+	}
+	for range 10 {
+		wantError(t, as.Post("/settings/two-factor/confirm", form("code", wrong)), http.StatusBadRequest, "code-error", "Code is wrong.")
+	}
+	p = as.Post("/settings/two-factor/confirm", form("code", right))
+	wantError(t, p, http.StatusTooManyRequests, "code-error", "Too many wrong codes. Try again in ")
+	if p.Header.Get("Retry-After") == "" {
+		t.Error("missing Retry-After")
+	}
+	wantAudited(s, "alice session code.failed alice")
+	wantAudited(s, "alice session code.throttled alice")
+	apptest.WantStatus(t, other.Post("/settings/two-factor/confirm", form("code", right)), http.StatusOK)
+}
+
+// A new key expires after ten minutes.
+func TestConfirmTwoFactor_Late(t *testing.T) {
+	s := apptest.New(t)
+	as := s.SignIn(s.AddUser("alice", accounts.Admin))
+	confirm := func(after time.Duration) apptest.Page {
+		p := as.Post("/settings/two-factor/setup", nil)
+		s.Clock.Advance(after)
+		c, err := totp.GenerateCode(strings.ReplaceAll(apptest.Text(p, "#secret"), " ", ""), s.Clock.Now())
+		s.Must(err)
+		return as.Post("/settings/two-factor/confirm", form("code", c))
+	}
+	wantError(t, confirm(10*time.Minute), http.StatusConflict, "code-error", "The key has expired. Set up two-factor authentication again.")
+	apptest.WantStatus(t, confirm(10*time.Minute-time.Second), http.StatusOK)
+}
+
 func TestTwoFactor(t *testing.T) {
 	s := apptest.New(t)
 	as := s.SignIn(addWithPassword(s, "alice", accounts.Admin))

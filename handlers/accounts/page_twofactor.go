@@ -39,13 +39,13 @@ func (p Pages) PrepareTwoFactor(c *gin.Context) {
 	}
 	ctx := c.Request.Context()
 	var key accounts.Setup
-	err := p.withPassword(c, u, func() (err error) {
-		if err = p.Accounts.CheckOwnPassword(ctx, u, c.PostForm("current_password")); err == nil {
+	err := p.withSecret(c, u, currentPassword, func() (err error) {
+		if err = p.Accounts.CheckOwnPassword(ctx, u, c.PostForm(currentPassword)); err == nil {
 			key, err = p.Accounts.PrepareTOTP(ctx, u)
 		}
 		return err
 	})
-	if errs, ok := formErrors(err, "current_password"); ok {
+	if errs, ok := formErrors(err, currentPassword); ok {
 		p.showTwoFactor(c, p.Frame.FormStatus(c, err), u, views.TwoFactor{Errors: errs})
 		return
 	}
@@ -66,8 +66,12 @@ func (p Pages) ConfirmTwoFactor(c *gin.Context) {
 	if !ok {
 		return
 	}
-	codes, err := p.Accounts.ConfirmTOTP(c.Request.Context(), u, c.PostForm("code"))
-	if errs, ok := formErrors(err, "code"); ok {
+	var codes []string
+	err := p.withSecret(c, u, currentCode, func() (err error) {
+		codes, err = p.Accounts.ConfirmTOTP(c.Request.Context(), u, c.PostForm(currentCode))
+		return err
+	})
+	if errs, ok := formErrors(err, currentCode); ok {
 		p.showTwoFactor(c, p.Frame.FormStatus(c, err), u, views.TwoFactor{Confirm: true, Errors: errs})
 		return
 	}
@@ -84,8 +88,8 @@ func (p Pages) RemoveTwoFactor(c *gin.Context) {
 	if !ok {
 		return
 	}
-	err := p.withPassword(c, u, func() error { return p.Accounts.RemoveTOTP(c.Request.Context(), u, c.PostForm("current_password")) })
-	if errs, ok := formErrors(err, "current_password"); ok {
+	err := p.withSecret(c, u, currentPassword, func() error { return p.Accounts.RemoveTOTP(c.Request.Context(), u, c.PostForm(currentPassword)) })
+	if errs, ok := formErrors(err, currentPassword); ok {
 		p.showTwoFactor(c, p.Frame.FormStatus(c, err), u, views.TwoFactor{Errors: errs})
 		return
 	}

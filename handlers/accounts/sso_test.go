@@ -57,7 +57,7 @@ func TestSingleSignOn(t *testing.T) {
 		t.Errorf("login page: got %s", a.Body)
 	}
 	a := signIn(t, idp, b, "/watch")
-	if a.Code != http.StatusSeeOther || a.location() != "/watch" || len(b.cookies) != 1 {
+	if a.Code != http.StatusSeeOther || a.location() != "/watch" || len(b.cookies) != 2 {
 		t.Fatalf("got status %d, location %s, cookies %v, error %s", a.Code, a.location(), b.cookies, a.problem())
 	}
 	if a := b.send("GET", "/links", nil); a.Code != http.StatusOK {

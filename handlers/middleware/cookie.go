@@ -8,10 +8,11 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// The session cookie. Browsers accept the prefix __Host- only over HTTPS and for this host, so
+// The cookies of logins. Browsers accept the prefix __Host- only over HTTPS and for this host, so
 // other hosts of the domain cannot set it (RFC 6265bis, section 4.1.3.2).
 const (
 	sessionCookie = "linkwatch_session"
+	deviceCookie  = "linkwatch_device" // a browser in which an account has signed in
 	hostPrefix    = "__Host-"
 )
 
@@ -69,3 +70,11 @@ func (k Cookies) EndSession(c *gin.Context) { k.Set(c, sessionCookie, "", -time.
 
 // Session returns the session secret of a request; "" = none.
 func (k Cookies) Session(r *http.Request) string { return k.Get(r, sessionCookie) }
+
+// SetDevice sets the cookie of a known browser for maxAge.
+func (k Cookies) SetDevice(c *gin.Context, token string, maxAge time.Duration) {
+	k.Set(c, deviceCookie, token, maxAge)
+}
+
+// Device returns the token of a known browser; "" = none.
+func (k Cookies) Device(r *http.Request) string { return k.Get(r, deviceCookie) }

@@ -28,6 +28,7 @@ type Guesses struct {
 
 	mu       sync.Mutex
 	clients  clients[netip.Prefix, *recent]
+	devices  clients[string, *recent] // known browsers and sessions
 	accounts clients[string, *recent]
 	all      *recent
 	warned   time.Time // time of the last warning about all clients
@@ -37,10 +38,11 @@ type Guesses struct {
 func NewGuesses(log *slog.Logger) *Guesses {
 	g := &Guesses{
 		log: log, now: time.Now, all: newRecent(maxAllFailures, failureWindow),
-		clients: newClients[netip.Prefix, *recent](idleClient), accounts: newClients[string, *recent](accountWindow),
+		clients: newClients[netip.Prefix, *recent](idleClient), devices: newClients[string, *recent](idleClient),
+		accounts: newClients[string, *recent](accountWindow),
 	}
 	// A flood of new names and addresses must not evict the clients that are refused.
-	g.clients.weight, g.accounts.weight = (*recent).failures, (*recent).failures
+	g.clients.weight, g.devices.weight, g.accounts.weight = (*recent).failures, (*recent).failures, (*recent).failures
 	return g
 }
 
@@ -60,9 +62,14 @@ func (g *Guesses) Refuses(r *http.Request) bool { return g.wait(clientAt(peer(r)
 // add counts a failed login of a client. It returns 0 for the first maxFailures within
 // failureWindow, and then how long the client is refused.
 func (g *Guesses) add(ctx context.Context, client netip.Prefix) time.Duration {
+	return g.count(ctx, client, "")
+}
+
+// count is add for a device of a client; "" = none. Failures of a device are not counted for its network.
+func (g *Guesses) count(ctx context.Context, client netip.Prefix, device string) time.Duration {
 	g.mu.Lock()
 	now := g.now()
-	c := g.client(client, now)
+	c := g.client(client, device, now)
 	wait := c.wait(now)
 	refused := wait > 0
 	if !refused { // attempts while refused do not extend the wait
@@ -89,8 +96,13 @@ func (g *Guesses) add(ctx context.Context, client netip.Prefix) time.Duration {
 	return wait
 }
 
-func (g *Guesses) client(at netip.Prefix, now time.Time) *recent {
-	c := g.clients.get(at, now)
+func (g *Guesses) client(at netip.Prefix, device string, now time.Time) *recent {
+	var c **recent
+	if device != "" {
+		c = g.devices.get(device, now)
+	} else {
+		c = g.clients.get(at, now)
+	}
 	if *c == nil {
 		*c = newRecent(maxFailures, failureWindow)
 	}
@@ -99,21 +111,24 @@ func (g *Guesses) client(at netip.Prefix, now time.Time) *recent {
 
 // Login counts an attempt to sign in to an account. It counts before the credentials are verified,
 // so that parallel attempts cannot exceed the limit. It returns how long the client has to wait,
-// or 0 and a function that uncounts the attempt: call it if the credentials are right. known
-// reports whether the client has signed in to the account before; such clients are not locked
-// out. It is called only if the account is locked.
-func (g *Guesses) Login(r *http.Request, account string, known func() bool) (wait time.Duration, right func()) {
+// or 0 and a function that uncounts the attempt: call it if the credentials are right.
+//
+// device identifies a browser in which the account has signed in, or a session of it; "" = none. It is
+// counted instead of its network and is not locked out, so that others cannot keep it from signing in.
+// known reports whether the network has signed in to the account before; such clients are not locked
+// out either. It is called only if the account is locked.
+func (g *Guesses) Login(r *http.Request, account, device string, known func() bool) (wait time.Duration, right func()) {
 	ctx, client := r.Context(), clientAt(peer(r))
-	if wait := g.closed(account); wait > 0 && !known() {
+	if wait := g.closed(account); wait > 0 && device == "" && !known() {
 		return wait, nil
 	}
-	if wait := g.add(ctx, client); wait > 0 {
+	if wait := g.count(ctx, client, device); wait > 0 {
 		return wait, nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	byAccount, byClient := g.account(account, now), g.client(client, now)
+	byAccount, byClient := g.account(account, now), g.client(client, device, now)
 	locked := byAccount.wait(now) > 0
 	byAccount.add(now)
 	if !locked && byAccount.wait(now) > 0 {

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
 )
 
 const (
@@ -29,13 +32,17 @@ type guarded struct {
 	log *bytes.Buffer
 }
 
-func newGuarded() *guarded {
+func newGuarded(known ...Accounts) *guarded {
 	g := &guarded{now: time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC), log: &bytes.Buffer{}}
 	routes := NewTable()
 	log := slog.New(slog.NewTextHandler(g.log, nil)) // a handler locks its writer
 	guesses := NewGuesses(log)
 	guesses.now = func() time.Time { return g.now }
-	a := NewAccess(&Errors{Log: log}, routes, AccessOptions{Guesses: guesses, Password: "right"})
+	o := AccessOptions{Guesses: guesses, Password: "right"}
+	if len(known) > 0 {
+		o.Accounts = known[0]
+	}
+	a := NewAccess(&Errors{Log: log}, routes, o)
 	gin.SetMode(gin.ReleaseMode)
 	g.Engine = gin.New()
 	g.Use(Identify(routes), a.Check)
@@ -237,12 +244,12 @@ func TestFloodUnlocksNothing(t *testing.T) {
 	}
 	stranger := func() bool { return false }
 	for i := range 2 * maxFailures {
-		g.Login(from(i/10), "alice", stranger)
+		g.Login(from(i/10), "alice", "", stranger)
 	}
 	for i := range 5 * maxClients {
-		g.Login(from(100+i), fmt.Sprint("user", i), stranger)
+		g.Login(from(100+i), fmt.Sprint("user", i), "", stranger)
 	}
-	if wait, _ := g.Login(from(5), "alice", stranger); wait == 0 {
+	if wait, _ := g.Login(from(5), "alice", "", stranger); wait == 0 {
 		t.Error("the account is unlocked")
 	}
 	if !g.Refuses(from(0)) {
@@ -250,5 +257,84 @@ func TestFloodUnlocksNothing(t *testing.T) {
 	}
 	if n := len(g.accounts.entries); n > maxClients {
 		t.Errorf("got %d accounts in the table", n)
+	}
+}
+
+// credentialed implements Accounts with the API token lw_valid, the expired token lw_expired, and the session "valid".
+type credentialed struct{ Accounts }
+
+func (credentialed) InUse() bool                          { return true }
+func (credentialed) Refused(models.Actor, string, string) {}
+func (credentialed) ByToken(_ context.Context, secret, _ string) (a Account, ok, expired bool, err error) {
+	return Account{ID: "u_1", Name: "alice", Role: Admin}, secret == "lw_valid", secret == "lw_expired", nil
+}
+
+func (credentialed) BySession(_ context.Context, secret string) (Account, bool, error) {
+	return Account{ID: "u_1", Name: "alice", Role: Admin}, secret == "valid", nil
+}
+
+// A client that is refused after wrong credentials can use a valid token and a valid session. ADMIN_PASSWORD waits, as a
+// bearer token and with HTTP Basic, because it can be guessed.
+func TestRefusedClientUsesValidCredentials(t *testing.T) {
+	g := newGuarded(credentialed{noAccounts{}})
+	for range maxFailures {
+		g.want(t, 401, guesser, "GET", "/private", "Bearer lw_wrong")
+	}
+	for auth, want := range map[string]int{
+		"Bearer lw_valid": 200, "Bearer lw_expired": 401, "Bearer lw_wrong": 429, bearerWrong: 429, bearerRight: 429,
+		"Basic YTpyaWdodA==": 429, basicWrong: 429, "Basic YTpsd192YWxpZA==": 429, // a:right, a:wrong, a:lw_valid
+	} {
+		g.want(t, want, guesser, "GET", "/private", auth)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/private", nil)
+	r.RemoteAddr = guesser
+	r.Header.Set("Cookie", sessionCookie+"=valid")
+	w := httptest.NewRecorder()
+	if g.ServeHTTP(w, r); w.Code != http.StatusOK {
+		t.Errorf("valid session: got %d", w.Code)
+	}
+}
+
+// A known browser is counted for itself: neither failures of its network nor a locked account keep it from signing in, and
+// its own failures do not refuse its network.
+func TestKnownBrowsersAreCountedForThemselves(t *testing.T) {
+	g := NewGuesses(slog.New(slog.DiscardHandler))
+	now := time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
+	g.now = func() time.Time { return now }
+	from := func(i int) *http.Request {
+		r := httptest.NewRequest(http.MethodPost, "/login", nil)
+		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", i)
+		return r
+	}
+	stranger := func() bool { return false }
+	for i := range 3 * maxFailures {
+		g.Login(from(i/maxFailures), "alice", "", stranger)
+	}
+	if wait, _ := g.Login(from(9), "alice", "", stranger); wait == 0 || !g.Refuses(from(0)) {
+		t.Fatal("the account is not locked, or the network not refused")
+	}
+	for range maxFailures {
+		if wait, _ := g.Login(from(0), "alice", "laptop", stranger); wait > 0 {
+			t.Fatalf("known browser: has to wait %s", wait)
+		}
+	}
+	if wait, _ := g.Login(from(5), "alice", "laptop", stranger); wait != failureWindow {
+		t.Errorf("known browser after ten failures: has to wait %s", wait)
+	}
+	if wait, _ := g.Login(from(0), "alice", "phone", stranger); wait > 0 {
+		t.Errorf("another known browser: has to wait %s", wait)
+	}
+	now = now.Add(accountWindow)
+	for range maxFailures {
+		g.Login(from(1), "alice", "laptop", stranger)
+	}
+	if g.Refuses(from(1)) {
+		t.Error("failures of a known browser refuse its network")
+	}
+	for i := range 2 * maxClients {
+		g.Login(from(2), "alice", fmt.Sprint("device ", i), stranger)
+	}
+	if n := len(g.devices.entries); n > maxClients {
+		t.Errorf("got %d devices in the table", n)
 	}
 }

@@ -17,6 +17,9 @@ type Login struct {
 	Username, Password string
 	Code               string // code of the authenticator app, or a recovery code; "" = none
 	Pending            string // CodeNeeded.Pending, instead of username and password; "" = none
+
+	Known bool   // the client has signed in to the account before
+	By    string // network or account that the login is counted for
 }
 
 // ErrWrongLogin is the error of a failed login. An unknown username, a wrong password, and an account that is disabled
@@ -75,7 +78,7 @@ func (s *Store) verifyPassword(ctx context.Context, l Login) (User, error) {
 	if len(l.Password) > MaxPassword {
 		return User{}, ErrWrongLogin
 	}
-	ok, err := s.hasher.matches(ctx, l.Password, u.PasswordHash)
+	ok, err := s.hasher.matches(ctx, payer{l.Known, l.By}, l.Password, u.PasswordHash)
 	if err == nil && (!ok || !known || u.Disabled) {
 		err = ErrWrongLogin
 	}
@@ -155,7 +158,7 @@ func (s *Store) CheckOwnPassword(ctx context.Context, u User, password string) e
 	ok := false
 	if len(password) <= MaxPassword {
 		var err error
-		if ok, err = s.hasher.matches(ctx, password, u.PasswordHash); err != nil {
+		if ok, err = s.hasher.matches(ctx, payerOf(ctx), password, u.PasswordHash); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pquerna/otp/totp"
+	"gorm.io/gorm"
 
 	"linkwatch/models"
 	"linkwatch/models/accounts"
@@ -140,6 +141,27 @@ func TestTwoFactor(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// A key that is not confirmed within ten minutes has expired, like one of an unknown age.
+func TestTwoFactorKeyExpires(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		u := s.add("alice", accounts.Admin)
+		late := func(after time.Duration) error {
+			setup, err := s.PrepareTOTP(t.Context(), u)
+			s.must(err)
+			s.clock.Advance(after)
+			_, err = s.ConfirmTOTP(t.Context(), u, s.code(setup))
+			return err
+		}
+		wantCode(t, late(10*time.Minute), models.CodeConflict)
+		setup, err := s.PrepareTOTP(t.Context(), u)
+		s.must(err)
+		s.must(s.db.Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("UPDATE users SET totp_prepared_at = NULL").Error }))
+		_, err = s.ConfirmTOTP(t.Context(), u, s.code(setup))
+		wantCode(t, err, models.CodeConflict)
+		s.must(late(10*time.Minute - time.Second))
 	})
 }
 

@@ -1,9 +1,11 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -26,22 +28,85 @@ const (
 // argonParams are the argon2id parameters that OWASP recommends for servers with little memory. A hash takes about 20 ms.
 var argonParams = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// Budget for password hashes on this instance: one at a time, and hashesPerSecond on average. It limits hashing to about
-// a tenth of one core, however many logins arrive.
+// Budgets for password hashes on this instance. Each computes one hash at a time, and hashesPerSecond on average. Together
+// they limit hashing to about a fifth of one core, however many logins arrive.
 const (
 	hashesPerSecond = 5
 	hashBurst       = 10
 	hashTimeout     = 2 * time.Second // how long a login waits to be hashed
+
+	// The share of one payer is less than a budget, even with the hashes that it waits for.
+	sharePerSecond = 2
+	shareBurst     = 5
 )
 
-// hasher limits the cost of password hashing. It is safe for concurrent use.
+// payer is who a hash is counted for.
+type payer struct {
+	known bool   // is signed in, or has signed in before
+	id    string // of the network or account that has the share
+}
+
+// payerOf returns who a hash is counted for that is not a login: the actor of a context, who is signed in.
+func payerOf(ctx context.Context) payer {
+	actor, _ := models.ActorOf(ctx)
+	return payer{known: true, id: cmp.Or(actor.ID, actor.Name)}
+}
+
+// hasher limits the cost of password hashing. Known payers have their own budget, so that logins of strangers cannot use
+// it up, from however many addresses they come. It is safe for concurrent use.
 type hasher struct {
-	slot   chan struct{} // holds a value while a hash is computed
-	budget *rate.Limiter
+	known, strangers *budget
+	now              func() time.Time
+	sleep            func(ctx context.Context, d time.Duration) error // the error is that of ctx
 }
 
 func newHasher() *hasher {
-	return &hasher{slot: make(chan struct{}, 1), budget: rate.NewLimiter(hashesPerSecond, hashBurst)}
+	return &hasher{known: newBudget(), strangers: newBudget(), now: time.Now, sleep: sleep}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// budget is a rate of hashes of which no payer can use more than a share.
+type budget struct {
+	slot chan struct{} // holds a value while a hash is computed
+
+	mu     sync.Mutex
+	all    *rate.Limiter
+	shares map[string]*rate.Limiter // of payers with recent hashes
+}
+
+func newBudget() *budget {
+	return &budget{slot: make(chan struct{}, 1), all: rate.NewLimiter(hashesPerSecond, hashBurst), shares: map[string]*rate.Limiter{}}
+}
+
+// take counts a hash of a payer and returns how long the payer has to wait for it. ok is false if it would wait longer
+// than hashTimeout; then nothing is counted. Only hashes within the budget add shares, and a share is removed when it is
+// complete again, so there are at most about 50 shares.
+func (b *budget) take(payer string, now time.Time) (wait time.Duration, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	share := b.shares[payer]
+	if share == nil {
+		share = rate.NewLimiter(sharePerSecond, shareBurst)
+	}
+	own, common := share.ReserveN(now, 1), b.all.ReserveN(now, 1)
+	if wait = max(own.DelayFrom(now), common.DelayFrom(now)); wait > hashTimeout {
+		own.CancelAt(now)
+		common.CancelAt(now)
+		return 0, false
+	}
+	maps.DeleteFunc(b.shares, func(_ string, l *rate.Limiter) bool { return l.TokensAt(now) >= shareBurst })
+	b.shares[payer] = share
+	return wait, true
 }
 
 // dummyHash is the hash of a discarded random password. Logins to accounts without a password are compared with it.
@@ -52,30 +117,38 @@ func errBusy() error {
 	return &models.Error{Code: models.CodeUnavailable, Detail: "Too many logins. Try again in a few seconds.", RetryAfter: hashTimeout}
 }
 
-// run calls hash within the budget, or returns errBusy.
-func (h *hasher) run(ctx context.Context, hash func() error) error {
+// run calls hash within the budget of a payer, or returns errBusy.
+func (h *hasher) run(ctx context.Context, by payer, hash func() error) error {
+	b := h.strangers
+	if by.known {
+		b = h.known
+	}
+	wait, ok := b.take(by.id, h.now())
+	if !ok {
+		return errBusy()
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, hashTimeout, errBusy())
 	defer cancel()
-	if err := h.budget.Wait(ctx); err != nil { // fails at once if the wait would exceed hashTimeout
+	if err := h.sleep(ctx, wait); err != nil {
 		return errBusy()
 	}
 	select {
-	case h.slot <- struct{}{}:
+	case b.slot <- struct{}{}:
 	case <-ctx.Done():
 		return errBusy()
 	}
-	defer func() { <-h.slot }()
+	defer func() { <-b.slot }()
 	return hash()
 }
 
 // matches compares a password with a stored hash. An empty hash never matches. It is compared with dummyHash, so that
 // the time does not reveal that the account has no password.
-func (h *hasher) matches(ctx context.Context, password, stored string) (ok bool, err error) {
+func (h *hasher) matches(ctx context.Context, by payer, password, stored string) (ok bool, err error) {
 	reference := stored
 	if reference == "" {
 		reference = dummyHash
 	}
-	err = h.run(ctx, func() (err error) {
+	err = h.run(ctx, by, func() (err error) {
 		ok, err = argon2id.ComparePasswordAndHash(password, reference)
 		return err
 	})
@@ -86,7 +159,7 @@ func (h *hasher) matches(ctx context.Context, password, stored string) (ok bool,
 }
 
 func (h *hasher) hash(ctx context.Context, password string) (stored string, err error) {
-	err = h.run(ctx, func() (err error) {
+	err = h.run(ctx, payerOf(ctx), func() (err error) {
 		stored, err = argon2id.CreateHash(password, argonParams)
 		return err
 	})

@@ -1,12 +1,16 @@
 package accounts
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/time/rate"
 
+	"linkwatch/models"
 	"linkwatch/models/modelstest"
 )
 
@@ -32,17 +36,121 @@ func TestWrongLoginComputesOneHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	const budget = 100
-	s.hasher.budget = rate.NewLimiter(0, budget) // no refill
+	s.hasher.strangers.all = rate.NewLimiter(0, budget) // no refill
+	s.hasher.sleep = func(context.Context, time.Duration) error { return nil }
 	for i, l := range []Login{
 		{Username: "alice", Password: "wrong password"}, {Username: "alice"}, {Username: "sso", Password: "wrong password"},
 		{Username: "disabled", Password: "correct horse battery"}, {Username: "deleted", Password: "correct horse battery"},
 		{Username: "unknown", Password: "correct horse battery"}, {Username: "no username\x00", Password: "x"}, {}, {Username: AdminName, Password: strings.Repeat("x", MaxPassword)},
 	} {
+		l.By = fmt.Sprint("192.0.2.", i)
 		if _, err := s.Verify(t.Context(), l); !errors.Is(err, ErrWrongLogin) {
 			t.Errorf("%q: got %v, want ErrWrongLogin", l.Username, err)
 		}
-		if got := budget - int(s.hasher.budget.Tokens()); got != i+1 {
+		if got := budget - int(s.hasher.strangers.all.Tokens()); got != i+1 {
 			t.Fatalf("%q: got %d hashes so far, want %d", l.Username, got, i+1)
+		}
+	}
+}
+
+// flooded is a hasher with a test clock, which computes no hashes.
+type flooded struct {
+	*hasher
+	*testing.T
+	at time.Time
+}
+
+func newFlooded(t *testing.T) *flooded {
+	f := &flooded{newHasher(), t, time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)}
+	f.now = func() time.Time { return f.at }
+	f.sleep = func(context.Context, time.Duration) error { return nil }
+	return f
+}
+
+// try reports whether a payer gets a hash.
+func (f *flooded) try(by payer) bool {
+	f.Helper()
+	ran := false
+	err := f.run(f.Context(), by, func() error { ran = true; return nil })
+	if ran != (err == nil) || err != nil && models.CodeOf(err) != models.CodeUnavailable {
+		f.Fatalf("got error %v, hashed %v", err, ran)
+	}
+	return ran
+}
+
+// A flood of logins from thousands of networks does not use up the budget of known clients and signed-in users.
+func TestFloodOfStrangersLeavesKnownClientsTheirHashes(t *testing.T) {
+	f := newFlooded(t)
+	admitted := 0
+	for second := range 60 {
+		for i := range 3000 {
+			if f.try(payer{id: fmt.Sprint("network ", second*3000+i)}) {
+				admitted++
+			}
+		}
+		for _, name := range []string{"alice", "bob"} {
+			if !f.try(payer{known: true, id: name}) {
+				t.Errorf("second %d: %s is refused", second, name)
+			}
+		}
+		if got := len(f.strangers.shares); got > 50 {
+			t.Fatalf("got %d shares of strangers", got)
+		}
+		f.at = f.at.Add(time.Second)
+	}
+	if most := hashBurst + 62*hashesPerSecond; admitted > most {
+		t.Errorf("got %d hashes of strangers, want at most %d", admitted, most)
+	}
+}
+
+// One network or account uses only its share. The others use the rest.
+func TestOnePayerHasOnlyAShare(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		f := newFlooded(t)
+		admitted := 0
+		for second := range 60 {
+			for range 100 {
+				if f.try(payer{known, "greedy"}) {
+					admitted++
+				}
+			}
+			for _, id := range []string{"a", "b"} {
+				if !f.try(payer{known, fmt.Sprint(id, second)}) {
+					t.Errorf("known %v, second %d: another payer is refused", known, second)
+				}
+			}
+			f.at = f.at.Add(time.Second)
+		}
+		if most := shareBurst + 62*sharePerSecond; admitted > most || admitted < 60*sharePerSecond {
+			t.Errorf("known %v: got %d hashes of one payer, want %d at most", known, admitted, most)
+		}
+	}
+}
+
+// A refused hash costs nothing: a payer who is refused many times gets the next one as soon as others do.
+func TestRefusedHashesCostNothing(t *testing.T) {
+	f := newFlooded(t)
+	for f.try(payer{id: "a"}) {
+		continue
+	}
+	for range 1000 {
+		if f.try(payer{id: "a"}) {
+			t.Fatal("a refused payer is admitted")
+		}
+	}
+	f.at = f.at.Add(time.Second / sharePerSecond)
+	if !f.try(payer{id: "a"}) {
+		t.Error("no hash after half a second")
+	}
+}
+
+// Hashes of signed-in users, and those of commands, which have no actor, are not counted as hashes of strangers.
+func TestHashesOfUsersAreKnown(t *testing.T) {
+	user := models.WithActor(t.Context(), models.Actor{ID: "u_1", Name: "alice"})
+	jwt := models.WithActor(t.Context(), models.Actor{Name: "bot", Via: "jwt"})
+	for ctx, want := range map[context.Context]payer{user: {true, "u_1"}, jwt: {true, "bot"}, t.Context(): {true, models.SystemOwner}} {
+		if got := payerOf(ctx); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 }

@@ -22,6 +22,8 @@ const (
 	totpPeriod = 30 // seconds
 	totpSkew   = 1  // accepted periods before and after the current one, because clocks differ
 
+	totpSetup = 10 * time.Minute // how long a new key can be confirmed
+
 	recoveryCodes = 10
 	recoveryLen   = 16 // characters of base32: 80 bits
 )
@@ -32,8 +34,8 @@ type Setup struct {
 	URL    string // otpauth://, for a QR code
 }
 
-// PrepareTOTP generates a second-factor key for an account. ConfirmTOTP turns it on. The error is CodeConflict if the
-// second factor is already on.
+// PrepareTOTP generates a second-factor key for an account. ConfirmTOTP turns it on within totpSetup. The error is
+// CodeConflict if the second factor is already on.
 func (s *Store) PrepareTOTP(ctx context.Context, u User) (Setup, error) {
 	key, err := totp.Generate(totp.GenerateOpts{Issuer: totpIssuer, AccountName: u.Username, Period: totpPeriod})
 	if err != nil {
@@ -51,14 +53,15 @@ func (s *Store) PrepareTOTP(ctx context.Context, u User) (Setup, error) {
 		if u.HasTOTP() {
 			return models.Conflict("Two-factor authentication is already on.")
 		}
-		u.TOTPSecret = sealed
-		return saveUser(tx, u, "totp_secret")
+		u.TOTPSecret, u.TOTPPreparedAt = sealed, s.clock.Now()
+		return saveUser(tx, u, "totp_secret", "totp_prepared_at")
 	})
 	return Setup{Secret: key.Secret(), URL: key.URL()}, err
 }
 
 // ConfirmTOTP turns on the second factor of an account if a code of the new key is right. It returns the recovery codes,
-// of which only hashes are stored. The error is CodeInvalid if the code is wrong.
+// of which only hashes are stored. The error is CodeInvalid if the code is wrong, and CodeConflict if there is no key to
+// confirm or it has expired.
 func (s *Store) ConfirmTOTP(ctx context.Context, u User, code string) (codes []string, err error) {
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -68,6 +71,9 @@ func (s *Store) ConfirmTOTP(ctx context.Context, u User, code string) (codes []s
 		}
 		if u.HasTOTP() || u.TOTPSecret == nil {
 			return models.Conflict("There is no key to confirm. Set up two-factor authentication again.")
+		}
+		if !now.Before(u.TOTPPreparedAt.Add(totpSetup).Time) {
+			return models.Conflict("The key has expired. Set up two-factor authentication again.")
 		}
 		step, err := s.timeStep(u, cleanCode(code), now.Time)
 		if err != nil {

@@ -51,6 +51,7 @@ type User struct {
 	PasswordHash      string // argon2id; "" = no password
 	PasswordChangedAt models.Time
 	TOTPSecret        []byte      `gorm:"column:totp_secret"` // encrypted; nil = no second factor
+	TOTPPreparedAt    models.Time `gorm:"column:totp_prepared_at"`
 	TOTPConfirmedAt   models.Time `gorm:"column:totp_confirmed_at"`
 	TOTPStep          int64       `gorm:"column:totp_step"`
 	OIDCIssuer        string      `gorm:"column:oidc_issuer"` // "" = not added by single sign-on

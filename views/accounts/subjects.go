@@ -35,7 +35,7 @@ var subjects = []struct {
 }
 
 // actions are the actions that do not start with the kind of a subject.
-var actions = []string{"login", "login.failed", "login.throttled", "login.refused", "logout", "password.failed", "access.denied", "credential.refused"}
+var actions = []string{"login", "login.failed", "login.throttled", "login.refused", "logout", "password.failed", "code.failed", "access.denied", "credential.refused"}
 
 func below(path string) func(id string) string {
 	return func(id string) string { return path + url.PathEscape(id) }

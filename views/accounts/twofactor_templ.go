@@ -207,7 +207,7 @@ func confirmKey(v TwoFactor) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</code></p><p class=\"muted\">The key is shown only once.</p></div></div><h2>2. Enter a code</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</code></p><p class=\"muted\">The key is shown only once. It expires in 10 minutes.</p></div></div><h2>2. Enter a code</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

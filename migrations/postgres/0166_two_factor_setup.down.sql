@@ -1,0 +1,1 @@
+ALTER TABLE users DROP COLUMN totp_prepared_at;
