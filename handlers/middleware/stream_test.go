@@ -310,8 +310,11 @@ func TestTooManyStreamsOfACaller(t *testing.T) {
 		}
 	}
 	res := s.open(t, "GET", "")
-	if body := all(t, res); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "10" || !strings.Contains(body, "/probs/rate-limited") {
-		t.Errorf("got %d, %v, %s", res.StatusCode, res.Header, body)
+	if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "10" {
+		t.Fatalf("got %d, %v", res.StatusCode, res.Header)
+	}
+	if body := all(t, res); !strings.Contains(body, "/probs/rate-limited") {
+		t.Error(body)
 	}
 }
 
