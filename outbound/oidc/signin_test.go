@@ -94,6 +94,32 @@ func TestInvalidTokens(t *testing.T) {
 	}
 }
 
+// An ID token with a claim of a user that replaces a verified one is rejected.
+func TestInexactClaims(t *testing.T) {
+	w := start(t, nil)
+	for _, name := range []string{"Sub", "NONCE", "i\u017fs", "Exp"} {
+		for _, user := range []standin.User{{Subject: "1", Email: "ann@example.com"}, {Subject: "1", Email: "ann@example.com", Claims: map[string]any{name: nil}}} {
+			w.SetUser(user)
+			_, err := w.signIn()
+			switch {
+			case user.Claims == nil && err != nil:
+				t.Errorf("without %s: %v", name, err)
+			case user.Claims != nil:
+				w.wantKind(standin.Fault(name), err, KindRejected)
+			}
+		}
+	}
+	for object, want := range map[string]bool{
+		`{"sub":"1","x":{"sub":"2"}}`: true, `{"Groups":[],"groups":[]}`: true,
+		`{"sub":"1","sub":"1"}`: false, `{"x":1,"x":2}`: false, `{"\u0073ub":"1","sub":"1"}`: false, `{"Alg":"none"}`: false,
+		`[]`: false, `null`: false, `{"x":`: false, ``: false,
+	} {
+		if got := exactObject([]byte(object)); got != want {
+			t.Errorf("%s: got %v, want %v", object, got, want)
+		}
+	}
+}
+
 // A public client has no secret, so HS256 tokens must be rejected too.
 func TestHMACForPublicClient(t *testing.T) {
 	w := start(t, func(s *standin.Server, o *Options) { s.Secret, o.ClientSecret = "", "" })

@@ -36,6 +36,9 @@ func (p *Provider) verify(ctx context.Context, raw, accessToken, nonce string) (
 	if err != nil {
 		return reject(err)
 	}
+	if !exactMembers(raw) {
+		return reject(errors.New("ID token has a member twice or in the wrong case"))
+	}
 	var c claims
 	if err := token.Claims(&c); err != nil {
 		return reject(err)
