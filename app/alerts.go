@@ -85,3 +85,23 @@ func (f facts) Tags(ctx context.Context, urls []string) (map[string][]string, er
 func (f facts) StatusPages(ctx context.Context, ids []string) (map[string][]string, error) {
 	return f.targets.StatusPagesOf(ctx, ids)
 }
+
+// Existing implements alerts.Lookup.
+func (f facts) Existing(ctx context.Context, ids, statusPages []string) (map[string]bool, error) {
+	found, err := f.targets.ByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	existing := map[string]bool{}
+	for _, t := range found {
+		existing[t.ID] = true
+	}
+	if len(statusPages) == 0 {
+		return existing, nil
+	}
+	pages, err := f.targets.PageTitles(ctx)
+	for _, p := range pages {
+		existing[p.ID] = true
+	}
+	return existing, err
+}

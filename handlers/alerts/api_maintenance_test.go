@@ -27,7 +27,8 @@ func TestMaintenance_API(t *testing.T) {
 		w.Clock.Advance(time.Hour)
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"active": true})
 
-		target, page := models.NewID(models.KindTarget), models.NewID(models.KindStatusPage)
+		_, target := w.add("/v1/targets", `{"url":"https://shop.test/"}`)
+		_, page := w.add("/v1/status-pages", `{"title":"Shop","slug":"shop","targets":["`+target+`"]}`)
 		settings := map[string]any{
 			"name": "Upgrade", "targets": []string{target}, "tags": []string{"shop"}, "status_pages": []string{page}, "starts_at": "2026-01-01T21:00:00Z", "ends_at": "2026-01-01T23:00:00Z",
 			"repeat": "weekly", "time_zone": "Europe/Berlin",

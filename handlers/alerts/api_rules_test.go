@@ -27,7 +27,8 @@ func TestRules_API(t *testing.T) {
 
 		w.Clock.Advance(time.Second)
 		_, boss := w.channel()
-		target, page := models.NewID(models.KindTarget), models.NewID(models.KindStatusPage)
+		_, target := w.add("/v1/targets", `{"url":"https://shop.test/"}`)
+		_, page := w.add("/v1/status-pages", `{"title":"Shop","slug":"shop","targets":["`+target+`"]}`)
 		settings := map[string]any{
 			"name": "Shop", "events": []string{"target.down"}, "targets": []string{target}, "tags": []string{"shop"}, "status_pages": []string{page}, "channels": []string{to},
 			"after_failures": 3, "after_minutes": 5, "repeat_minutes": 60, "quiet": map[string]any{"from": "22:00", "to": "07:00", "time_zone": "Europe/Berlin"},
@@ -115,5 +116,36 @@ func TestRuleWithoutAnyChannel_API(t *testing.T) {
 		}
 		apptest.Has(w.TB, w.Do("PATCH", at, `{"channels":["`+boss+`"]}`).Want(200), map[string]any{"channels": []string{boss}})
 		w.Do("PATCH", at, `{"channels":[" "]}`).Problem(400, "invalid-request", "channels")
+	})
+}
+
+// Rules and maintenance windows refuse targets, status pages and channels that do not exist. What they have may be deleted later.
+func TestUnknownItemsOfScopes_API(t *testing.T) {
+	each(t, func(w *world) {
+		_, to := w.add("/v1/channels", `{"url":"`+hook+`"}`)
+		targetPath, target := w.add("/v1/targets", `{"url":"https://shop.test/"}`)
+		gone, page, channel := models.NewID(models.KindTarget), models.NewID(models.KindStatusPage), models.NewID(models.KindChannel)
+		window := `"starts_at":"2026-01-01T22:00:00Z","ends_at":"2026-01-02T00:00:00Z"`
+		for path, rest := range map[string]string{"/v1/alert-rules": `"events":["target.down"],"channels":["` + to + `"]`, "/v1/maintenance": window} {
+			at, _ := w.add(path, `{`+rest+`,"targets":["`+target+`"]}`)
+			for _, request := range [][2]string{{"POST", path}, {"PATCH", at}} {
+				members := rest + ","
+				if request[0] == "PATCH" {
+					members = ""
+				}
+				w.Do(request[0], request[1], `{`+members+`"targets":["`+gone+`"]}`).Problem(400, "invalid-request", "targets[0]")
+				w.Do(request[0], request[1], `{`+members+`"targets":["`+target+`","`+gone+`"]}`).Problem(400, "invalid-request", "targets[1]")
+				w.Do(request[0], request[1], `{`+members+`"status_pages":["`+page+`"]}`).Problem(400, "invalid-request", "status_pages[0]")
+			}
+			if path == "/v1/maintenance" {
+				continue
+			}
+			w.Do("PATCH", at, `{"channels":["`+channel+`"]}`).Problem(400, "invalid-request", "channels[0]")
+			w.Do("PATCH", at, `{"escalate":{"after_minutes":5,"channels":["`+channel+`"]}}`).Problem(400, "invalid-request", "escalate.channels[0]")
+		}
+		at, _ := w.add("/v1/alert-rules", `{"events":["target.down"],"channels":["`+to+`"],"targets":["`+target+`"]}`)
+		w.Do("DELETE", targetPath, "").Want(204)
+		w.Do("PATCH", at, `{"targets":["`+target+`"],"name":"Kept"}`).Want(200)
+		w.Do("POST", "/v1/alert-rules", `{"events":["target.down"],"channels":["`+to+`"],"targets":["`+target+`"]}`).Problem(400, "invalid-request", "targets[0]")
 	})
 }

@@ -113,7 +113,7 @@ func (s *Store) alertMe(tx *gorm.DB, req AlertMeRequest, privateTo string, to []
 	if err := checkLimit[Rule](s, tx, rules); err != nil {
 		return r, result, err
 	}
-	if err := s.checkRule(&wanted); err != nil {
+	if err := s.checkRule(tx.Statement.Context, &wanted, wanted.Scope); err != nil {
 		return r, result, err
 	}
 	return wanted, AlertMeAdded, create(tx, s, rules, &wanted)

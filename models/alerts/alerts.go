@@ -31,12 +31,14 @@ const (
 	KeepAlerts  = 90 * models.Day // of resolved alerts
 )
 
-// Lookup looks up properties of subjects for rules and maintenance windows. Both methods work on a batch with a constant number of queries.
+// Lookup looks up properties of subjects for rules and maintenance windows. Each method works on a batch with a constant number of queries.
 type Lookup interface {
 	// Tags returns the tag names of saved links by canonical URL, folded by models.FoldName.
 	Tags(ctx context.Context, urls []string) (map[string][]string, error)
 	// StatusPages returns the IDs of the status pages that show each target, by target ID.
 	StatusPages(ctx context.Context, targets []string) (map[string][]string, error)
+	// Existing returns those of the targets and status pages that exist and that the actor of ctx may see, by ID.
+	Existing(ctx context.Context, targets, statusPages []string) (map[string]bool, error)
 }
 
 // Options configure a Store.

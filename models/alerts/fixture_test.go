@@ -29,6 +29,7 @@ type world struct {
 // facts is a fake of alerts.Lookup.
 type facts struct {
 	tags, pages map[string][]string
+	gone        []string // targets and status pages that do not exist
 	asked       int
 }
 
@@ -40,6 +41,14 @@ func (f *facts) Tags(context.Context, []string) (map[string][]string, error) {
 func (f *facts) StatusPages(context.Context, []string) (map[string][]string, error) {
 	f.asked++
 	return f.pages, nil
+}
+
+func (f *facts) Existing(_ context.Context, targets, statusPages []string) (map[string]bool, error) {
+	existing := map[string]bool{}
+	for _, id := range slices.Concat(targets, statusPages) {
+		existing[id] = !slices.Contains(f.gone, id)
+	}
+	return existing, nil
 }
 
 var types = []event.Type{

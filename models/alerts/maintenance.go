@@ -43,8 +43,8 @@ type Maintenance struct {
 // TableName implements GORM's Tabler.
 func (Maintenance) TableName() string { return "maintenance" }
 
-// check validates and normalizes the fields that users set. The error has an entry for each invalid field.
-func (m *Maintenance) check() error {
+// checkWindow validates and normalizes the fields that users set. before is the stored scope. The error has an entry for each invalid field.
+func (s *Store) checkWindow(ctx context.Context, m *Maintenance, before Scope) error {
 	errs := []error{cleanName(&m.Name, "Maintenance")}
 	if m.Repeat == "" {
 		m.Repeat = RepeatNone
@@ -69,7 +69,7 @@ func (m *Maintenance) check() error {
 	case ok && took > most:
 		errs = append(errs, models.Invalid("ends_at", "must be at most %d days after starts_at", int(most/models.Day)))
 	}
-	return models.Invalids(append(errs, checkZone("time_zone", &m.TimeZone), m.Scope.check())...)
+	return models.Invalids(append(errs, checkZone("time_zone", &m.TimeZone), s.checkScope(ctx, &m.Scope, before))...)
 }
 
 // OccurrenceAt returns the occurrence that contains now. ok is false if there is none. Every occurrence starts and ends at the same local
@@ -140,7 +140,7 @@ func (m Maintenance) Ended(now models.Time) bool {
 func (s *Store) AddMaintenance(ctx context.Context, m Maintenance) (Maintenance, error) {
 	now := s.clock.Now()
 	m.ID, m.CreatedAt, m.UpdatedAt = models.NewID(models.KindMaintenance), now, now
-	if err := m.check(); err != nil {
+	if err := s.checkWindow(ctx, &m, Scope{}); err != nil {
 		return Maintenance{}, err
 	}
 	return m, add(ctx, s, windows, &m)
@@ -148,7 +148,11 @@ func (s *Store) AddMaintenance(ctx context.Context, m Maintenance) (Maintenance,
 
 // EditMaintenance applies fn to a window. Errors are CodeNotFound and those of AddMaintenance.
 func (s *Store) EditMaintenance(ctx context.Context, id string, fn func(*Maintenance)) (Maintenance, error) {
-	return change(ctx, s, windows, "edit", id, func(_ *gorm.DB, m *Maintenance) error { fn(m); return m.check() })
+	return change(ctx, s, windows, "edit", id, func(_ *gorm.DB, m *Maintenance) error {
+		before := m.Scope
+		fn(m)
+		return s.checkWindow(ctx, m, before)
+	})
 }
 
 // MaintenanceByID returns a window by ID. The error is CodeNotFound if it does not exist.

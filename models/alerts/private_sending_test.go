@@ -170,3 +170,5 @@ func TestAlertMeWithPrivateItems(t *testing.T) {
 		}
 	})
 }
+
+func (scoped) Existing(context.Context, []string, []string) (map[string]bool, error) { return nil, nil }

@@ -29,13 +29,37 @@ type Scope struct {
 // All reports whether the scope applies to everything.
 func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags) == 0 }
 
-// check validates and normalizes the scope. The error has at most one entry for each list.
-func (s *Scope) check() error {
+// checkScope validates and normalizes a scope. It refuses targets and status pages that do not exist or that the actor may not see, except
+// those in before, the stored scope: they may have been deleted since. The error has at most one entry for each list.
+func (s *Store) checkScope(ctx context.Context, sc *Scope, before Scope) error {
+	targets, pages := newIDs(models.KindTarget, sc.Targets, before.Targets), newIDs(models.KindStatusPage, sc.StatusPages, before.StatusPages)
+	var existing map[string]bool
+	if s.lookup != nil && len(targets)+len(pages) > 0 {
+		var err error
+		if existing, err = s.lookup.Existing(ctx, targets, pages); err != nil {
+			return fmt.Errorf("look up targets and status pages: %w", err)
+		}
+	}
+	usable := func(kind models.Kind, added List) func(string) bool {
+		return func(id string) bool {
+			return models.CheckID(kind, id) == nil && (s.lookup == nil || !slices.Contains(added, id) || existing[id])
+		}
+	}
 	return models.Invalids(
-		checkList("targets", &s.Targets, func(id string) bool { return models.CheckID(models.KindTarget, id) == nil }, "must be the id of a target"),
-		checkList("status_pages", &s.StatusPages, func(id string) bool { return models.CheckID(models.KindStatusPage, id) == nil }, "must be the id of a status page"),
-		checkList("tags", &s.Tags, func(tag string) bool { return models.Runes(tag) <= maxTag }, fmt.Sprintf("must have at most %d characters", maxTag)),
+		checkList("targets", &sc.Targets, usable(models.KindTarget, targets), "must be the id of a target"),
+		checkList("status_pages", &sc.StatusPages, usable(models.KindStatusPage, pages), "must be the id of a status page"),
+		checkList("tags", &sc.Tags, func(tag string) bool { return models.Runes(tag) <= maxTag }, fmt.Sprintf("must have at most %d characters", maxTag)),
 	)
+}
+
+// newIDs returns the valid IDs of a list that are not in before.
+func newIDs(kind models.Kind, list, before List) (added List) {
+	for i, id := range list {
+		if i < maxList && models.CheckID(kind, id) == nil && !slices.Contains(before, id) {
+			added = append(added, id)
+		}
+	}
+	return added
 }
 
 // Rule selects which events are sent to which channels, and when. A private rule also sends events of its owner's private items and can
@@ -84,8 +108,9 @@ func (r *Rule) SetPrivate(private bool) { r.PrivateTo = models.PrivateTo(r.Owner
 // active reports whether the rule is enabled and not deleted.
 func (r Rule) active() bool { return r.Enabled && r.DeletedAt.IsZero() }
 
-// checkRule validates and normalizes the fields that users set, except channels. The error has an entry for each invalid field.
-func (s *Store) checkRule(r *Rule) error {
+// checkRule validates and normalizes the fields that users set, except channels. before is the stored scope. The error has an entry for each
+// invalid field.
+func (s *Store) checkRule(ctx context.Context, r *Rule, before Scope) error {
 	known := func(kind string) bool { _, ok := s.types[event.Kind(kind)]; return ok }
 	errs := []error{cleanName(&r.Name, "Alert rule"), checkList("events", &r.Events, known, "must be the name of an event")}
 	if len(r.Events) == 0 {
@@ -103,7 +128,7 @@ func (s *Store) checkRule(r *Rule) error {
 			errs = append(errs, models.OutOfRange(m.name, "", int64(m.least), int64(m.most)))
 		}
 	}
-	errs = append(errs, r.Scope.check(), r.Quiet.check())
+	errs = append(errs, s.checkScope(ctx, &r.Scope, before), r.Quiet.check())
 	if r.EscalateAfterMinutes > 0 && len(r.EscalateChannels) == 0 {
 		errs = append(errs, models.Invalid("escalate.channels", "must name at least one channel"))
 	}
@@ -142,7 +167,7 @@ func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	r.ID, r.CreatedAt, r.UpdatedAt = models.NewID(models.KindRule), now, now
 	r.Owner = models.Owner(ctx)
 	r.SetPrivate(r.PrivateTo != "")
-	errs := []error{s.checkRule(&r), checkChannels(s.db.Read(ctx), &r)}
+	errs := []error{s.checkRule(ctx, &r, Scope{}), checkChannels(s.db.Read(ctx), &r)}
 	if len(r.Channels) == 0 {
 		errs = append(errs, errNoChannel)
 	}
@@ -176,7 +201,7 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 		if escalates && len(r.EscalateChannels) == 0 {
 			r.EscalateAfterMinutes = 0
 		}
-		errs := []error{s.checkRule(r), checkChannels(tx, r)}
+		errs := []error{s.checkRule(ctx, r, was.Scope), checkChannels(tx, r)}
 		if len(r.Channels) == 0 && slices.ContainsFunc(before, func(id string) bool { return !gone(id) }) {
 			errs = append(errs, errNoChannel)
 		}

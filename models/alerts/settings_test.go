@@ -60,6 +60,7 @@ func TestChannelIsDeletedAndRestored(t *testing.T) {
 
 func TestRulesAreChecked(t *testing.T) {
 	each(t, func(w *world) {
+		w.facts.gone = []string{targetID("gone")}
 		c := w.channel("ops")
 		for location, spoil := range map[string]func(*alerts.Rule){
 			"events":                 func(r *alerts.Rule) { r.Events = nil },
@@ -67,6 +68,7 @@ func TestRulesAreChecked(t *testing.T) {
 			"channels":               func(r *alerts.Rule) { r.Channels = nil },
 			"channels[0]":            func(r *alerts.Rule) { r.Channels = alerts.List{models.NewID(models.KindChannel)} },
 			"targets[0]":             func(r *alerts.Rule) { r.Scope.Targets = alerts.List{"shop"} },
+			"targets[1]":             func(r *alerts.Rule) { r.Scope.Targets = alerts.List{targetID("shop"), targetID("gone")} },
 			"status_pages[0]":        func(r *alerts.Rule) { r.Scope.StatusPages = alerts.List{"shop"} },
 			"after_failures":         func(r *alerts.Rule) { r.AfterFailures = 11 },
 			"repeat_minutes":         func(r *alerts.Rule) { r.RepeatMinutes = -1 },
