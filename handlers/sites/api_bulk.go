@@ -31,7 +31,7 @@ type changePagesInput struct {
 	}
 }
 
-func (a API) changePages(ctx context.Context, in *changePagesInput) (*api.Output[PageChange], error) {
+func (a API) changePages(ctx context.Context, in *changePagesInput) (*api.Output[ChangedPages], error) {
 	var n int
 	var err error
 	switch b := in.Body; b.Action {
@@ -41,13 +41,13 @@ func (a API) changePages(ctx context.Context, in *changePagesInput) (*api.Output
 		n, err = a.Sites.RequestVerifications(ctx, in.ID, b.IDs...)
 	default:
 		done, err := a.Sites.SetPrioritiesByID(ctx, in.ID, actionPriority(b.Action), b.IDs...)
-		return api.Answer(PageChange{done.N, undoToken(done)}, err)
+		return api.Answer(ChangedPages{done.N, undoToken(done)}, err)
 	}
-	return api.Answer(PageChange{Changed: n}, err)
+	return api.Answer(ChangedPages{Changed: n}, err)
 }
 
-// PageChange is the result of an action on selected pages in the API.
-type PageChange struct {
+// ChangedPages is the result of an action on selected pages in the API.
+type ChangedPages struct {
 	Changed   int     `json:"changed" example:"3" doc:"Number of pages whose priority was changed, or for which a request was made"`
 	UndoToken *string `json:"undo_token" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Token for undoing a change of priorities. null for other actions, or if no page was changed"`
 }
@@ -60,15 +60,15 @@ func undoToken(b sites.Boost) *string {
 	return api.OrNull(models.TimedID(models.KindChange, b.At, int64(b.N)))
 }
 
-// StartedCrawl is a started crawl of a website in the API.
-type StartedCrawl struct {
+// WebsiteCrawl is a started crawl of a website in the API.
+type WebsiteCrawl struct {
 	JobID string `json:"job_id" example:"j_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the job: see GET /v1/jobs/{id}"`
 }
 
-func (a API) crawlWebsite(ctx context.Context, in *WebsitePath) (*api.Output[StartedCrawl], error) {
+func (a API) crawlWebsite(ctx context.Context, in *WebsitePath) (*api.Output[WebsiteCrawl], error) {
 	page, err := a.crawl(ctx, in.ID)
 	if err == nil && page == "" {
 		err = models.Conflict("No pages to crawl. Add a sitemap with pages first.")
 	}
-	return api.Answer(StartedCrawl{path.Base(page)}, err)
+	return api.Answer(WebsiteCrawl{path.Base(page)}, err)
 }
