@@ -92,6 +92,7 @@ func TestSitesErrors_API(t *testing.T) {
 			{"POST", at + "/priorities", `{"manual_priority":50,"page_ids":[]}`, "body"},
 			{"POST", at + "/priorities/undo", `{}`, "undo_token"},
 			{"POST", at + "/priorities/undo", `{"undo_token":"zzz"}`, "undo_token"},
+			{"GET", at + "/submissions?status=done", ``, "query.status"},
 			{"GET", at + "/submissions?page_id=" + long, ``, "query.page_id"},
 			{"GET", at + "/submissions?limit=501", ``, "query.limit"},
 			{"GET", at + "/submissions?page_token=zzz", ``, "query.page_token"},
@@ -118,9 +119,10 @@ func TestSitesNotFound_API(t *testing.T) {
 		ofWebsite := []string{
 			"GET ", "PATCH  {}", "DELETE ", "POST /refresh", "PUT /credentials " + account, "DELETE /credentials", "POST /credentials/test", "POST /indexnow", "POST /indexnow/check",
 			"GET /sitemaps", `POST /sitemaps {"url":"https://example.com/sitemap.xml"}`, "DELETE /sitemaps/" + sitemapID, "GET /pages", "GET /pages?q=a", "GET /submissions", "GET /quota",
+			"GET /not-indexed", "GET /causes", "POST /crawl", `POST /pages/bulk {"ids":["` + pageID + `"],"action":"boost"}`,
 			"GET /coverage", `POST /priorities {"manual_priority":1}`, `POST /priorities/undo {"undo_token":"` + models.NewID(models.KindChange) + `"}`,
 		}
-		ofPage := []string{"GET ", `PATCH  {"manual_priority":1}`, "PATCH  {}", "POST /submit", "POST /verify"}
+		ofPage := []string{"GET ", `PATCH  {"manual_priority":1}`, "PATCH  {}", "POST /submit", "POST /verify", "GET /findings"}
 		missing := func(path string, calls []string) {
 			w.Helper()
 			for _, call := range calls {

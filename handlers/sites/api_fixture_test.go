@@ -64,6 +64,7 @@ type fixture struct {
 	*apptest.App
 	Sites   *sites.Store
 	Engines *engines
+	Systems *apiSystems
 	me      lease.ID
 }
 
@@ -88,8 +89,8 @@ func newFixture(t *testing.T, db *models.DB) *fixture {
 	})
 	errs := &middleware.Errors{Log: log}
 	frame := pages.New(errs, "v1", "", clock.Now)
-	w := &fixture{Sites: store, Engines: &engines{}, me: modelstest.Lease(t, db, "i_me")}
-	operations := handler.API{Deps: &handler.Deps{Frame: frame, Sites: store, Services: w.Engines}}
+	w := &fixture{Sites: store, Engines: &engines{}, Systems: &apiSystems{}, me: modelstest.Lease(t, db, "i_me")}
+	operations := handler.API{Deps: &handler.Deps{Frame: frame, Sites: store, Services: w.Engines, OtherSystems: w.Systems}}
 	router := handlers.New(handlers.Deps{
 		Systems: []handlers.System{{Groups: handler.Groups(), Operations: operations.Register}},
 		Frame:   frame, Health: middleware.NewHealth(errs, db, "v1"), Log: log, Registry: prometheus.NewRegistry(), Host: "127.0.0.1",

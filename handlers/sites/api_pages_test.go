@@ -82,7 +82,7 @@ func TestPagesFilters_API(t *testing.T) {
 			Verdict: "PASS", CoverageState: "Submitted and indexed", RobotsState: "ALLOWED", IndexingState: "INDEXING_ALLOWED", FetchState: "SUCCESSFUL",
 			GoogleCanonical: "https://example.com/b", UserCanonical: "https://example.com/blog/a", LastCrawledAt: crawled,
 		}}))
-		w.Must(w.Sites.RecordVerification(w.Context(), sites.Verification{Page: w.page(b), Cause: "Crawled, not indexed", Inspection: sites.Inspection{Verdict: "NEUTRAL"}}))
+		w.Must(w.Sites.RecordVerification(w.Context(), sites.Verification{Page: w.page(b), Cause: "Crawled, not indexed", Inspection: sites.Inspection{Verdict: "NEUTRAL", CoverageState: "Crawled - currently not indexed"}}))
 		apptest.Has(w.TB, w.Do("GET", "/v1/pages/"+a, "").Want(200), map[string]any{
 			"status": "indexed", "verdict": "PASS", "coverage_state": "Submitted and indexed", "robots_state": "ALLOWED", "indexing_state": "INDEXING_ALLOWED",
 			"fetch_state": "SUCCESSFUL", "google_canonical": "https://example.com/b", "user_canonical": "https://example.com/blog/a", "other_canonical": true,
@@ -214,6 +214,11 @@ func TestSubmissions_API(t *testing.T) {
 		of := w.Do("GET", at+"/submissions?page_id="+a, "").Want(200)
 		if apptest.Column(of, "page_id") != a+" "+a || apptest.Column(of, "status") != "refused refused" || apptest.Column(of, "status_code") != "403 403" {
 			w.Errorf("submissions of a page: %v", of)
+		}
+		for query, want := range map[string]string{"status=refused": "refused refused refused", "status=sent": "sent", "status=accepted": "", "status=refused&page_id=" + a: "refused refused"} {
+			if got := apptest.Column(w.Do("GET", at+"/submissions?"+query, "").Want(200), "status"); got != want {
+				w.Errorf("submissions?%s: got %q, want %q", query, got, want)
+			}
 		}
 		w.Do("GET", at+"/submissions?page_id="+models.TimedID(models.KindPage, w.Sites.Now(), 99), "").Problem(404, "not-found", "")
 		other, _ := w.add("https://other.test/")

@@ -33,7 +33,12 @@ func TestWebsites_API(t *testing.T) {
 			w.Errorf("created %s, Location %s", id, a.Header.Get("Location"))
 		}
 		apptest.Has(w.TB, w.Do("GET", a.Header.Get("Location"), "").Want(200), made)
-		w.Do("POST", "/v1/websites", `{"site_url":"https://example.com/"}`).Problem(409, "conflict", "")
+		again := w.Do("POST", "/v1/websites", `{"site_url":"https://example.com/","name":"Other","auto_submit":false}`)
+		apptest.Has(w.TB, again.Want(200), made) // unchanged
+		if again.Header.Get("Location") != at {
+			w.Errorf("existing website: Location %s", again.Header.Get("Location"))
+		}
+		w.Do("POST", "/v1/websites", `{"site_url":"https://example.com/","indexnow_key":"short"}`).Problem(400, "invalid-request", "indexnow_key")
 
 		w.Clock.Advance(time.Second)
 		whole := w.Do("POST", "/api/v1/websites", `{"site_url":"sc-domain:Example.org","name":" Shop ","indexing_enabled":true,"auto_submit":false,"indexnow_key":"0123-abcd"}`).Want(201)

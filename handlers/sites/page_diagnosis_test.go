@@ -66,7 +66,7 @@ func TestUnindexedPagesByToken(t *testing.T) {
 		all = append(all, fmt.Sprintf("/p%d", i))
 	}
 	q.read(q.site, 3, all...)
-	q.verified("/p0", sites.CauseNoIndex, sites.Inspection{Verdict: "FAIL"})
+	q.verified("/p0", sites.CauseNoIndex, sites.Inspection{Verdict: "FAIL", CoverageState: "Excluded by 'noindex' tag"})
 	few, calls := q.Count(q.at("/not-indexed")), q.Other.calls
 	for i := range 600 {
 		if i%3 != 0 {

@@ -158,7 +158,7 @@ func (a *pagesApp) verified(p sites.Page, cause string) {
 	a.Helper()
 	i := sites.Inspection{Verdict: "PASS", CoverageState: "Submitted and indexed"}
 	if cause != "" {
-		i = sites.Inspection{Verdict: "NEUTRAL", CoverageState: cause}
+		i = sites.Inspection{Verdict: "NEUTRAL", CoverageState: "Crawled - currently not indexed"}
 	}
 	a.Must(a.Sites.RecordVerification(a.Context(), sites.Verification{Page: p, Inspection: i, Cause: cause}))
 }

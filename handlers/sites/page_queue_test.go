@@ -22,6 +22,7 @@ func filled(t *testing.T) *queue {
 	q.set("/gone", "gone_at = 1, queued_for_google = false")
 	q.submitted("/old", sites.Outcome{Status: sites.Accepted, StatusCode: 200})
 	q.submitted("/refused", sites.Outcome{Status: sites.Refused, StatusCode: 403, Error: "Not an owner: " + injected, Cause: sites.CauseNotOwner})
+	q.verified("/no", sites.CauseNoIndex, sites.Inspection{Verdict: "NEUTRAL", CoverageState: "Excluded by 'noindex' tag"})
 	q.verified("/no", sites.CauseNoIndex, sites.Inspection{Verdict: "NEUTRAL", CoverageState: "Excluded by " + injected})
 	q.verified("/blog/b", "", sites.Inspection{Verdict: "PASS", CoverageState: "Submitted and indexed"})
 	return q

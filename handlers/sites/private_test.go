@@ -65,6 +65,7 @@ func TestPrivateIDsAreNotFound(t *testing.T) {
 	bodies := map[string]string{
 		"PUT /v1/websites/:id/credentials": account, "POST /v1/websites/:id/priorities": `{"manual_priority":5}`, "POST /v1/websites/:id/sitemaps": `{"url":"https://secret.test/x.xml"}`,
 		"POST /v1/websites/:id/priorities/undo": `{"undo_token":"` + models.TimedID(models.KindChange, p.Sites.Now(), 1) + `"}`,
+		"POST /v1/websites/:id/pages/bulk":      `{"ids":["` + p.page.ID() + `"],"action":"boost"}`,
 		"PATCH /v1/pages/:id":                   `{"manual_priority":5}`, "PATCH /v1/websites/:id": `{"name":"Mine"}`,
 	}
 	form := url.Values{
@@ -136,7 +137,7 @@ func TestPrivateWebsites(t *testing.T) {
 	bob.Do("POST", "/v1/websites", `{"site_url":"https://b.test/","owner":"alice"}`).Problem(400, "invalid-request", "body")
 	bob.Do("PATCH", at, `{"owner":"alice"}`).Problem(400, "invalid-request", "body")
 	bob.Do("PATCH", at, `{"private":null}`).Problem(400, "invalid-request", "private")
-	bob.Do("POST", "/v1/websites", `{"site_url":"https://a.test/"}`).Problem(409, "conflict", "")
+	apptest.Has(t, bob.Do("POST", "/v1/websites", `{"site_url":"https://a.test/"}`).Want(200), map[string]any{"id": made["id"], "private": true})
 	hers := alice.Do("POST", "/v1/websites", `{"site_url":"https://a.test/"}`).Want(201)
 	apptest.Has(t, hers, map[string]any{"owner": "alice", "private": false})
 	bob.Do("PATCH", at, `{"private":false}`).Problem(409, "conflict", "")
