@@ -35,7 +35,7 @@ func inspections() []inspectionShare {
 		is(10, "NEUTRAL", "URL is unknown to Google", "", "", ""),
 		is(8, "FAIL", "Server error (5xx)", allowed, may, "SERVER_ERROR"),
 		is(6, "FAIL", "Blocked by robots.txt", "DISALLOWED", "", "BLOCKED_ROBOTS_TXT"),
-		is(4, "PASS", "Indexed, though blocked by robots.txt", "DISALLOWED", "", "BLOCKED_ROBOTS_TXT"),
+		is(4, "NEUTRAL", "Indexed, though blocked by robots.txt", "DISALLOWED", "", "BLOCKED_ROBOTS_TXT"),
 	}
 }
 

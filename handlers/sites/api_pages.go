@@ -45,10 +45,10 @@ type Page struct {
 	ManualPriority    *int       `json:"manual_priority" minimum:"1" maximum:"100" example:"100" doc:"Manual priority. null if not set"`
 	Priority          int        `json:"priority" minimum:"1" maximum:"100" example:"100" doc:"Effective priority: manual_priority if set, else auto_priority"`
 	PriorityReason    string     `json:"priority_reason" example:"Modified 2 days ago" doc:"Reason for the priority"`
-	Status            string     `json:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"indexed" doc:"Status. submitted: not verified since the last submission"`
-	Cause             *string    `json:"cause" example:"crawled_not_indexed" doc:"Why the page failed or is not indexed. null if there is no cause"`
+	Status            string     `json:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"indexed" doc:"Status, by coverage_state if it is known. submitted: Google has not reported since the last submission whether it is indexed"`
+	Cause             *string    `json:"cause" example:"crawled_not_indexed" doc:"Why the page failed or is not indexed, or a threat to an indexed page. null if there is no cause"`
 	CoverageState     *string    `json:"coverage_state" example:"Submitted and indexed" doc:"Coverage state, as reported by Google. null if unknown"`
-	Verdict           *string    `json:"verdict" example:"PASS" doc:"Verdict of Google's URL inspection: PASS, PARTIAL, FAIL or NEUTRAL. null if unknown"`
+	Verdict           *string    `json:"verdict" example:"PASS" doc:"Verdict of Google's URL inspection: PASS, PARTIAL, FAIL or NEUTRAL. null if unknown. It counts for the status only if coverage_state is unknown and it is PASS"`
 	RobotsState       *string    `json:"robots_state" example:"ALLOWED" doc:"Whether robots.txt allows Google to crawl the page. null if unknown"`
 	IndexingState     *string    `json:"indexing_state" example:"INDEXING_ALLOWED" doc:"Whether the page allows indexing, as reported by Google. null if unknown"`
 	FetchState        *string    `json:"fetch_state" example:"SUCCESSFUL" doc:"Whether Google could fetch the page. null if unknown"`

@@ -13,7 +13,7 @@ const paramSiteDeleted = "site_deleted"
 
 // notices are the messages without parameters that pages show after actions.
 var notices = map[string]ui.Flash{
-	"site_added":           {Text: "Website added. Linkwatch will read the sitemaps listed in robots.txt in a few seconds. Add others below."},
+	"site_added":           {Text: "Website added. The first read of the sitemaps listed in robots.txt starts within seconds. Add others below."},
 	"site_restored":        {Text: "Website restored."},
 	"credentials_saved":    {Text: "Credentials saved. Test them now."},
 	"credentials_removed":  {Text: "Credentials removed. Linkwatch sends no more requests to Google for this website."},
@@ -21,10 +21,10 @@ var notices = map[string]ui.Flash{
 	"indexnow_stopped":     {Text: "IndexNow disabled."},
 	"indexnow_found":       {Text: "Key file found. The key is correct."},
 	"indexnow_not_found":   {Text: "Key file not found. The reason is below.", Bad: true},
-	"sitemap_added":        {Text: "Sitemap added. Linkwatch will read it in a few seconds."},
-	"sitemap_known":        {Text: "The website already has this sitemap. Linkwatch will read it again in a few seconds."},
-	"sitemap_deleted":      {Text: "Sitemap deleted. Pages in no other sitemap will be marked as gone in a few seconds."},
-	"sitemaps_requested":   {Text: "Linkwatch will read the sitemaps in a few seconds."},
+	"sitemap_added":        {Text: "Sitemap added. The first read starts within seconds."},
+	"sitemap_known":        {Text: "The website already has this sitemap. Linkwatch will read it again within seconds."},
+	"sitemap_deleted":      {Text: "Sitemap deleted. Pages in no other sitemap will be marked as gone within seconds."},
+	"sitemaps_requested":   {Text: "Linkwatch will read the sitemaps within seconds."},
 	"site_crawl_without":   {Text: "No pages to crawl. Add a sitemap with pages first.", Bad: true},
 	"credentials_untested": {Text: "No credentials to test. Save them first.", Bad: true},
 

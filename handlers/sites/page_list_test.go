@@ -21,7 +21,7 @@ func TestAddAWebsite(t *testing.T) {
 	apptest.WantCount(t, p, `nav[aria-label=Problem]`, 0)
 
 	p = a.Follow("/sites", url.Values{"site_url": {"Example.com"}, "name": {hostile}})
-	apptest.WantText(t, p, ".flash", "Website added. Linkwatch will read the sitemaps listed in robots.txt in a few seconds.")
+	apptest.WantText(t, p, ".flash", "Website added. The first read of the sitemaps listed in robots.txt starts within seconds.")
 	apptest.WantText(t, p, "h1", hostile)
 	apptest.WantText(t, p, ".address", "https://example.com/")
 	apptest.WantCount(t, p, "main script, main img", 0)

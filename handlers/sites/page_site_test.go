@@ -182,7 +182,7 @@ func TestSitemaps(t *testing.T) {
 	apptest.WantStatus(t, a.Get("/sites/"+other.ID+"/sitemaps/"+single.ID()+"/delete"), http.StatusNotFound)
 
 	p = a.Submit(a.Get(path), `form[action$="/refresh"]`)
-	apptest.WantText(t, p, ".flash", "Linkwatch will read the sitemaps in a few seconds.")
+	apptest.WantText(t, p, ".flash", "Linkwatch will read the sitemaps within seconds.")
 	apptest.WantText(t, p, ".state", "Reading sitemaps…")
 	a.ended(w)
 	if p = a.Follow(path+"/refresh", url.Values{"back": {"/sites"}}); p.Request.URL.Path != "/sites" {
@@ -253,7 +253,7 @@ func TestWebsitesOnTheOverview(t *testing.T) {
 	apptest.WantStatus(t, a.Get(p.Find(`.needs a[href$="/pages?status=failed"]`).AttrOr("href", "")), http.StatusOK)
 	apptest.WantText(t, a.Get("/sites?problem=pages"), "#sites", "failed pages 1")
 	p = a.Submit(p, `.needs form[action$="/refresh"]`)
-	apptest.WantText(t, p, ".flash", "Linkwatch will read the sitemaps in a few seconds.")
+	apptest.WantText(t, p, ".flash", "Linkwatch will read the sitemaps within seconds.")
 	apptest.WantCount(t, p, ".needs", 1)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linkwatch/jobs/sites/standin"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/sites"
 )
 
@@ -55,6 +56,26 @@ func TestVerify(t *testing.T) {
 		i.run(sites.Verifying)
 		if n := w.engine.Count(standin.Inspect); n != 8 {
 			w.Errorf("%d requests after a day", n)
+		}
+	})
+}
+
+// A page that Google has indexed stays indexed if robots.txt blocks it or the state is unknown, although the verdict is NEUTRAL.
+func TestVerifyIndexedPages(t *testing.T) {
+	each(t, func(w *fixture) {
+		s := w.google(w.site(property, manual))
+		w.have(s, numbered(property, 1)...)
+		i := w.instance(one)
+		for _, state := range []string{"Submitted and indexed", "Indexed, though blocked by robots.txt", "Page indexed without content", "A new state"} {
+			w.engine.Cover(property+"1", standin.Coverage{Verdict: "NEUTRAL", CoverageState: state})
+			i.run(sites.Verifying)
+			if p := w.pages(s, sites.Filter{})["/1"]; p.Status != sites.Indexed || p.CoverageState != state {
+				w.Errorf("%s: %+v", state, p)
+			}
+			w.clock.Advance(25 * time.Hour)
+		}
+		if got := modelstest.Events(w, w.db); len(got) != 0 {
+			w.Errorf("events: %q", got)
 		}
 	})
 }

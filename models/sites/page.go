@@ -11,7 +11,7 @@ type Status string
 // The statuses.
 const (
 	Pending    Status = "pending"     // not submitted yet
-	Submitted  Status = "submitted"   // accepted by a search engine, not verified since
+	Submitted  Status = "submitted"   // accepted by a search engine; Google has not reported since whether it is indexed
 	Indexed    Status = "indexed"     // by Google
 	NotIndexed Status = "not_indexed" // by Google
 	Failed     Status = "failed"      // submission failed
