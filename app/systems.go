@@ -57,6 +57,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s.Crawl.deps.Saver = crawlSaver{s.Links.Store, s.Targets.Store}
 	s.Sites.Deps.OtherSystems = otherSystems{crawlSaver{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
+	s.Crawl.deps.Link = s.Links.pages.SubjectOf
 	s.Alerts.Store.SetLookup(facts{s.Links.Store, s.Targets.Store})
 	s.Targets.Store.UseMaintenance(s.Alerts.inMaintenance)
 	return s, nil

@@ -209,10 +209,10 @@
   }
   function showLines() {
     const log = $("#log"), atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-    log.append(...lines.slice(-maxLines).map(({ timestamp, level, message }) => {
+    log.append(...lines.slice(-maxLines).map(({ at, level, message }) => {
       const line = document.createElement("div");
       line.className = level;
-      for (const [tag, text] of [["time", timestamp.slice(11, 19)], ["b", level], ["span", message]]) {
+      for (const [tag, text] of [["time", at.slice(11, 19)], ["b", level], ["span", message]]) {
         const part = document.createElement(tag);
         part.textContent = text;
         line.append(part, " ");

@@ -15,6 +15,8 @@ func (a API) registerTokens(r *api.API) {
 	const viewer = middleware.Viewer
 	api.Register(r, api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens",
 		"Oldest first, without secrets. 409 if your credential does not belong to an account.", models.CodeConflict), a.listTokens)
+	api.Register(r, api.Operation(groupTokens, viewer, "GET", "/v1/tokens/{id}", "get-token", "Get an API token",
+		"Without its secret. Admins can get tokens of all accounts. 409 if your credential does not belong to an account.", models.CodeNotFound, models.CodeConflict), a.getToken)
 	add := api.Operation(groupTokens, viewer, "POST", "/v1/tokens", "add-token", "Create an API token",
 		"The member `token` is returned only once: store it. A scope cannot allow more than your role. With an API token, this requires the scope admin. "+
 			"409 if your account has 100 tokens, or your credential does not belong to an account.", models.CodeConflict)
@@ -95,13 +97,28 @@ func (a API) addToken(ctx context.Context, in *addTokenInput) (*tokenOutput, err
 	return &tokenOutput{"/v1/tokens/" + t.ID, NewToken{toToken(t), secret}}, nil
 }
 
-func (a API) revokeToken(ctx context.Context, in *TokenPath) (*struct{}, error) {
+// tokenOwner returns the account whose tokens the caller can get and revoke by id; nil = all accounts.
+func (a API) tokenOwner(ctx context.Context) (*accounts.User, error) {
 	if actor, _ := models.ActorOf(ctx); actor.SeesAll && actor.Via != "" {
-		return nil, a.Accounts.Revoke(ctx, nil, in.ID)
+		return nil, nil
 	}
 	u, err := a.ownAccount(ctx)
+	return &u, err
+}
+
+func (a API) getToken(ctx context.Context, in *TokenPath) (*api.Output[Token], error) {
+	u, err := a.tokenOwner(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return nil, a.Accounts.Revoke(ctx, &u, in.ID)
+	t, err := a.Accounts.Token(ctx, u, in.ID)
+	return api.Answer(toToken(t), err)
+}
+
+func (a API) revokeToken(ctx context.Context, in *TokenPath) (*struct{}, error) {
+	u, err := a.tokenOwner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Accounts.Revoke(ctx, u, in.ID)
 }

@@ -13,6 +13,7 @@ import (
 
 func (a API) registerJobs(r *api.API) {
 	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs", "list-scheduled-jobs", "List scheduled jobs", "Returns all jobs with their statistics."), a.listJobs)
+	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs/{id}", "get-scheduled-job", "Get a scheduled job", "Returns the job with its statistics.", models.CodeNotFound), a.getJob)
 	run := api.Operation(groupJobs, middleware.Admin, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job", "Starts a run as soon as possible. Returns 409 during a run.", models.CodeNotFound, models.CodeConflict)
 	run.DefaultStatus = http.StatusAccepted
 	api.Register(r, run, a.runJob)
@@ -53,6 +54,14 @@ func (a API) listJobs(ctx context.Context, _ *struct{}) (*api.Output[api.Slice[J
 // JobPath is the path parameter of a scheduled job.
 type JobPath struct {
 	ID string `path:"id" example:"revalidation" doc:"ID of the job"`
+}
+
+func (a API) getJob(ctx context.Context, in *JobPath) (*api.Output[Job], error) {
+	j, err := a.Jobs.Job(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(toJob(j), nil)
 }
 
 func (a API) runJob(ctx context.Context, in *JobPath) (*struct{}, error) {

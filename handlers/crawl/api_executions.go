@@ -16,6 +16,8 @@ func (a API) registerExecutions(r *api.API) {
 		"Covers the stored executions: the newest 100, for up to 30 days.", models.CodeNotFound), a.jobStats)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/executions", "list-executions", "List executions of a job",
 		"Newest first. The newest 100 executions are kept for up to 30 days.", models.CodeNotFound), a.listExecutions)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions", "list-all-executions", "List executions of all jobs",
+		"Newest first. Executions of deleted jobs are omitted."), a.listAllExecutions)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}", "get-execution", "Get an execution", "Includes the progress of a running execution.", models.CodeNotFound), a.getExecution)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List log lines of an execution",
 		"Oldest first. A log keeps about 1 MiB plus its last lines.", models.CodeNotFound), a.listLog)
@@ -103,9 +105,15 @@ func toExecution(e crawl.Execution) Execution {
 	return out
 }
 
+// ExecutionStatusParam is the query parameter of the status of executions.
+type ExecutionStatusParam struct {
+	Status string `query:"status" enum:"running,completed,failed,cancelled" example:"failed" doc:"Status"`
+}
+
 type listExecutionsInput struct {
 	JobPath
 	api.SliceParams
+	ExecutionStatusParam
 }
 
 func (a API) listExecutions(ctx context.Context, in *listExecutionsInput) (*api.Output[api.Slice[Execution]], error) {
@@ -117,7 +125,22 @@ func (a API) listExecutions(ctx context.Context, in *listExecutionsInput) (*api.
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.Crawl.Executions(ctx, j, after, limit)
+	l, err := a.Crawl.AllExecutions(ctx, crawl.ExecutionFilter{JobID: j.ID, Status: crawl.ExecutionStatus(in.Status)}, after, limit)
+	return api.AnswerSlice(l, toExecution, err)
+}
+
+type listAllExecutionsInput struct {
+	api.SliceParams
+	ExecutionStatusParam
+	JobID string `query:"job_id" example:"j_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of a job"`
+}
+
+func (a API) listAllExecutions(ctx context.Context, in *listAllExecutionsInput) (*api.Output[api.Slice[Execution]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Crawl.AllExecutions(ctx, crawl.ExecutionFilter{JobID: in.JobID, Status: crawl.ExecutionStatus(in.Status)}, after, limit)
 	return api.AnswerSlice(l, toExecution, err)
 }
 

@@ -17,6 +17,10 @@ func (a API) registerFeeds(r *api.API) {
 	api.Register(r, api.Creates(api.Operation(groupFeeds, middleware.Editor, "POST", "/v1/feeds", "add-feed", "Add a feed",
 		"New entries are fetched once if their URLs are in the allowed domains of the source. Returns 200 with the existing feed if the source already has it.",
 		models.CodeConflict), "Feed"), a.addFeed)
+	api.Register(r, api.Operation(groupFeeds, middleware.Viewer, "GET", "/v1/feeds/{id}", "get-feed", "Get a feed", "Includes the result of its last poll.", models.CodeNotFound), a.getFeed)
+	api.Register(r, api.Operation(groupFeeds, middleware.Editor, "POST", "/v1/feeds/{id}/poll", "poll-feed", "Poll a feed now",
+		"The feed is polled within a minute, even if its polling has stopped. Returns 409 if CRAWLER_FEED_POLL_ENABLED is not true, or its source is disabled.",
+		models.CodeNotFound, models.CodeConflict), a.pollFeed)
 	api.Register(r, api.Operation(groupFeeds, middleware.Editor, "DELETE", "/v1/feeds/{id}", "delete-feed", "Delete a feed",
 		"A crawl that finds the feed again adds it again.", models.CodeNotFound), a.deleteFeed)
 }
@@ -67,7 +71,7 @@ type addFeedInput struct {
 
 type addFeedOutput struct {
 	Status   int
-	Location string `header:"Location" doc:"Path of the feeds in this API"`
+	Location string `header:"Location" doc:"Path of the feed in this API"`
 	Body     Feed
 }
 
@@ -76,7 +80,7 @@ func (a API) addFeed(ctx context.Context, in *addFeedInput) (*addFeedOutput, err
 	if err != nil {
 		return nil, err
 	}
-	out := &addFeedOutput{http.StatusOK, "/v1/feeds", toFeed(f)}
+	out := &addFeedOutput{http.StatusOK, "/v1/feeds/" + f.ID(), toFeed(f)}
 	if created {
 		out.Status = http.StatusCreated
 	}
@@ -85,6 +89,29 @@ func (a API) addFeed(ctx context.Context, in *addFeedInput) (*addFeedOutput, err
 
 type feedPath struct {
 	ID string `path:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the feed"`
+}
+
+func (a API) getFeed(ctx context.Context, in *feedPath) (*api.Output[Feed], error) {
+	f, err := a.Crawl.Feed(ctx, in.ID)
+	return api.Answer(toFeed(f), err)
+}
+
+func (a API) pollFeed(ctx context.Context, in *feedPath) (*api.Output[Feed], error) {
+	if err := a.pollNow(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return a.getFeed(ctx, in)
+}
+
+// pollNow makes a feed due. The error is CodeConflict if feeds are not polled.
+func (d *Deps) pollNow(ctx context.Context, id string) error {
+	if _, err := d.Crawl.Feed(ctx, id); err != nil {
+		return err
+	}
+	if !d.FeedPolling {
+		return models.Conflict("Polling is off. Set CRAWLER_FEED_POLL_ENABLED=true and restart Linkwatch.")
+	}
+	return d.Crawl.PollFeed(ctx, id)
 }
 
 func (a API) deleteFeed(ctx context.Context, in *feedPath) (*struct{}, error) {

@@ -17,12 +17,23 @@ func (a API) registerFrontier(r *api.API) {
 	api.Register(r, api.Creates(api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/frontier", "add-frontier-entry", "Add a URL to the frontier",
 		"Fetches the URL once with the settings of its source. Its links are not followed. Returns 200 with the existing entry if the URL is already queued.",
 		models.CodeConflict), "FrontierEntry"), a.addEntry)
+	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/frontier/{id}", "get-frontier-entry", "Get a URL of the frontier", "Returns its status.", models.CodeNotFound), a.getEntry)
+	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/frontier/{id}/retry", "retry-frontier-entry", "Retry a failed URL",
+		"Fetches the URL again and resets its attempts. Returns 409 if it has not failed, its source is disabled, or its crawl is not running.",
+		models.CodeNotFound, models.CodeConflict), a.retryEntry)
+	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/frontier/bulk", "change-frontier", "Retry or delete many URLs at once",
+		"Ignores URLs that do not exist, that you cannot see, or that cannot be retried."), a.bulkEntries)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/frontier/{id}", "delete-frontier-entry", "Delete a URL from the frontier",
 		"A request that is already running is not interrupted.", models.CodeNotFound), a.deleteEntry)
 	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links", "list-discovered-links", "List discovered links",
 		"Links from crawled pages to URLs outside the allowed domains. Oldest first."), a.listDiscovered)
+	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links/{id}", "get-discovered-link", "Get a discovered link", "Returns where it was found.", models.CodeNotFound), a.getDiscovered)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/discovered-links/{id}", "delete-discovered-link", "Delete a discovered link",
-		"A crawl that finds the link again adds it again.", models.CodeNotFound), a.deleteDiscovered)
+		"A crawl that finds the link again adds it again. POST /v1/discovered-links/{id}/restore restores the link within a day.", models.CodeNotFound), a.deleteDiscovered)
+	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/discovered-links/{id}/restore", "restore-discovered-link", "Restore a deleted discovered link",
+		"Returns 404 if the link was not deleted, or was deleted more than a day ago.", models.CodeNotFound), a.restoreDiscovered)
+	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/discovered-links/bulk", "change-discovered-links", "Delete many discovered links at once",
+		"Ignores links that do not exist or that you cannot see."), a.bulkDiscovered)
 }
 
 // FrontierEntry is a URL of the frontier in the API.
@@ -71,7 +82,7 @@ type addEntryInput struct {
 
 type addEntryOutput struct {
 	Status   int
-	Location string `header:"Location" doc:"Path of the frontier in this API"`
+	Location string `header:"Location" doc:"Path of the entry in this API"`
 	Body     FrontierEntry
 }
 
@@ -80,7 +91,7 @@ func (a API) addEntry(ctx context.Context, in *addEntryInput) (*addEntryOutput, 
 	if err != nil {
 		return nil, err
 	}
-	out := &addEntryOutput{http.StatusOK, "/v1/frontier", toEntry(e)}
+	out := &addEntryOutput{http.StatusOK, "/v1/frontier/" + e.ID(), toEntry(e)}
 	if created {
 		out.Status = http.StatusCreated
 	}
@@ -89,6 +100,16 @@ func (a API) addEntry(ctx context.Context, in *addEntryInput) (*addEntryOutput, 
 
 type entryPath struct {
 	ID string `path:"id" example:"f_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the entry"`
+}
+
+func (a API) getEntry(ctx context.Context, in *entryPath) (*api.Output[FrontierEntry], error) {
+	e, err := a.Crawl.Entry(ctx, in.ID)
+	return api.Answer(toEntry(e), err)
+}
+
+func (a API) retryEntry(ctx context.Context, in *entryPath) (*api.Output[FrontierEntry], error) {
+	e, err := a.Crawl.RetryEntry(ctx, in.ID)
+	return api.Answer(toEntry(e), err)
 }
 
 func (a API) deleteEntry(ctx context.Context, in *entryPath) (*struct{}, error) {
@@ -127,6 +148,16 @@ func (a API) listDiscovered(ctx context.Context, in *listDiscoveredInput) (*api.
 
 type discoveredPath struct {
 	ID string `path:"id" example:"d_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link"`
+}
+
+func (a API) getDiscovered(ctx context.Context, in *discoveredPath) (*api.Output[DiscoveredLink], error) {
+	d, err := a.Crawl.DiscoveredLink(ctx, in.ID)
+	return api.Answer(toDiscovered(d), err)
+}
+
+func (a API) restoreDiscovered(ctx context.Context, in *discoveredPath) (*api.Output[DiscoveredLink], error) {
+	d, err := a.Crawl.RestoreDiscoveredLink(ctx, in.ID)
+	return api.Answer(toDiscovered(d), err)
 }
 
 func (a API) deleteDiscovered(ctx context.Context, in *discoveredPath) (*struct{}, error) {

@@ -27,6 +27,11 @@ func (a API) registerJobs(r *api.API) {
 		"Stops its running crawl. POST /v1/jobs/{id}/restore restores the job within a day.", models.CodeNotFound), a.deleteJob)
 	api.Register(r, api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs/{id}/restore", "restore-job", "Restore a deleted job",
 		"Returns 404 if the job was not deleted, was deleted more than a day ago, or was deleted with its source.", models.CodeNotFound), a.restoreJob)
+	crawlLink := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/link/{id}/crawl", "crawl-link", "Crawl the site of a link",
+		"Adds a job that runs once, as soon as possible, and starts at the root of the link's host. The site of a private link is crawled with a private source.",
+		models.CodeNotFound, models.CodeInvalid)
+	crawlLink.DefaultStatus = http.StatusCreated
+	api.Register(r, crawlLink, a.crawlLink)
 	for _, act := range []struct {
 		event             crawl.Event
 		id, name, details string
@@ -174,6 +179,26 @@ func (a API) addJob(ctx context.Context, in *addJobInput) (*addJobOutput, error)
 	}
 	b.AdaptiveScheduling.Set(&n.AdaptiveScheduling)
 	j, err := a.Crawl.AddJob(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return &addJobOutput{"/v1/jobs/" + j.ID, toJob(j)}, nil
+}
+
+type linkPath struct {
+	ID string `path:"id" example:"l_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link"`
+}
+
+func (a API) crawlLink(ctx context.Context, in *linkPath) (*addJobOutput, error) {
+	l, err := a.Link(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	u, err := models.ParseURL("url", l.URL)
+	if err != nil {
+		return nil, err
+	}
+	j, err := a.Crawl.AddJob(ctx, crawl.NewJob{URL: u.Origin() + "/", AdaptiveScheduling: true, Source: crawl.NewSource{Private: l.PrivateTo != ""}})
 	if err != nil {
 		return nil, err
 	}

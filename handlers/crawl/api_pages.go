@@ -17,7 +17,8 @@ import (
 func (a API) registerPages(r *api.API) {
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages", "list-crawled-pages", "List or search crawled pages",
 		"Without q, oldest first. With q, returns pages that contain all words, best match first. Use quotes for a phrase, "+
-			"word* for a prefix, and -word to exclude pages. A search returns up to 1,000 pages. Duplicates of canonical pages are omitted."), a.listPages)
+			"word* for a prefix, and -word to exclude pages. A search returns up to 1,000 pages. Duplicates of canonical pages are omitted. "+
+			"text is cut to 1,000 characters. GET /v1/crawled-pages/{id} returns all of it."), a.listPages)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}", "get-crawled-page", "Get a crawled page",
 		"Returns its text, metadata and newest 20 versions.", models.CodeNotFound), a.getPage)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/versions/{version}", "get-page-version", "Get a version of a crawled page",
@@ -25,7 +26,11 @@ func (a API) registerPages(r *api.API) {
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/diff", "compare-page-versions", "Compare two versions of a crawled page",
 		"Returns the lines that differ.", models.CodeNotFound), a.comparePage)
 	api.Register(r, api.Operation(groupPages, middleware.Editor, "DELETE", "/v1/crawled-pages/{id}", "delete-crawled-page", "Delete a crawled page",
-		"Deletes its versions too. A crawl that finds the page again adds it again.", models.CodeNotFound), a.deletePage)
+		"Deletes its versions too. A crawl that finds the page again adds it again. POST /v1/crawled-pages/{id}/restore restores the page within a day.", models.CodeNotFound), a.deletePage)
+	api.Register(r, api.Operation(groupPages, middleware.Editor, "POST", "/v1/crawled-pages/{id}/restore", "restore-crawled-page", "Restore a deleted crawled page",
+		"Restores its versions too. Returns 404 if the page was not deleted, or was deleted more than a day ago.", models.CodeNotFound), a.restorePage)
+	api.Register(r, api.Operation(groupPages, middleware.Editor, "POST", "/v1/crawled-pages/bulk", "change-crawled-pages", "Delete many crawled pages at once",
+		"Ignores pages that do not exist or that you cannot see."), a.bulkPages)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/changes", "list-page-changes", "List changed pages of an execution",
 		"Returns the changes in the order in which they were found.", models.CodeNotFound), a.listChanges)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/broken-links", "list-broken-links", "List broken links of an execution",
@@ -45,6 +50,8 @@ type CrawledPage struct {
 	Author      string      `json:"author" example:"Jane Doe" doc:"Author. Empty if unknown"`
 	PublishedAt *time.Time  `json:"published_at" example:"2025-03-01T08:00:00Z" doc:"Publication time according to the page. null if unknown"`
 	ModifiedAt  *time.Time  `json:"modified_at" example:"2025-03-02T08:00:00Z" doc:"Modification time according to the page. null if unknown"`
+	Text        string      `json:"text" example:"We are a small team …" doc:"Main text, one paragraph per line. Empty if it has none. In lists, at most its first 1,000 characters (Unicode code points)"`
+	Truncated   bool        `json:"text_truncated" example:"false" doc:"Whether the text is longer than the member text"`
 	WordCount   int         `json:"word_count" example:"420" doc:"Number of words of the text"`
 	Hash        *string     `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the text. null if it has no text"`
 	Snippet     *string     `json:"snippet" example:"… about the quick fox …" doc:"Part of the text that matches the search. null without a search"`
@@ -130,10 +137,14 @@ func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api
 	for i, p := range l.Items {
 		found[i] = p.Page
 	}
+	texts, err := a.Crawl.Excerpts(ctx, found...)
+	if err != nil {
+		return nil, err
+	}
 	archived, err := a.Crawl.HaveCopies(ctx, found...)
 	return api.AnswerSlice(l.Slice, func(p crawl.FoundPage) CrawledPage {
 		out := toPage(p)
-		out.Archived = archived[p.Seq]
+		out.Text, out.Truncated, out.Archived = texts[p.Seq].Text, texts[p.Seq].Truncated, archived[p.Seq]
 		return out
 	}, err)
 }
@@ -142,7 +153,6 @@ func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api
 type CrawledPageDetails struct {
 	CrawledPage
 	DuplicateOf *string          `json:"duplicate_of" example:"https://example.com/about" doc:"Canonical URL that lists and searches show instead of this page. null if the page is not a duplicate"`
-	Text        string           `json:"text" example:"We are a small team …" doc:"Main text, one paragraph per line. Empty if it has none"`
 	Headings    []string         `json:"headings" nullable:"false" doc:"Headings of the first three levels"`
 	OpenGraph   PageOpenGraph    `json:"opengraph" doc:"OpenGraph data"`
 	JSONLD      []map[string]any `json:"json_ld" nullable:"false" doc:"JSON-LD of the page, normalized"`
@@ -204,6 +214,13 @@ func (a API) getPage(ctx context.Context, in *PagePath) (*api.Output[CrawledPage
 	}
 	out.Text, err = p.Text.Decompress()
 	return api.Answer(out, err)
+}
+
+func (a API) restorePage(ctx context.Context, in *PagePath) (*api.Output[CrawledPageDetails], error) {
+	if err := a.Crawl.RestorePage(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return a.getPage(ctx, in)
 }
 
 func (a API) deletePage(ctx context.Context, in *PagePath) (*struct{}, error) {

@@ -13,9 +13,8 @@ import (
 
 func (a API) registerSources(r *api.API) {
 	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources", "list-sources", "List sources", "Oldest first."), a.listSources)
-	add := api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources", "add-source", "Add a source", "A source is crawled when it has a job.")
-	add.DefaultStatus = http.StatusCreated
-	api.Register(r, add, a.addSource)
+	api.Register(r, api.Creates(api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources", "add-source", "Add a source",
+		"A source is crawled when it has a job. Returns 200 with the existing source, unchanged, if a shared source or one of yours has the same URL. With private, only a private source of yours counts."), "Source"), a.addSource)
 	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources/{id}", "get-source", "Get a source", "Returns its settings.", models.CodeNotFound), a.getSource)
 	api.Register(r, api.Operation(groupSources, middleware.Editor, "PATCH", "/v1/sources/{id}", "edit-source", "Update a source",
 		"Omitted fields stay unchanged. Disabling a source stops its running crawls, and its jobs do not start.", models.CodeNotFound), a.editSource)
@@ -111,6 +110,7 @@ type addSourceInput struct {
 }
 
 type addSourceOutput struct {
+	Status   int
 	Location string `header:"Location" doc:"Path of the source in this API"`
 	Body     Source
 }
@@ -126,11 +126,15 @@ func (a API) addSource(ctx context.Context, in *addSourceInput) (*addSourceOutpu
 		RateLimitMS: b.RateLimitMS.Pointer(), Interval: every, Private: b.Private.Value,
 	}
 	b.Enabled.Set(&n.Enabled)
-	s, err := a.Crawl.AddSource(ctx, n)
+	s, created, err := a.Crawl.EnsureSource(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return &addSourceOutput{"/v1/sources/" + s.ID, toSource(s)}, nil
+	out := &addSourceOutput{http.StatusOK, "/v1/sources/" + s.ID, toSource(s)}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
 }
 
 func (a API) getSource(ctx context.Context, in *SourcePath) (*api.Output[Source], error) {

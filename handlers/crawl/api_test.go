@@ -32,8 +32,8 @@ func TestSources_API(t *testing.T) {
 			s.Errorf("domains %s", got)
 		}
 		apptest.Has(s.TB, s.Do("GET", at, "").Want(200), changed)
-		for range 2 {
-			s.Do("POST", "/v1/sources", `{"url":"https://other.test"}`).Want(201)
+		for _, host := range []string{"other.test", "third.test"} {
+			s.Do("POST", "/v1/sources", `{"url":"https://`+host+`"}`).Want(201)
 		}
 		first := s.Do("GET", "/v1/sources?limit=2", "").Want(200)
 		second := s.Do("GET", "/v1/sources?limit=2&page_token="+first["next_page_token"].(string), "").Want(200)

@@ -24,6 +24,9 @@ type Deps struct {
 	FeedDiscovery bool    // crawls add the feeds that start pages link to
 	FeedPolling   bool    // feeds are polled
 
+	// Link returns a saved link that the caller can see. The error is CodeNotFound if there is none.
+	Link func(ctx context.Context, id string) (pages.Subject, error)
+
 	Others []pages.Related // sections and buttons of other systems on the page of a job
 }
 

@@ -62,11 +62,7 @@ func (p Pages) AddFeed(c *gin.Context) {
 
 // PollFeed schedules a poll of a feed for now.
 func (p Pages) PollFeed(c *gin.Context) {
-	err := error(models.Conflict("Polling is off. Set CRAWLER_FEED_POLL_ENABLED=true and restart Linkwatch."))
-	if p.FeedPolling {
-		err = p.Crawl.PollFeed(c.Request.Context(), c.Param("id"))
-	}
-	p.Done(c, err, p.Back(c, views.FeedPlace{}.Path()), "feed_polled")
+	p.Done(c, p.pollNow(c.Request.Context(), c.Param("id")), p.Back(c, views.FeedPlace{}.Path()), "feed_polled")
 }
 
 // AskDeleteFeed asks for confirmation before a feed is deleted.

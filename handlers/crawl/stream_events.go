@@ -21,23 +21,27 @@ const (
 type statusEvent struct {
 	JobID     string        `json:"job_id"`
 	Status    string        `json:"status"`
-	Timestamp time.Time     `json:"timestamp"`
+	At        time.Time     `json:"at"`
+	Timestamp time.Time     `json:"timestamp"` // deprecated: at
 	Details   statusDetails `json:"details"`
 }
 
 type statusDetails struct {
-	ErrorMessage *string    `json:"error_message"`
+	LastError    *string    `json:"last_error"`
+	ErrorMessage *string    `json:"error_message"` // deprecated: last_error
 	NextRunAt    *time.Time `json:"next_run_at"`
 }
 
 type progressEvent struct {
 	JobID        string    `json:"job_id"`
 	ExecutionID  string    `json:"execution_id"`
-	ItemsFound   int       `json:"items_found"`
+	ItemsCrawled int       `json:"items_crawled"`
+	ItemsFound   int       `json:"items_found"` // deprecated: items_crawled
 	ItemsIndexed int       `json:"items_indexed"`
 	Queued       int       `json:"queued"`
 	Failed       int       `json:"failed"`
-	Timestamp    time.Time `json:"timestamp"`
+	At           time.Time `json:"at"`
+	Timestamp    time.Time `json:"timestamp"` // deprecated: at
 }
 
 type completedEvent struct {
@@ -45,9 +49,11 @@ type completedEvent struct {
 	ExecutionID  string    `json:"execution_id"`
 	Status       string    `json:"status"`
 	DurationMS   int64     `json:"duration_ms"`
+	ItemsCrawled int       `json:"items_crawled"`
 	ItemsIndexed int       `json:"items_indexed"`
 	ErrorMessage *string   `json:"error_message"`
-	Timestamp    time.Time `json:"timestamp"`
+	At           time.Time `json:"at"`
+	Timestamp    time.Time `json:"timestamp"` // deprecated: at
 }
 
 // CrawlerEvents streams new events of jobs: job:status, job:progress and job:completed.
@@ -57,7 +63,7 @@ func (d *Deps) CrawlerEvents(c *gin.Context) {
 		jobs, executions, err := changes.Next(ctx)
 		for _, j := range jobs {
 			events = append(events, middleware.StreamEvent{Name: "job:status", Data: statusEvent{
-				j.ID, string(j.Status), j.UpdatedAt.Time, statusDetails{api.OrNull(j.LastError), api.Time(j.NextRunAt)},
+				j.ID, string(j.Status), j.UpdatedAt.Time, j.UpdatedAt.Time, statusDetails{api.OrNull(j.LastError), api.OrNull(j.LastError), api.Time(j.NextRunAt)},
 			}})
 		}
 		for _, e := range executions {
@@ -70,32 +76,37 @@ func (d *Deps) CrawlerEvents(c *gin.Context) {
 func executionEvent(e crawl.Execution) middleware.StreamEvent {
 	if e.Status == crawl.ExecutionRunning {
 		return middleware.StreamEvent{Name: "job:progress", Data: progressEvent{
-			e.JobID, e.ID, e.ItemsCrawled, e.ItemsIndexed, max(0, e.Queued), e.Failed, e.ProgressAt.Time,
+			e.JobID, e.ID, e.ItemsCrawled, e.ItemsCrawled, e.ItemsIndexed, max(0, e.Queued), e.Failed, e.ProgressAt.Time, e.ProgressAt.Time,
 		}}
 	}
 	return middleware.StreamEvent{Name: "job:completed", Data: completedEvent{
-		e.JobID, e.ID, string(e.Status), e.Duration(e.CompletedAt).Milliseconds(), e.ItemsIndexed, api.OrNull(e.ErrorMessage), e.CompletedAt.Time,
+		e.JobID, e.ID, string(e.Status), e.Duration(e.CompletedAt).Milliseconds(), e.ItemsCrawled, e.ItemsIndexed, api.OrNull(e.ErrorMessage),
+		e.CompletedAt.Time, e.CompletedAt.Time,
 	}}
 }
 
 type healthEvent struct {
 	Service   string    `json:"service"`
-	Status    string    `json:"status"`  // healthy or unhealthy
-	Latency   int64     `json:"latency"` // duration of the check, in milliseconds
+	Status    string    `json:"status"`     // healthy or unhealthy
+	LatencyMS int64     `json:"latency_ms"` // duration of the check
+	Latency   int64     `json:"latency"`    // deprecated: latency_ms
 	Details   *string   `json:"details"`
-	Timestamp time.Time `json:"timestamp"`
+	At        time.Time `json:"at"`
+	Timestamp time.Time `json:"timestamp"` // deprecated: at
 }
 
 // HealthEvents streams the health of the program every 10 s.
 func (d *Deps) HealthEvents(c *gin.Context) {
 	d.Streams.Serve(c, metricsInterval, func(ctx context.Context, _ string) ([]middleware.StreamEvent, bool, error) {
 		started := time.Now()
-		e := healthEvent{Service: "linkwatch", Status: "healthy", Timestamp: d.Clock.Now().Time}
+		now := d.Clock.Now().Time
+		e := healthEvent{Service: "linkwatch", Status: "healthy", At: now, Timestamp: now}
 		if err := d.Ready(ctx); err != nil {
 			detail := "The database is unavailable."
 			e.Status, e.Details = "unhealthy", &detail
 		}
-		e.Latency = time.Since(started).Milliseconds()
+		e.LatencyMS = time.Since(started).Milliseconds()
+		e.Latency = e.LatencyMS
 		return []middleware.StreamEvent{{Name: "health:status", Data: e}}, false, nil
 	})
 }
@@ -103,7 +114,8 @@ func (d *Deps) HealthEvents(c *gin.Context) {
 type metricEvent struct {
 	Metric    string    `json:"metric"`
 	Value     float64   `json:"value"`
-	Timestamp time.Time `json:"timestamp"`
+	At        time.Time `json:"at"`
+	Timestamp time.Time `json:"timestamp"` // deprecated: at
 }
 
 // MetricsEvents streams the scheduler metrics every 10 s.
@@ -111,7 +123,7 @@ func (d *Deps) MetricsEvents(c *gin.Context) {
 	d.Streams.Serve(c, metricsInterval, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
 		m, err := d.metrics(ctx)
 		add := func(name string, value float64) {
-			events = append(events, middleware.StreamEvent{Name: "metrics:update", Data: metricEvent{name, value, m.At.Time}})
+			events = append(events, middleware.StreamEvent{Name: "metrics:update", Data: metricEvent{name, value, m.At.Time, m.At.Time}})
 		}
 		for _, status := range crawl.Statuses {
 			add("jobs."+string(status), float64(m.Jobs[status]))
@@ -153,15 +165,16 @@ func Described() []middleware.Operation {
 	}
 	return []middleware.Operation{
 		stream("/v1/jobs/:id/logs/stream/v2", "stream-log", groupJobs, "Stream the log of an execution",
-			"Sends log:line events. Last-Event-ID resumes the stream. It ends with an end event when the execution ends.", job, execution),
+			"Sends log:line events. Last-Event-ID resumes the stream. It ends with an end event when the execution ends. The member timestamp is deprecated: use at.", job, execution),
 		{
 			Methods: []string{http.MethodGet}, Path: "/v1/jobs/:id/logs/download", ID: "download-log", Tag: groupJobs, Summary: "Download the log of an execution",
 			Description: "Returns one line per entry: time, level, message.", Params: []middleware.Param{job, execution},
 			Responses: []middleware.Response{{Status: http.StatusOK, Description: "Log", Content: map[string]any{"text/plain": nil}}},
 			Problems:  []models.Code{models.CodeInvalid, models.CodeNotFound, models.CodeUnavailable},
 		},
-		stream("/sse/crawler/events", "stream-crawler-events", groupJobs, "Stream job events", "Sends job:status, job:progress and job:completed events. Past events are not sent."),
-		stream("/sse/health/events", "stream-health-events", middleware.GroupHealth, "Stream the health of the server", "Sends a health:status event every 10 seconds."),
-		stream("/sse/metrics/events", "stream-metrics-events", groupScheduler, "Stream scheduler metrics", "Sends a metrics:update event for each metric every 10 seconds."),
+		stream("/sse/crawler/events", "stream-crawler-events", groupJobs, "Stream job events", "Sends job:status, job:progress and job:completed events. Past events are not sent. "+
+			"Deprecated members: timestamp (use at), items_found (use items_crawled), and details.error_message of job:status (use last_error)."),
+		stream("/sse/health/events", "stream-health-events", middleware.GroupHealth, "Stream the health of the server", "Sends a health:status event every 10 seconds. Deprecated members: timestamp (use at) and latency (use latency_ms)."),
+		stream("/sse/metrics/events", "stream-metrics-events", groupScheduler, "Stream scheduler metrics", "Sends a metrics:update event for each metric every 10 seconds. The member timestamp is deprecated: use at."),
 	}
 }

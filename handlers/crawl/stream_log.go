@@ -25,7 +25,8 @@ type logEvent struct {
 	Line        int       `json:"line"`
 	Level       string    `json:"level"`
 	Message     string    `json:"message"`
-	Timestamp   time.Time `json:"timestamp"`
+	At          time.Time `json:"at"`
+	Timestamp   time.Time `json:"timestamp"` // deprecated: at
 }
 
 // StreamLog streams the log of a job's newest execution, or of the one in the query, as
@@ -42,7 +43,7 @@ func (d *Deps) StreamLog(c *gin.Context) {
 		for _, l := range lines {
 			events = append(events, middleware.StreamEvent{
 				ID: strconv.Itoa(e.ExecutionNumber) + "-" + strconv.Itoa(l.Number), Name: "log:line",
-				Data: logEvent{jobID, e.ID, l.Number, l.Level, l.Message, l.At},
+				Data: logEvent{jobID, e.ID, l.Number, l.Level, l.Message, l.At, l.At},
 			})
 		}
 		return events, e.Status != crawl.ExecutionRunning && len(lines) < logBatch, err

@@ -19,6 +19,10 @@ func (a API) registerTags(r *api.API) {
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Remove a tag from a link",
 		"A tag without links is deleted.", models.CodeNotFound), a.removeLinkTag)
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tags", "list-tags", "List tags", "Sorted by name."), a.listTags)
+	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}", "get-tag", "Get a tag", "404 if you can see no link with the tag.", models.CodeNotFound), a.tag)
+	api.Register(r, api.Operation(groupTags, middleware.Editor, "PATCH", "/v1/tag/{tag_id}", "rename-tag", "Rename a tag",
+		"Renames it on all links that you can see. 409 if another tag has the name, unless merge is true. Then both become one tag, which has the id and the spelling of the other. A merge cannot be undone.",
+		models.CodeNotFound, models.CodeConflict), a.renameTag)
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/popular-tags", "popular-tags", "List popular tags", "Tags with the most active links first."), a.tagsBy(links.TagsByCount))
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/recent-tags", "recent-tags", "List recent tags", "Most recently used tags first."), a.tagsBy(links.TagsByLastUse))
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}/links", "list-tag-links", "List the links of a tag", "Newest first.", models.CodeNotFound), a.tagLinks)
@@ -46,6 +50,33 @@ type addTagsInput struct {
 func (a API) addLinkTags(ctx context.Context, in *addTagsInput) (*api.Output[tagList], error) {
 	tags, err := a.Links.AddTags(ctx, in.ID, in.Body.Tags)
 	return api.Answer(tagList{api.All(tags, toTag)}, err)
+}
+
+func (a API) tag(ctx context.Context, in *TagPath) (*api.Output[Tag], error) {
+	t, err := a.Links.Tag(ctx, in.TagID)
+	return api.Answer(toTag(t), err)
+}
+
+type renameTagInput struct {
+	TagPath
+	Body struct {
+		Name  string `json:"name" example:"golang" doc:"New name"`
+		Merge bool   `json:"merge,omitempty" example:"false" doc:"Whether to merge the tag into the tag that has the name. Default: false"`
+	}
+}
+
+func (a API) renameTag(ctx context.Context, in *renameTagInput) (*api.Output[Tag], error) {
+	if !in.Body.Merge {
+		into, _, err := a.Links.MergeTarget(ctx, in.TagID, in.Body.Name)
+		if err != nil {
+			return nil, err
+		}
+		if into.Seq != 0 {
+			return nil, models.Conflict("Another tag has this name. Set merge to true to merge the two.")
+		}
+	}
+	t, _, err := a.Links.RenameTag(ctx, in.TagID, in.Body.Name)
+	return api.Answer(toTag(t), err)
 }
 
 func (a API) linkTag(ctx context.Context, in *LinkTagPath) (*api.Output[Tag], error) {

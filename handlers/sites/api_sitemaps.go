@@ -18,6 +18,8 @@ const firstRead = "The first read starts within seconds, without waiting for the
 func (a API) registerSitemaps(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps", "list-sitemaps", "List sitemaps",
 		"Oldest first, including sitemaps listed in robots.txt and in sitemap indexes.", models.CodeNotFound), a.listSitemaps)
+	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps/{sitemap_id}", "get-sitemap", "Get a sitemap",
+		"Returns the result of its last read.", models.CodeNotFound), a.getSitemap)
 	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/sitemaps", "add-sitemap", "Add a sitemap",
 		"The call fetches nothing. "+firstRead+" If that fails, last_error has the reason. "+
 			"200 with the existing sitemap if the website already has it. 409 if the website has 1,000 sitemaps.",
@@ -99,6 +101,14 @@ func (a API) addSitemap(ctx context.Context, in *addSitemapInput) (*addSitemapOu
 type sitemapPath struct {
 	WebsitePath
 	SitemapID string `path:"sitemap_id" example:"m_01HZ8QK3V5W7X9YABCDEFG" doc:"ID of the sitemap"`
+}
+
+func (a API) getSitemap(ctx context.Context, in *sitemapPath) (*api.Output[Sitemap], error) {
+	m, err := a.Sites.Sitemap(ctx, in.ID, in.SitemapID)
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(toSitemap(m), nil)
 }
 
 func (a API) deleteSitemap(ctx context.Context, in *sitemapPath) (*struct{}, error) {

@@ -136,6 +136,25 @@ func (s *Store) Tokens(ctx context.Context, u *User, after models.Cursor, limit 
 	return models.NewSlice(all, limit, func(t Token) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} }), nil
 }
 
+// Token returns a token of an account, or of any account if u is nil. The error is CodeNotFound if there is none.
+func (s *Store) Token(ctx context.Context, u *User, id string) (t Token, err error) {
+	if models.CheckID(models.KindToken, id) != nil {
+		return t, models.NotFound("token")
+	}
+	q := s.db.Read(ctx).Table("tokens").Select("tokens.*, users.username").Joins("JOIN users ON users.seq = tokens.user_seq").Where("tokens.id = ?", id)
+	if u != nil {
+		q = q.Where("user_seq = ?", u.Seq)
+	}
+	var found []Token
+	if err := q.Find(&found).Error; err != nil {
+		return t, fmt.Errorf("load token: %w", err)
+	}
+	if len(found) == 0 {
+		return t, models.NotFound("token")
+	}
+	return found[0], nil
+}
+
 // Revoke deletes a token of an account, or of any account if u is nil. The error is CodeNotFound if there is none.
 func (s *Store) Revoke(ctx context.Context, u *User, id string) error {
 	if models.CheckID(models.KindToken, id) != nil {

@@ -86,6 +86,21 @@ func (s *Store) RetryEntries(ctx context.Context, ids ...string) (n int, err err
 	return n, nil
 }
 
+// RetryEntry is RetryEntries for one entry. Errors are CodeNotFound, and CodeConflict if the entry cannot be retried.
+func (s *Store) RetryEntry(ctx context.Context, id string) (FrontierEntry, error) {
+	if _, err := s.Entry(ctx, id); err != nil {
+		return FrontierEntry{}, err
+	}
+	n, err := s.RetryEntries(ctx, id)
+	if err == nil && n == 0 {
+		err = models.Conflict("Only a failed URL can be retried, while its source is enabled and its crawl is running.")
+	}
+	if err != nil {
+		return FrontierEntry{}, err
+	}
+	return s.Entry(ctx, id)
+}
+
 // retry implements RetryEntries in a transaction that holds lockRecord.
 func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 	var failed []struct {

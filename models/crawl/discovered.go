@@ -206,6 +206,47 @@ func (s *Store) RestoreDiscoveredLinks(ctx context.Context, at models.Time) (n i
 	return n, nil
 }
 
+// DiscoveredLink returns a discovered link by id. The error is CodeNotFound if there is none.
+func (s *Store) DiscoveredLink(ctx context.Context, id string) (DiscoveredLink, error) {
+	found, err := s.DiscoveredLinksByID(ctx, id)
+	if err == nil && len(found) == 0 {
+		err = models.NotFound("discovered link")
+	}
+	if err != nil {
+		return DiscoveredLink{}, err
+	}
+	return found[0], nil
+}
+
+// RestoreDiscoveredLink restores a deleted link. The error is CodeNotFound if it was not deleted, or was deleted more than
+// KeepDeleted ago.
+func (s *Store) RestoreDiscoveredLink(ctx context.Context, id string) (DiscoveredLink, error) {
+	rows, err := rowsOfIDs(models.KindDiscovered, []string{id})
+	if err != nil {
+		return DiscoveredLink{}, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // as in DeleteDiscoveredLinks
+			return err
+		}
+		visible, args := models.Visible(tx, "s")
+		res := rows.Exec(tx, `UPDATE discovered_links SET deleted_at = NULL FROM {rows} AS r
+			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at >= ?
+			AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = discovered_links.source_seq AND s.deleted_at IS NULL AND `+visible+`)`, joinArgs([]any{s.clock.Now().Add(-KeepDeleted)}, args...)...)
+		if res.Error != nil {
+			return fmt.Errorf("restore discovered link: %w", res.Error)
+		}
+		if res.RowsAffected == 0 {
+			return models.NotFound("deleted link")
+		}
+		return s.audit(tx, "discovered_link", "restore", []string{id})
+	})
+	if err != nil {
+		return DiscoveredLink{}, err
+	}
+	return s.DiscoveredLink(ctx, id)
+}
+
 // ReapDiscoveredLinks deletes up to limit discovered links that can no longer be restored.
 func (s *Store) ReapDiscoveredLinks(tx *gorm.DB, limit int) (int64, error) {
 	return s.db.DeleteBatch(tx, limit, "discovered_links", "seq", "deleted_at < ? ORDER BY deleted_at", s.clock.Now().Add(-KeepDeleted))

@@ -94,10 +94,40 @@ func (s *Store) Execution(ctx context.Context, id string) (e Execution, err erro
 	return e, nil
 }
 
+// ExecutionFilter selects executions. The zero value selects those of all jobs that are not deleted.
+type ExecutionFilter struct {
+	JobID  string
+	Status ExecutionStatus
+}
+
+// AllExecutions returns one page of the executions that a filter selects, the newest first. limit comes from models.NewLimit.
+func (s *Store) AllExecutions(ctx context.Context, f ExecutionFilter, after models.Cursor, limit int) (page models.Slice[Execution], err error) {
+	if err := models.CheckFilter("query.job_id", f.JobID); err != nil {
+		return page, err
+	}
+	q := executions(s.db.Read(ctx)).Where("jobs.deleted_at IS NULL")
+	if f.JobID != "" {
+		if !isID(models.KindJob, f.JobID) {
+			return page, nil // no such job
+		}
+		q = q.Where("job_executions.job_seq = (SELECT seq FROM jobs AS j WHERE j.id = ?)", f.JobID)
+	}
+	switch f.Status {
+	case "":
+	case ExecutionRunning:
+		q = q.Where("job_executions.status = 'running'") // few, from a partial index
+	case ExecutionCompleted, ExecutionFailed, ExecutionCancelled:
+		q = q.Where("job_executions.status = ? AND job_executions.status <> 'running'", f.Status) // the index is partial
+	}
+	return newestExecutions(q, after, limit)
+}
+
 // Executions returns one page of the executions of a job, the newest first. limit comes from models.NewLimit.
 func (s *Store) Executions(ctx context.Context, j Job, after models.Cursor, limit int) (models.Slice[Execution], error) {
-	var page models.Slice[Execution]
-	q := executions(s.db.Read(ctx)).Where("job_executions.job_seq = ?", j.Seq)
+	return newestExecutions(executions(s.db.Read(ctx)).Where("job_executions.job_seq = ?", j.Seq), after, limit)
+}
+
+func newestExecutions(q *gorm.DB, after models.Cursor, limit int) (page models.Slice[Execution], err error) {
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindExecution, after.ID) != nil {
 			return page, models.ErrPageToken

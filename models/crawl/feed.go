@@ -106,9 +106,6 @@ func feed(tx *gorm.DB, id string) (f Feed, err error) {
 // false. Errors are CodeInvalid ("url", "source_id"), and CodeConflict if the source has MaxFeeds.
 func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, created bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that the number of feeds stays within the limit
-			return err
-		}
 		if _, err := models.ParseURL("url", url); err != nil {
 			return err
 		}
@@ -118,6 +115,9 @@ func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, crea
 		}
 		src, err := s.sourceFor(tx, NewJob{SourceID: sourceID, URL: url})
 		if err != nil {
+			return err
+		}
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that the number of feeds stays within the limit
 			return err
 		}
 		h := hashOf(normal)

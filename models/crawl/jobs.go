@@ -82,13 +82,20 @@ func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	own, args := models.OwnScope(tx, "sources")
-	if n.Source.Private {
-		own, args = "private_to = ?", []any{models.Owner(tx.Statement.Context)}
+	first := func() (found []Source, err error) {
+		if err = ofHost(tx, u.Host, n.Source.Private).Order("private_to <> '', created_at").Limit(1).Find(&found).Error; err != nil {
+			err = fmt.Errorf("find source: %w", err)
+		}
+		return found, err
 	}
-	var found []Source
-	if err := tx.Where("deleted_at IS NULL AND host = ?", u.Host).Where(own, args...).Order("private_to <> '', created_at").Limit(1).Find(&found).Error; err != nil {
-		return Source{}, fmt.Errorf("find source: %w", err)
+	found, err := first()
+	if err == nil && len(found) == 0 { // so that concurrent calls add only one source
+		if err = s.db.OneAtATime(tx, lockSources); err == nil {
+			found, err = first()
+		}
+	}
+	if err != nil {
+		return Source{}, err
 	}
 	if len(found) > 0 {
 		return found[0], nil

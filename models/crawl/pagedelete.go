@@ -60,14 +60,46 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
-		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+visible, joinArgs([]any{s.opts.Elasticsearch, at}, args...)...)
-		n = int(res.RowsAffected)
-		return errors.Join(res.Error, s.auditRestore(tx, "crawled_page", n))
+		n, err = s.undelete(tx, "deleted_at = ? AND "+visible, joinArgs([]any{at}, args...)...)
+		return errors.Join(err, s.auditRestore(tx, "crawled_page", n))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("restore crawled pages: %w", err)
 	}
 	return n, nil
+}
+
+// undelete restores pages and returns their number. They are indexed again.
+func (s *Store) undelete(tx *gorm.DB, where string, args ...any) (int, error) {
+	res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE "+where,
+		joinArgs([]any{s.opts.Elasticsearch}, args...)...)
+	return int(res.RowsAffected), res.Error
+}
+
+// RestorePage restores a deleted page with its history. The error is CodeNotFound if it was not deleted, or was deleted more
+// than KeepDeleted ago.
+func (s *Store) RestorePage(ctx context.Context, id string) error {
+	at, seq, err := models.ParseTimedID(models.KindCrawled, id)
+	if err != nil {
+		return models.NotFound("deleted page")
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		visible, args := models.Visible(tx, "s")
+		n, err := s.undelete(tx, `seq = ? AND created_at = ? AND deleted_at >= ?
+			AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = crawled_pages.source_seq AND s.deleted_at IS NULL AND `+visible+`)`,
+			joinArgs([]any{seq, at, s.clock.Now().Add(-KeepDeleted)}, args...)...)
+		switch {
+		case err != nil:
+			return fmt.Errorf("restore crawled page: %w", err)
+		case n == 0:
+			return models.NotFound("deleted page")
+		}
+		return s.audit(tx, "crawled_page", "restore", []string{id})
+	})
+	if err == nil {
+		signal(s.pages)
+	}
+	return err
 }
 
 // ReapPages deletes up to limit rows of crawled pages that can no longer be restored.

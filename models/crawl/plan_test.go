@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -106,6 +107,19 @@ func TestQueryPlans(t *testing.T) {
 		{"sources", func() error { _, err := w.Sources(ctx, "", models.Cursor{}, 50); return err }},
 		{"sources by text", func() error { _, err := w.Sources(ctx, "h1", models.Cursor{}, 50); return err }},
 		{"executions", func() error { _, err := w.Executions(ctx, jobs[0], models.Cursor{}, 50); return err }},
+		{"all executions", func() error {
+			_, err := w.AllExecutions(ctx, crawl.ExecutionFilter{}, models.Cursor{CreatedAt: w.Now(), ID: running.ID}, 50)
+			return err
+		}},
+		{"failed executions", func() error {
+			_, err := w.AllExecutions(ctx, crawl.ExecutionFilter{Status: crawl.ExecutionFailed}, models.Cursor{}, 50)
+			return err
+		}},
+		{"failed executions of a job", func() error {
+			_, err := w.AllExecutions(ctx, crawl.ExecutionFilter{JobID: jobs[0].ID, Status: crawl.ExecutionFailed}, models.Cursor{}, 50)
+			return err
+		}},
+		{"excerpts", func() error { _, err := w.Excerpts(ctx, crawl.Page{Seq: 1}, crawl.Page{Seq: 2}); return err }},
 		{"stats", func() error { _, err := w.Stats(ctx, jobs[0]); return err }},
 		{"log", func() error { _, err := w.Log(ctx, running, 1, 50); return err }},
 		{"frontier", func() error { _, err := w.Frontier(ctx, crawl.EntryFilter{}, entry, 50); return err }},
@@ -133,6 +147,17 @@ func TestQueryPlans(t *testing.T) {
 		}},
 		{"discovered links by id", func() error { _, err := w.DiscoveredLinksByID(ctx, link.ID); return err }},
 		{"delete discovered links", func() error { _, err := w.DeleteDiscoveredLinks(ctx, link.ID); return err }},
+		{"restore discovered link", func() error {
+			_, err := w.RestoreDiscoveredLink(ctx, link.ID)
+			return missing(err)
+		}},
+		{"restore page", func() error {
+			return missing(w.RestorePage(ctx, models.TimedID(models.KindCrawled, w.Now(), 1)))
+		}},
+		{"ensure source", func() error {
+			_, _, err := w.EnsureSource(ctx, crawl.NewSource{URL: "http://h1.example/new", Enabled: true})
+			return err
+		}},
 		{"restore discovered links", func() error { _, err := w.RestoreDiscoveredLinks(ctx, w.Now()); return err }},
 		{"deleted links", func() error { _, err := w.DeletionAt(ctx, w.Now()); return err }},
 		{"retry entries", func() error { _, err := w.RetryEntries(ctx, entry.ID); return err }},
@@ -233,4 +258,43 @@ func (w *world) explained(explain string, s modelstest.Statement) string {
 	var steps []map[string]any
 	w.ok(w.db.Read(w.Context()).Raw(explain+s.SQL, s.Vars...).Scan(&steps).Error)
 	return fmt.Sprint(steps)
+}
+
+// missing returns an error unless it is CodeNotFound.
+func missing(err error) error {
+	if models.CodeOf(err) == models.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+// TestExecutionsReadByIndex checks that each engine reads a page of many executions in order from an index.
+func TestExecutionsReadByIndex(t *testing.T) {
+	each(t, func(w *world) {
+		w.job("http://a.example/", 0)
+		e := w.begin()
+		modelstest.Copies(w.T, w.db, "job_executions", 20_000, map[string]string{
+			"id": "'e_' || i", "execution_number": "i + 1", "lock_token": "''", "crawl_seq": "i + 1000", "started_at": "i",
+			"status": "CASE WHEN i % 100 = 0 THEN 'failed' ELSE 'completed' END", "completed_at": "i",
+		})
+		for _, table := range []string{"sources", "jobs", "job_executions"} {
+			modelstest.Exec(w.T, w.db, "ANALYZE "+table)
+		}
+		explain := "EXPLAIN "
+		if w.db.Engine == models.SQLite {
+			explain = "EXPLAIN QUERY PLAN "
+		}
+		for index, f := range map[string]crawl.ExecutionFilter{"job_executions_started": {}, "job_executions_status": {Status: crawl.ExecutionFailed}} {
+			for _, ctx := range []context.Context{w.Context(), w.as("alice")} {
+				for _, s := range modelstest.Sent(w.T, w.db, func() error {
+					_, err := w.AllExecutions(ctx, f, models.Cursor{CreatedAt: e.StartedAt, ID: e.ID}, 50)
+					return err
+				}) {
+					if plan := w.explained(explain, s); !strings.Contains(plan, index) || strings.Contains(plan, "Sort") || strings.Contains(plan, "TEMP B-TREE") {
+						w.Errorf("%s\n%s", s.SQL, plan)
+					}
+				}
+			}
+		}
+	})
 }

@@ -27,6 +27,18 @@ func (s *Store) AddSource(ctx context.Context, n NewSource) (src Source, err err
 }
 
 func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
+	src, err := s.newSource(tx, n)
+	if err != nil {
+		return src, err
+	}
+	if err := tx.Create(&src).Error; err != nil {
+		return src, fmt.Errorf("store source: %w", err)
+	}
+	return src, audit.Add(tx, src.CreatedAt, audit.Change{Action: "source.add", Subject: src.subject(), After: src.values()})
+}
+
+// newSource returns a valid source that is not stored yet. Its owner is the actor of tx.
+func (s *Store) newSource(tx *gorm.DB, n NewSource) (Source, error) {
 	now := s.clock.Now()
 	src := Source{
 		ID: models.NewID(models.KindSource), ExternalID: n.ExternalID, Name: n.Name, URL: n.URL, Enabled: n.Enabled, MaxDepth: n.MaxDepth,
@@ -35,13 +47,7 @@ func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
 	}
 	src.PrivateTo = models.PrivateTo(src.Owner, n.Private)
 	models.Set(&src.RateLimitMS, n.RateLimitMS)
-	if err := src.check(); err != nil {
-		return src, err
-	}
-	if err := tx.Create(&src).Error; err != nil {
-		return src, fmt.Errorf("store source: %w", err)
-	}
-	return src, audit.Add(tx, now, audit.Change{Action: "source.add", Subject: src.subject(), After: src.values()})
+	return src, src.check()
 }
 
 func (s Source) subject() audit.Subject { return audit.Subject{Kind: "source", ID: s.ID, Name: s.Name} }

@@ -110,6 +110,12 @@ var reads = []struct {
 	{"executions", false, false, func(w *world, ctx context.Context, p private) (any, error) {
 		return w.Executions(ctx, p.job, models.Cursor{}, 10)
 	}},
+	{"all executions", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.AllExecutions(ctx, crawl.ExecutionFilter{}, models.Cursor{}, 10)
+	}},
+	{"executions by job and status", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.AllExecutions(ctx, crawl.ExecutionFilter{JobID: p.job.ID, Status: p.run.Status}, models.Cursor{}, 10)
+	}},
 	{"execution", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Execution(ctx, p.run.ID) }},
 	{"changes of pages", false, false, func(w *world, ctx context.Context, p private) (any, error) {
 		return w.PageChanges(ctx, p.run, "", models.Cursor{}, 10)
@@ -130,6 +136,7 @@ var reads = []struct {
 	{"discovered links by id", false, false, func(w *world, ctx context.Context, p private) (any, error) {
 		return w.DiscoveredLinksByID(ctx, p.linkID)
 	}},
+	{"discovered link", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.DiscoveredLink(ctx, p.linkID) }},
 	{"feeds", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
 		return w.Feeds(ctx, "", models.Cursor{}, 50)
 	}},
@@ -262,7 +269,8 @@ func TestWritesRefusePrivateSources(t *testing.T) {
 		w.ok(w.DeleteSource(bob, hidden.ID))
 		links, err := w.DeleteDiscoveredLinks(bob, p.linkID)
 		w.ok(err)
-		pages, err := w.DeletePages(bob, w.page("/").ID())
+		root := w.page("/").ID()
+		pages, err := w.DeletePages(bob, root)
 		w.ok(err)
 		yes, name := true, "Mine"
 		none := func(n int, err error) error {
@@ -309,6 +317,9 @@ func TestWritesRefusePrivateSources(t *testing.T) {
 			{"delete entry", models.CodeNotFound, func() error { return w.DeleteEntry(alice, p.entry) }},
 			{"delete entries", models.CodeNotFound, func() error { return none(w.DeleteEntries(alice, p.entry)) }},
 			{"retry entries", models.CodeNotFound, func() error { return none(w.RetryEntries(alice, p.entry)) }},
+			{"retry entry", models.CodeNotFound, func() error { _, err := w.RetryEntry(alice, p.entry); return err }},
+			{"restore page", models.CodeNotFound, func() error { return w.RestorePage(alice, root) }},
+			{"restore discovered link", models.CodeNotFound, func() error { _, err := w.RestoreDiscoveredLink(alice, p.linkID); return err }},
 			{"add feed", models.CodeInvalid, func() error {
 				_, _, err := w.AddFeed(alice, "http://a.example/feed.xml", p.sourceID)
 				return err

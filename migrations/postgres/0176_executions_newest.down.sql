@@ -1,0 +1,2 @@
+DROP INDEX job_executions_status;
+DROP INDEX job_executions_started;

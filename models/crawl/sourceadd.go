@@ -1,0 +1,60 @@
+package crawl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// lockSources is held by transactions that look for a source and add one if there is none. A transaction that also takes
+// lockRecord takes this lock first.
+const lockSources models.LockKey = 7_110_913_006
+
+// EnsureSource returns the source of the caller for a URL, or adds it. created is false if there is one: a shared source with
+// the same canonical URL, or a private one of the caller. It is returned unchanged. If n.Private is set, only a private one
+// counts. Errors are those of AddSource.
+func (s *Store) EnsureSource(ctx context.Context, n NewSource) (src Source, created bool, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockSources); err != nil {
+			return err
+		}
+		wanted, err := s.newSource(tx, n)
+		if err != nil {
+			return err
+		}
+		u, err := models.ParseURL("url", wanted.URL)
+		if err != nil {
+			return err
+		}
+		var known []Source
+		if err := ofHost(tx, u.Host, n.Private).Order("created_at").Find(&known).Error; err != nil {
+			return fmt.Errorf("find source: %w", err)
+		}
+		slices.SortStableFunc(known, func(a, b Source) int { return cmp.Compare(a.PrivateTo, b.PrivateTo) }) // shared ones first
+		for _, k := range known {
+			if of, err := models.ParseURL("url", k.URL); err == nil && of.Canonical == u.Canonical {
+				src, created = k, false
+				return nil
+			}
+		}
+		src, err = s.addSource(tx, n)
+		created = true
+		return err
+	})
+	return src, created, err
+}
+
+// ofHost selects the sources of a host that are shared or of the actor of tx. If private is set, it selects only the private
+// ones of the actor.
+func ofHost(tx *gorm.DB, host string, private bool) *gorm.DB {
+	own, args := models.OwnScope(tx, "sources")
+	if private {
+		own, args = "private_to = ?", []any{models.Owner(tx.Statement.Context)}
+	}
+	return tx.Where("deleted_at IS NULL AND host = ?", host).Where(own, args...)
+}
