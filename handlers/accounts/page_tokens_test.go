@@ -85,3 +85,20 @@ func TestTokens_Errors(t *testing.T) {
 	apptest.WantCount(t, a, ".tokens tbody tr", 100)
 	apptest.WantText(t, a, ".tokens tbody tr:first-child", "expired")
 }
+
+// A token can be read by its account and by admins, without its secret.
+func TestGetToken_API(t *testing.T) {
+	s := apptest.New(t)
+	u := s.AddUser("alice", accounts.Viewer)
+	made, secret, err := s.Systems.Accounts.Store.AddToken(t.Context(), u, accounts.NewToken{Name: "n", Scopes: []string{"read"}})
+	s.Must(err)
+	alice, at := s.SignIn(u), "/v1/tokens/"+made.ID
+	got := alice.Do("GET", at, "")
+	apptest.Has(t, got.Want(200), apptest.Items(alice.Do("GET", "/v1/tokens", "").Want(200))[0])
+	if strings.Contains(got.Body, secret) {
+		t.Error("the response contains the secret")
+	}
+	s.SignIn(s.AddUser("bob", accounts.Editor)).Do("GET", at, "").Problem(404, "not-found", "")
+	s.SignIn(s.AddUser("root", accounts.Admin)).Do("GET", at, "").Want(200)
+	alice.Do("GET", "/v1/tokens/y_1", "").Problem(404, "not-found", "")
+}

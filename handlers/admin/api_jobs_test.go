@@ -29,6 +29,8 @@ func TestJobs(t *testing.T) {
 			t.Errorf("%s = %v, want %v", member, got, want)
 		}
 	}
+	apptest.Has(t, s.Do("GET", "/v1/admin/jobs/revalidation", "").Want(200), j)
+	s.Do("GET", "/v1/admin/jobs/other", "").Problem(404, "not-found", "")
 	s.Do("POST", "/v1/admin/jobs/revalidation/run", "").Want(http.StatusAccepted)
 
 	next := func(time.Time) time.Time { return time.Now().Add(time.Hour) }

@@ -103,3 +103,21 @@ func TestTagLists(t *testing.T) {
 		}
 	}
 }
+
+// A tag can be read and renamed. The name of another tag needs merge.
+func TestTag_API(t *testing.T) {
+	s := apptest.New(t)
+	id := s.Save("https://a.test", "golang", "web").ID
+	at := "/v1/tag/" + s.TagID("golang")
+	tag := s.Do("GET", at, "").Want(200)
+	apptest.Has(t, tag, map[string]any{"name": "golang", "link_count": 1})
+	apptest.Has(t, s.Do("PATCH", at, `{"name":"Go"}`).Want(200), map[string]any{"id": tag["id"], "name": "Go", "link_count": 1})
+	s.Do("PATCH", at, `{"name":"WEB"}`).Problem(409, "conflict", "")
+	s.Do("PATCH", at, `{"name":""}`).Problem(400, "invalid-request", "name")
+	apptest.Has(t, s.Do("PATCH", at, `{"name":"WEB","merge":true}`).Want(200), map[string]any{"name": "web", "id": s.TagID("web")})
+	if got := apptest.Column(s.Do("GET", "/v1/link/"+id+"/tags", "").Want(200), "name"); got != "web" {
+		t.Errorf("got tags %q", got)
+	}
+	s.Do("GET", at, "").Problem(404, "not-found", "")
+	s.Do("PATCH", at, `{"name":"x"}`).Problem(404, "not-found", "")
+}

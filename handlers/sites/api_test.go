@@ -271,7 +271,10 @@ func TestSitemaps_API(t *testing.T) {
 		sitemap := at + "/sitemaps/" + made["id"].(string)
 		otherSite, _ := w.add("https://other.test/")
 		w.Do("DELETE", otherSite+"/sitemaps/"+made["id"].(string), "").Problem(404, "not-found", "")
+		apptest.Has(w.TB, w.Do("GET", sitemap, "").Want(200), apptest.Items(first)[0])
+		w.Do("GET", otherSite+"/sitemaps/"+made["id"].(string), "").Problem(404, "not-found", "")
 		w.Do("DELETE", sitemap, "").Want(204)
+		w.Do("GET", sitemap, "").Problem(404, "not-found", "")
 		w.Do("DELETE", sitemap, "").Problem(404, "not-found", "")
 		if rest := w.Do("GET", at+"/sitemaps", "").Want(200); apptest.Column(rest, "id") != foreign["id"] {
 			w.Errorf("after a deletion: %v", rest)
