@@ -1,11 +1,5 @@
 package models
 
-import (
-	"encoding/base64"
-	"encoding/json"
-	"time"
-)
-
 // Limits of lists that are paged by number and of lists that are paged by cursor.
 const (
 	DefaultPerPage = 30
@@ -17,7 +11,10 @@ const (
 
 // Page is a request for one page of a list that is paged by number. Number starts at 1. Create it with NewPage.
 // Other lists are paged by Cursor.
-type Page struct{ Number, Size int }
+type Page struct {
+	Number, Size int
+	Sort         Sorting // zero = the default order
+}
 
 // NewPage validates a page. A number of 0 means 1 and a size of 0 means DefaultPerPage. Sizes above MaxPerPage are
 // reduced to it.
@@ -34,7 +31,7 @@ func NewPage(number, size int) (Page, error) {
 	if size < 1 {
 		return Page{}, Invalid("query.per_page", "must be a whole number of at least 1; values above %d count as %d", MaxPerPage, MaxPerPage)
 	}
-	return Page{number, min(size, MaxPerPage)}, nil
+	return Page{Number: number, Size: min(size, MaxPerPage)}, nil
 }
 
 // Offset returns the number of rows before the page.
@@ -51,64 +48,12 @@ type List[T any] struct {
 // Pages returns the number of pages. There may be more if Total is a lower bound.
 func (l List[T]) Pages() int { return (l.Total + l.Size - 1) / l.Size }
 
-// Cursor is a position in a list ordered by (created_at, id): the last item that the caller has seen. The zero
-// Cursor is the start.
-type Cursor struct {
-	CreatedAt Time
-	ID        string
-	Priority  int // of the item, in lists ordered by priority first; else 0
-}
-
-type cursorJSON struct {
-	CreatedAt time.Time `json:"created_at"`
-	ID        string    `json:"id"`
-	Priority  int       `json:"priority,omitempty"`
-}
-
-// ErrPageToken is the error of an invalid page token.
-var ErrPageToken = Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
-
-const maxToken = 512 // bytes; a valid one has about 110
-
-// Token returns the page token of a cursor: Base64 of JSON, or "" for the zero Cursor.
-func (c Cursor) Token() string {
-	if c == (Cursor{}) {
-		return ""
-	}
-	b, err := json.Marshal(cursorJSON{c.CreatedAt.Time, c.ID, c.Priority})
-	if err != nil { // a year beyond 9999, which is never stored
-		return ""
-	}
-	return base64.URLEncoding.EncodeToString(b)
-}
-
-// ParseToken parses a page token, or returns ErrPageToken. It accepts the URL-safe and the standard alphabet of
-// Base64.
-func ParseToken(s string) (Cursor, error) {
-	if s == "" {
-		return Cursor{}, nil
-	}
-	if len(s) > maxToken {
-		return Cursor{}, ErrPageToken
-	}
-	b, err := base64.URLEncoding.DecodeString(s)
-	if err != nil {
-		if b, err = base64.StdEncoding.DecodeString(s); err != nil {
-			return Cursor{}, ErrPageToken
-		}
-	}
-	var c cursorJSON
-	if err := json.Unmarshal(b, &c); err != nil || c.ID == "" || c.CreatedAt.IsZero() {
-		return Cursor{}, ErrPageToken
-	}
-	return Cursor{At(c.CreatedAt), c.ID, c.Priority}, nil
-}
-
 // Slice is one page of a list that is paged by cursor. Next is the zero Cursor on the last page.
 type Slice[T any] struct {
 	Items   []T
 	Next    Cursor
-	Stopped bool // the list has read MaxSearched rows and found fewer items than the limit; Next continues the search
+	Stopped bool  // the list has read MaxSearched rows and found fewer items than the limit; Next continues the search
+	Count   Count // of all pages, if Want.Total asks for it
 }
 
 // More reports whether there is a next page.

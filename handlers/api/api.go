@@ -20,7 +20,10 @@ const description = `Linkwatch saves links, monitors URLs, shortens links, crawl
 
 Errors are application/problem+json (RFC 9457). The type of a problem is the path of a page that explains it.
 Times are RFC 3339 in UTC. All members of a response are always present. Unknown values are null.
-The operations are also available under /api/v1. HEAD works wherever GET does. An empty query parameter is ignored.`
+The operations are also available under /api/v1. HEAD works wherever GET does. An empty query parameter is ignored.
+
+Lists are also available as CSV, with Accept: text/csv. A column is a member of the items, or a member of an object in it, such as actor.name.
+Lists in items are JSON. An unknown value is empty. The header Link has the URL of the next page, if there is one.`
 
 // API holds the registered operations and their OpenAPI description.
 type API struct {
@@ -57,8 +60,9 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 		},
 		Formats:       formats,
 		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{describeTable},
 	})}
-	a.huma.UseMiddleware(a.checkQuery, a.checkMedia, upperTimes)
+	a.huma.UseMiddleware(a.checkQuery, a.checkMedia, upperTimes, negotiate)
 	return a
 }
 

@@ -37,7 +37,7 @@ func init() {
 const JSONMedia = "application/json"
 
 // formats are the supported media types. huma uses "json" for application/problem+json.
-var formats = map[string]huma.Format{JSONMedia: jsonFormat, "json": jsonFormat}
+var formats = map[string]huma.Format{JSONMedia: jsonFormat, "json": jsonFormat, csvMedia: csvFormat}
 
 var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
 
@@ -99,6 +99,7 @@ func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 	op.BodyReadTimeout = -1
 	op.MaxBodyBytes = middleware.MaxBody + 1 // huma rejects a body of exactly this size
 	op.Metadata[membersKey] = members(reflect.TypeFor[I]())
+	op.Metadata[tableKey] = isTable(op, reflect.TypeFor[O]())
 	needs, _ := op.Metadata[needsKey].(middleware.Role)
 	limit, _ := op.Metadata[limitKey].(*middleware.Limiter)
 	own, _ := op.Metadata[ownKey].(bool)
@@ -112,6 +113,7 @@ func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 		}
 		return out, nil
 	})
+	a.describeList(op)
 }
 
 // routePath converts an OpenAPI path to a router path: "/v1/links/{id}" to "/v1/links/:id".
@@ -140,6 +142,8 @@ const (
 	problemsKey = "problems"
 	needsKey    = "needs"
 	limitKey    = "limit"
+	sortsKey    = "sorts"
+	tableKey    = "table"
 	ownKey      = "own"
 )
 

@@ -16,10 +16,12 @@ type List[T any] struct {
 	Results           []T  `json:"results" nullable:"false" doc:"Results on this page"`
 }
 
-// Slice is one page of a list with page tokens.
+// Slice is a page of a list with page tokens.
 type Slice[T any] struct {
-	Items         []T    `json:"items" nullable:"false" doc:"Items on this page"`
-	NextPageToken string `json:"next_page_token" doc:"page_token of the next page. Empty on the last page. A page of a search can have few or no items and still have a next page"`
+	Items             []T    `json:"items" nullable:"false" doc:"Items on this page"`
+	NextPageToken     string `json:"next_page_token" doc:"page_token of the next page. Empty on the last page. A page of a search can have few or no items and still have a next page"`
+	TotalResults      *int   `json:"total_results" example:"92" doc:"Number of items on all pages, counted up to 10,000. null unless the request has total=true"`
+	TotalIsLowerBound *bool  `json:"total_is_lower_bound" example:"false" doc:"Whether there are, or may be, more than total_results. null unless the request has total=true"`
 }
 
 // Output is a response with a body and no headers.
@@ -43,7 +45,25 @@ func AnswerList[M, T any](l models.List[M], wire func(M) T, err error) (*Output[
 
 // AnswerSlice is Answer for a page of a list with page tokens.
 func AnswerSlice[M, T any](l models.Slice[M], wire func(M) T, err error) (*Output[Slice[T]], error) {
-	return Answer(Slice[T]{All(l.Items, wire), l.Next.Token()}, err)
+	return AnswerItems(l, All(l.Items, wire), err)
+}
+
+// AnswerItems is AnswerSlice for items that are converted together.
+func AnswerItems[M, T any](l models.Slice[M], items []T, err error) (*Output[Slice[T]], error) {
+	out := Slice[T]{Items: items, NextPageToken: l.Next.Token()}
+	if l.Count.Known {
+		out.TotalResults, out.TotalIsLowerBound = &l.Count.N, &l.Count.LowerBound
+	}
+	return Answer(out, err)
+}
+
+// AnswerAll is AnswerSlice for a list that has all its items on one page.
+func AnswerAll[M, T any](p TotalParams, all []M, wire func(M) T, err error) (*Output[Slice[T]], error) {
+	l := models.Slice[M]{Items: all}
+	if p.Total {
+		l.Count = models.CountAll(all)
+	}
+	return AnswerSlice(l, wire, err)
 }
 
 // ToList converts a page of models to a page of the API.

@@ -1,0 +1,212 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+)
+
+// MaxCounted is the number up to which lists are counted.
+const MaxCounted = 10_000
+
+// maxCountSearched is the number of rows that a count reads at most for a filter that no index supports.
+const maxCountSearched = 100_000
+
+// Count is the number of items on all pages of a list.
+type Count struct {
+	Known      bool
+	N          int
+	LowerBound bool // there are more than N, or there may be
+}
+
+// CountAll returns the count of a list that has all its items on one page.
+func CountAll[T any](items []T) Count { return Count{Known: true, N: len(items)} }
+
+// ListQuery selects the rows of a list, without their order.
+type ListQuery struct {
+	Table string // with its alias: "frontier AS f"
+	Where string // "" = all rows
+	Args  []any
+	// From is what Where reads to count the rows: Table with the tables that it is joined with. "" = Table.
+	From     string
+	FromArgs []any
+	// Own is the condition for rows of Table that the actor can see, if Where does not have it because the list joins a table
+	// that has it.
+	Own     string
+	OwnArgs []any
+	// Filter is the name of a filter in Where whose index has the rows in the default order only.
+	Filter    string
+	match     string
+	matchArgs []any
+}
+
+// And adds a condition that an index supports.
+func (q *ListQuery) And(condition string, args ...any) {
+	q.Where, q.Args = and(q.Where, condition), append(slices.Clip(q.Args), args...)
+}
+
+// Search adds a condition that no index supports. The list reads MaxSearched rows at most.
+func (q *ListQuery) Search(condition string, args ...any) {
+	q.match, q.matchArgs = and(q.match, condition), append(slices.Clip(q.matchArgs), args...)
+}
+
+func and(where, condition string) string {
+	if where == "" {
+		return condition
+	}
+	return where + " AND " + condition
+}
+
+// ListPart is the part of a list for one page.
+type ListPart struct {
+	Where string // never empty
+	Args  []any
+	Order string
+	Limit int
+}
+
+// Of adds the part to a query.
+func (p ListPart) Of(q *gorm.DB) *gorm.DB {
+	return q.Where(p.Where, p.Args...).Order(p.Order).Limit(p.Limit)
+}
+
+// Raw adds the part to a statement that ends with WHERE or AND.
+func (p ListPart) Raw(tx *gorm.DB, sql string, args ...any) *gorm.DB {
+	return tx.Raw(sql+" "+p.Where+" ORDER BY "+p.Order+" LIMIT ?", slices.Concat(args, p.Args, []any{p.Limit})...)
+}
+
+// List returns a page of a list after a cursor, in the order that the cursor wants, with the count if it wants that. load reads
+// the rows of a part. Errors are CodeInvalid ("query.sort", "query.order", "query.page_token").
+func (o Orders[T]) List(tx *gorm.DB, q ListQuery, after Cursor, limit int, load func(ListPart) ([]T, error)) (page Slice[T], err error) {
+	by, more, err := o.resolve(after, q.Filter)
+	if err != nil {
+		return page, err
+	}
+	rest := q
+	if after.Started() {
+		at, err := o.position(after, more)
+		if err != nil {
+			return page, err
+		}
+		rest.And(by.compare(false), at...)
+	}
+	var end Cursor
+	if q.match != "" {
+		var last []any
+		if end, last, err = o.end(tx, rest, by, MaxSearched); err != nil {
+			return page, err
+		}
+		if last != nil {
+			rest.And(by.compare(true), last...)
+		}
+		rest.And(q.match, q.matchArgs...)
+	}
+	if rest.Where == "" {
+		rest.Where = "TRUE"
+	}
+	items, err := load(ListPart{rest.Where, rest.Args, by.sql(), limit + 1})
+	if err != nil {
+		return page, err
+	}
+	page = NewSlice(items, limit, func(item T) Cursor { return o.cursor(item, by, more) }).SearchedTo(end)
+	page.Count, err = o.count(tx, q, after)
+	return page, err
+}
+
+// end returns the position of row number n of a query in an order, and the values of its columns; none if there are no rows
+// after it.
+func (o Orders[T]) end(tx *gorm.DB, q ListQuery, by order, n int) (end Cursor, values []any, err error) {
+	columns := append(slices.Clone(by.columns), o.Time, o.ID)
+	if q.Own != "" {
+		q.And(q.Own, q.OwnArgs...)
+	}
+	where := "TRUE"
+	if q.Where != "" {
+		where = q.Where
+	}
+	var rows [][]any
+	err = Each(tx.Raw("SELECT "+strings.Join(columns, ", ")+" FROM "+q.Table+" WHERE "+where+" ORDER BY "+by.sql()+" LIMIT 2 OFFSET ?",
+		append(slices.Clip(q.Args), n-1)...), func(r *Row) { rows = append(rows, slices.Clone(r.values)) })
+	if err != nil {
+		return end, nil, fmt.Errorf("find the end of a search: %w", err)
+	}
+	if len(rows) < 2 {
+		return end, nil, nil
+	}
+	last := rows[0]
+	values = last[:len(by.columns)]
+	if err := end.CreatedAt.Scan(last[len(last)-2]); err != nil {
+		return end, nil, fmt.Errorf("find the end of a search: %w", err)
+	}
+	switch id := last[len(last)-1].(type) {
+	case string:
+		end.ID = id
+	case int64:
+		end.ID = TimedID(o.Kind, end.CreatedAt, id)
+	}
+	end.Sorted = by.sorting
+	if by.sorting.Field != "" {
+		end.Values = valuesJSON(values)
+	}
+	return end, values, nil
+}
+
+// count counts the rows of a query.
+func (o Orders[T]) count(tx *gorm.DB, q ListQuery, after Cursor) (n Count, err error) {
+	if !after.Want.Total {
+		return n, nil
+	}
+	partly := false
+	if q.match != "" {
+		by := order{columns: o.columns(), desc: o.Desc}
+		_, last, err := o.end(tx, q, by, maxCountSearched)
+		if err != nil {
+			return n, err
+		}
+		if partly = last != nil; partly {
+			q.And(by.compare(true), last...)
+		}
+		q.And(q.match, q.matchArgs...)
+	}
+	if q.Own != "" {
+		q.And(q.Own, q.OwnArgs...)
+	}
+	from, where := q.Table, "TRUE"
+	if q.From != "" {
+		from = q.From
+	}
+	if q.Where != "" {
+		where = q.Where
+	}
+	n, err = CountRows(tx, after, "SELECT 1 AS one FROM "+from+" WHERE "+where, slices.Concat(q.FromArgs, q.Args)...)
+	n.LowerBound = n.LowerBound || partly
+	return n, err
+}
+
+// CountRows counts the rows of a SELECT up to MaxCounted, if a cursor wants the count.
+func CountRows(tx *gorm.DB, after Cursor, sql string, args ...any) (n Count, err error) {
+	if !after.Want.Total {
+		return n, nil
+	}
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 AS one FROM ("+sql+") AS listed LIMIT ?) AS counted", append(slices.Clip(args), MaxCounted+1)...).Scan(&n.N).Error
+	if err != nil {
+		return n, fmt.Errorf("count a list: %w", err)
+	}
+	n.Known, n.LowerBound, n.N = true, n.N > MaxCounted, min(n.N, MaxCounted)
+	return n, nil
+}
+
+// OnlyOrder returns CodeInvalid if a cursor wants another order than the only one of a list.
+func (c Cursor) OnlyOrder(field string, d Direction) error {
+	switch {
+	case c.Want.Sort.Field != "" && c.Want.Sort.Field != field:
+		return Invalid("query.sort", "must be %s", field)
+	case c.Want.Sort.Direction != "" && c.Want.Sort.Direction != d:
+		return Invalid("query.order", "must be %s", d)
+	case c.Started() && c.Sorted != Sorting{}:
+		return ErrPageToken
+	}
+	return nil
+}
