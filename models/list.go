@@ -24,6 +24,11 @@ type Count struct {
 // CountAll returns the count of a list that has all its items on one page.
 func CountAll[T any](items []T) Count { return Count{Known: true, N: len(items)} }
 
+// NoItems is a list without items.
+func NoItems[T any](after Cursor) Slice[T] {
+	return Slice[T]{Count: Count{Known: after.Want.Total}}
+}
+
 // ListQuery selects the rows of a list, without their order.
 type ListQuery struct {
 	Table string // with its alias: "frontier AS f"
@@ -37,9 +42,13 @@ type ListQuery struct {
 	Own     string
 	OwnArgs []any
 	// Filter is the name of a filter in Where whose index has the rows in the default order only.
-	Filter    string
-	match     string
-	matchArgs []any
+	Filter      string
+	match       string
+	matchArgs   []any
+	also        string
+	alsoArgs    []any
+	counted     string
+	countedArgs []any
 }
 
 // And adds a condition that an index supports.
@@ -50,6 +59,23 @@ func (q *ListQuery) And(condition string, args ...any) {
 // Search adds a condition that no index supports. The list reads MaxSearched rows at most.
 func (q *ListQuery) Search(condition string, args ...any) {
 	q.match, q.matchArgs = and(q.match, condition), append(slices.Clip(q.matchArgs), args...)
+}
+
+// Also adds a condition that no index supports, but that most rows meet. The list reads as many rows as it needs.
+func (q *ListQuery) Also(condition string, args ...any) {
+	q.also, q.alsoArgs = and(q.also, condition), append(slices.Clip(q.alsoArgs), args...)
+}
+
+// Counted adds a condition for the count only. The rows of a page are loaded with a condition of their own.
+func (q *ListQuery) Counted(condition string, args ...any) {
+	q.counted, q.countedArgs = and(q.counted, condition), append(slices.Clip(q.countedArgs), args...)
+}
+
+// with adds a condition if there is one.
+func (q *ListQuery) with(condition string, args []any) {
+	if condition != "" {
+		q.And(condition, args...)
+	}
 }
 
 func and(where, condition string) string {
@@ -101,8 +127,9 @@ func (o Orders[T]) List(tx *gorm.DB, q ListQuery, after Cursor, limit int, load 
 		if last != nil {
 			rest.And(by.compare(true), last...)
 		}
-		rest.And(q.match, q.matchArgs...)
 	}
+	rest.with(q.match, q.matchArgs)
+	rest.with(q.also, q.alsoArgs)
 	if rest.Where == "" {
 		rest.Where = "TRUE"
 	}
@@ -119,9 +146,7 @@ func (o Orders[T]) List(tx *gorm.DB, q ListQuery, after Cursor, limit int, load 
 // after it.
 func (o Orders[T]) end(tx *gorm.DB, q ListQuery, by order, n int) (end Cursor, values []any, err error) {
 	columns := append(slices.Clone(by.columns), o.Time, o.ID)
-	if q.Own != "" {
-		q.And(q.Own, q.OwnArgs...)
-	}
+	q.with(q.Own, q.OwnArgs)
 	where := "TRUE"
 	if q.Where != "" {
 		where = q.Where
@@ -168,11 +193,11 @@ func (o Orders[T]) count(tx *gorm.DB, q ListQuery, after Cursor) (n Count, err e
 		if partly = last != nil; partly {
 			q.And(by.compare(true), last...)
 		}
-		q.And(q.match, q.matchArgs...)
 	}
-	if q.Own != "" {
-		q.And(q.Own, q.OwnArgs...)
-	}
+	q.with(q.match, q.matchArgs)
+	q.with(q.also, q.alsoArgs)
+	q.with(q.counted, q.countedArgs)
+	q.with(q.Own, q.OwnArgs)
 	from, where := q.Table, "TRUE"
 	if q.From != "" {
 		from = q.From
