@@ -15,7 +15,7 @@ import (
 )
 
 func (a API) registerTargets(r *api.API) {
-	api.Register(r, api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets", "list-targets", "List targets", "Oldest first."), a.listTargets)
+	api.Register(r, api.Sorts(api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets", "list-targets", "List targets", "Oldest first."), targets.ListOrders.Fields()...), a.listTargets)
 	api.Register(r, api.Creates(api.Operation(groupTargets, middleware.Editor, "POST", "/v1/targets", "add-target", "Add a target",
 		"If the URL already has a target that is shared or your own, the response is 200 with that target, unchanged. The same is true if the account "+
 			"used the Idempotency-Key before, even with another body. Keys expire after 24 hours.", models.CodeConflict), "Target"), a.addTarget)

@@ -11,14 +11,14 @@ import (
 )
 
 func (a API) registerHistory(r *api.API) {
-	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/results", "list-target-results", "List the check results of a target",
-		"Newest first. Results are kept for RESULT_RETENTION.", models.CodeNotFound), a.targetResults)
-	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/outages", "list-target-outages", "List the outages of a target",
-		"Newest first. Outages are kept for 400 days.", models.CodeNotFound), a.targetOutages)
+	api.Register(r, api.Sorts(api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/results", "list-target-results", "List the check results of a target",
+		"Newest first. Results are kept for RESULT_RETENTION.", models.CodeNotFound), "checked_at"), a.targetResults)
+	api.Register(r, api.Sorts(api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/outages", "list-target-outages", "List the outages of a target",
+		"Newest first. Outages are kept for 400 days.", models.CodeNotFound), "started_at"), a.targetOutages)
 	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/history", "get-target-history", "Get the history of a target",
 		"Uptime and response times over a range, in up to 120 buckets without gaps.", models.CodeNotFound), a.targetHistory)
-	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/checks", "list-check-results", "List the check results of all targets",
-		"Newest first."), a.listResults)
+	api.Register(r, api.Sorts(api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/checks", "list-check-results", "List the check results of all targets",
+		"Newest first."), "checked_at"), a.listResults)
 }
 
 // CheckResult is one check of a target in the API.

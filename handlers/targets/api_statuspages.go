@@ -59,9 +59,9 @@ func toStatusPage(p targets.StatusPage) StatusPage {
 	}
 }
 
-func (a API) listStatusPages(ctx context.Context, _ *struct{}) (*api.Output[api.Slice[StatusPageSummary]], error) {
+func (a API) listStatusPages(ctx context.Context, in *api.TotalParams) (*api.Output[api.Slice[StatusPageSummary]], error) {
 	pages, err := a.Targets.Pages(ctx)
-	return api.Answer(api.Slice[StatusPageSummary]{Items: api.All(pages, toStatusPageSummary)}, err)
+	return api.AnswerAll(*in, pages, toStatusPageSummary, err)
 }
 
 // StatusPageSettings is the settings of a status page.

@@ -3,6 +3,7 @@ package targets
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -37,7 +38,7 @@ func (s *Store) Certificates(ctx context.Context, c Certificate, limit int) (n i
 const maxSorted = 20_000
 
 // byCertificate returns a query for the first n targets of a list by certificate, which has the condition where.
-func byCertificate(tx *gorm.DB, c Certificate, now models.Time, where string, args []any, n int) (*gorm.DB, error) {
+func byCertificate(tx *gorm.DB, c Certificate, now models.Time, p models.ListPart) (*gorm.DB, error) {
 	own, ownArgs := "TRUE", []any(nil)
 	Filter{Certificate: c}.conditions(now, func(condition string, args ...any) { own, ownArgs = condition, args })
 	var found int
@@ -46,7 +47,7 @@ func byCertificate(tx *gorm.DB, c Certificate, now models.Time, where string, ar
 	}
 	q := tx.Model(&Target{})
 	if found == maxSorted {
-		return q.Where(where, args...), nil
+		return q.Where(p.Where, p.Args...), nil
 	}
-	return q.Where("seq IN (SELECT seq FROM (SELECT seq FROM targets WHERE "+where+" ORDER BY created_at, id LIMIT ?) AS keys)", append(args, n)...), nil
+	return q.Where("seq IN (SELECT seq FROM (SELECT seq FROM targets WHERE "+p.Where+" ORDER BY "+p.Order+" LIMIT ?) AS keys)", append(slices.Clip(p.Args), p.Limit)...), nil
 }

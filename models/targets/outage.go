@@ -59,28 +59,39 @@ func withTarget(tx *gorm.DB, table string, args ...any) *gorm.DB {
 		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
 }
 
-// Outages returns a page of outages, newest first, of one target or of all if targetID
+// listWithTarget is withTarget for a list.
+func listWithTarget(tx *gorm.DB, table string) models.ListQuery {
+	visible, who := models.Visible(tx, "t")
+	return models.ListQuery{
+		Table: table, From: table + " JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND " + visible, FromArgs: who,
+	}
+}
+
+// OutageOrders are the orders of Outages.
+var OutageOrders = models.Orders[Outage]{
+	Field: "started_at", Desc: true, Time: "x.started_at", ID: "x.id", Kind: models.KindOutage,
+	At: func(o Outage) models.Cursor { return models.Cursor{CreatedAt: o.StartedAt, ID: o.ID} },
+}
+
+// Outages returns a page of outages, newest first by default, of one target or of all if targetID
 // is "". CodeNotFound if the target does not exist.
 func (s *Store) Outages(ctx context.Context, targetID string, after models.Cursor, limit int) (models.Slice[Outage], error) {
 	var page models.Slice[Outage]
-	q := withTarget(s.db.Read(ctx), "outages AS x")
+	tx := s.db.Read(ctx)
+	q := listWithTarget(tx, "outages AS x")
 	if targetID != "" {
 		seq, err := s.seq(ctx, targetID)
 		if err != nil {
 			return page, err
 		}
-		q = q.Where("x.target_seq = ?", seq)
+		q.And("x.target_seq = ?", seq)
 	}
-	if after != (models.Cursor{}) {
-		if models.CheckID(models.KindOutage, after.ID) != nil {
-			return page, models.ErrPageToken
+	return OutageOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Outage, err error) {
+		if err = p.Of(withTarget(tx, "outages AS x")).Find(&found).Error; err != nil {
+			err = fmt.Errorf("list outages: %w", err)
 		}
-		q = q.Where("(x.started_at, x.id) < (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Order("x.started_at DESC, x.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("list outages: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(o Outage) models.Cursor { return models.Cursor{CreatedAt: o.StartedAt, ID: o.ID} }), nil
+		return found, err
+	})
 }
 
 // seq returns the key of a target; CodeNotFound if there is none.

@@ -68,7 +68,13 @@ type ResultFilter struct {
 	Failed   bool        // only those that were not up
 }
 
-// Results returns a page of check results, newest first. The cursor's CreatedAt is a
+// ResultOrders are the orders of Results.
+var ResultOrders = models.Orders[Result]{
+	Field: "checked_at", Desc: true, Time: "x.checked_at", ID: "x.target_seq", Key: models.TimeAndNumber, Kind: models.KindCheck,
+	At: func(r Result) models.Cursor { return models.Cursor{CreatedAt: r.CheckedAt, ID: r.ID()} },
+}
+
+// Results returns a page of check results, newest first by default. The cursor's CreatedAt is a
 // result's CheckedAt. CodeNotFound if the target does not exist.
 func (s *Store) Results(ctx context.Context, f ResultFilter, after models.Cursor, limit int) (models.Slice[Result], error) {
 	var page models.Slice[Result]
@@ -76,29 +82,25 @@ func (s *Store) Results(ctx context.Context, f ResultFilter, after models.Cursor
 	if f.Failed && f.TargetID != "" && s.db.Engine == models.SQLite { // otherwise SQLite scans all results of the target
 		table += " INDEXED BY check_results_target_failed"
 	}
-	q := withTarget(s.db.Read(ctx), table)
+	tx := s.db.Read(ctx)
+	q := listWithTarget(tx, table)
 	if f.TargetID != "" {
 		seq, err := s.seq(ctx, f.TargetID)
 		if err != nil {
 			return page, err
 		}
-		q = q.Where("x.target_seq = ?", seq)
+		q.And("x.target_seq = ?", seq)
 	}
 	if !f.Since.IsZero() {
-		q = q.Where("x.checked_at >= ?", f.Since)
+		q.And("x.checked_at >= ?", f.Since)
 	}
 	if f.Failed {
-		q = q.Where("x.outcome <> 0")
+		q.And("x.outcome <> 0")
 	}
-	if after != (models.Cursor{}) {
-		at, seq, err := models.ParseTimedID(models.KindCheck, after.ID)
-		if err != nil {
-			return page, models.ErrPageToken
+	return ResultOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Result, err error) {
+		if err = p.Of(withTarget(tx, table)).Find(&found).Error; err != nil {
+			err = fmt.Errorf("list check results: %w", err)
 		}
-		q = q.Where("(x.checked_at, x.target_seq) < (?, ?)", at, seq)
-	}
-	if err := q.Order("x.checked_at DESC, x.target_seq DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("list check results: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(r Result) models.Cursor { return models.Cursor{CreatedAt: r.CheckedAt, ID: r.ID()} }), nil
+		return found, err
+	})
 }

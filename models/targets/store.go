@@ -97,48 +97,41 @@ func (s *Store) loadOne(tx, query *gorm.DB) (t Target, ok bool, err error) {
 	return ts[0], true, nil
 }
 
-// List returns a page of targets with their Uptime, oldest first. limit comes from
+// ListOrders are the orders of List.
+var ListOrders = models.Orders[Target]{
+	Field: "created_at", Time: "created_at", ID: "id", Kind: models.KindTarget,
+	At: func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} },
+	More: []models.Order[Target]{
+		{Field: "host", Columns: []string{"host", "created_at", "id"}, Values: func(t Target) []any { return []any{t.Host, t.CreatedAt.UnixMicro(), t.ID} }},
+		{Field: "canonical_url", Columns: []string{"canonical_url", "private_to"}, Values: func(t Target) []any { return []any{t.CanonicalURL, t.PrivateTo} }},
+	},
+}
+
+// List returns a page of targets with their Uptime, in one of ListOrders. limit comes from
 // models.NewLimit. The number of queries does not depend on it. A search for a text reads models.MaxSearched targets.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
 	var page models.Slice[Target]
 	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.host", f.Host)); err != nil {
 		return page, err
 	}
-	if after != (models.Cursor{}) && models.CheckID(models.KindTarget, after.ID) != nil {
-		return page, models.ErrPageToken
-	}
 	tx, now := s.db.Read(ctx), s.clock.Now()
 	where, args := models.Visible(tx, "targets")
-	add := func(condition string, arg ...any) { where, args = where+" AND "+condition, append(args, arg...) }
-	add("deleted_at IS NULL")
-	f.conditions(now, add)
-	if after != (models.Cursor{}) {
-		add("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
-	}
-	var end models.Cursor
+	q := models.ListQuery{Table: "targets", Where: where, Args: args, Filter: f.indexed()}
+	q.And("deleted_at IS NULL")
+	f.conditions(now, q.And)
 	if text := models.Fold(f.Text); text != "" {
-		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, id FROM targets WHERE "+where+" ORDER BY created_at, id", args...)
+		q.Search(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
+	}
+	return ListOrders.List(tx, q, after, limit, func(p models.ListPart) ([]Target, error) {
+		if f.Certificate == "" {
+			return s.load(tx, p.Of(tx.Model(&Target{})))
+		}
+		q, err := byCertificate(tx, f.Certificate, now, p)
 		if err != nil {
-			return page, err
+			return nil, err
 		}
-		if more {
-			end = last
-			add("(created_at, id) <= (?, ?)", end.CreatedAt, end.ID)
-		}
-		add(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
-	}
-	var err error
-	q := tx.Model(&Target{}).Where(where, args...)
-	if f.Certificate != "" {
-		if q, err = byCertificate(tx, f.Certificate, now, where, args, limit+1); err != nil {
-			return page, err
-		}
-	}
-	if page.Items, err = s.load(tx, q.Order("created_at, id").Limit(limit+1)); err != nil {
-		return page, err
-	}
-	page = models.NewSlice(page.Items, limit, func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} })
-	return page.SearchedTo(end), nil
+		return s.load(tx, q.Order(p.Order).Limit(p.Limit))
+	})
 }
 
 // maxParts is the number of parts of a list that Matching searches.
@@ -159,6 +152,19 @@ func (s *Store) Matching(ctx context.Context, text string, n int) (found []Targe
 		}
 	}
 	return found, more, nil
+}
+
+// indexed returns the name of a filter whose index has the default order; "" = none.
+func (f Filter) indexed() string {
+	switch {
+	case f.Host != "":
+		return "host"
+	case f.Status != "":
+		return "status"
+	case f.Certificate != "":
+		return "certificate"
+	}
+	return ""
 }
 
 // conditions adds the conditions of the filter, except for its Text.
