@@ -16,8 +16,8 @@ import (
 const firstRead = "The first read starts within seconds, without waiting for the job sitemaps."
 
 func (a API) registerSitemaps(r *api.API) {
-	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps", "list-sitemaps", "List sitemaps",
-		"Oldest first, including sitemaps listed in robots.txt and in sitemap indexes.", models.CodeNotFound), a.listSitemaps)
+	api.Register(r, api.Sorts(api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps", "list-sitemaps", "List sitemaps",
+		"Oldest first, including sitemaps listed in robots.txt and in sitemap indexes.", models.CodeNotFound), "created_at"), a.listSitemaps)
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps/{sitemap_id}", "get-sitemap", "Get a sitemap",
 		"Returns the result of its last read.", models.CodeNotFound), a.getSitemap)
 	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/sitemaps", "add-sitemap", "Add a sitemap",

@@ -11,8 +11,8 @@ import (
 )
 
 func (a API) registerSubmissions(r *api.API) {
-	api.Register(r, api.Operation(groupSubmissions, middleware.Viewer, "GET", "/v1/websites/{id}/submissions", "list-submissions", "List submissions",
-		"Newest first. Submissions are kept for 90 days.", models.CodeNotFound), a.listSubmissions)
+	api.Register(r, api.Sorts(api.Operation(groupSubmissions, middleware.Viewer, "GET", "/v1/websites/{id}/submissions", "list-submissions", "List submissions",
+		"Newest first. Submissions are kept for 90 days.", models.CodeNotFound), "created_at"), a.listSubmissions)
 }
 
 // Submission is one request to a search engine in the API.

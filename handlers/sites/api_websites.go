@@ -12,7 +12,7 @@ import (
 )
 
 func (a API) registerWebsites(r *api.API) {
-	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites", "list-websites", "List websites", "Oldest first."), a.listWebsites)
+	api.Register(r, api.Sorts(api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites", "list-websites", "List websites", "Oldest first."), sites.ListOrders.Fields()...), a.listWebsites)
 	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites", "add-website", "Add a website",
 		"The call fetches nothing. "+firstRead+" 200 with the existing website, unchanged, if a shared website or one of yours has the same site_url."), "Website"), a.addWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}", "get-website", "Get a website",
@@ -147,7 +147,7 @@ func (a API) listWebsites(ctx context.Context, in *api.SliceParams) (*api.Output
 		return nil, err
 	}
 	items, err := a.websites(ctx, l.Items...)
-	return api.Answer(api.Slice[Website]{Items: items, NextPageToken: l.Next.Token()}, err)
+	return api.AnswerItems(l, items, err)
 }
 
 // WebsiteSettings are the settings of a website in the API.

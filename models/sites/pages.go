@@ -72,7 +72,7 @@ func page(tx *gorm.DB, id string) (p Page, err error) {
 // models.MaxSearched pages.
 func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after models.Cursor, limit int) (models.Slice[Page], error) {
 	var list models.Slice[Page]
-	if err := f.normalize(); err != nil {
+	if err := errors.Join(f.normalize(), after.OnlyOrder("priority", models.Descending)); err != nil {
 		return list, err
 	}
 	tx := s.db.Read(ctx)
@@ -81,13 +81,17 @@ func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after mod
 		return list, err
 	}
 	rank, seq := -1, int64(0)
-	if after != (models.Cursor{}) {
+	if after.Started() {
 		if _, seq, err = models.ParseTimedID(models.KindPage, after.ID); err != nil {
 			return list, models.ErrPageToken
 		}
 		rank = MaxPriority - after.Priority
 	}
 	q := f.query(w)
+	count, err := q.count(tx, s.db.Engine, f.Match, after)
+	if err != nil {
+		return list, err
+	}
 	var end models.Cursor
 	if f.Match != "" {
 		last, more, err := q.searchEnd(tx, s.db.Engine, rank, seq)
@@ -108,6 +112,7 @@ func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after mod
 		list.Items[i].WebsiteID, list.Items[i].UsesGoogle, list.Items[i].UsesIndexNow = w.ID, w.UsesGoogle(), w.UsesIndexNow()
 	}
 	list = models.NewSlice(list.Items, limit, Page.cursor)
+	list.Count = count
 	return list.SearchedTo(end), nil
 }
 
@@ -237,6 +242,34 @@ func (q query) searchEnd(tx *gorm.DB, engine string, rank int, seq int64) (end P
 		return end, false, fmt.Errorf("search pages: %w", err)
 	}
 	return end, more, nil
+}
+
+// count counts the pages of the list, if a cursor wants that. A filter by Match reads models.MaxSearched pages.
+func (q query) count(tx *gorm.DB, engine, match string, after models.Cursor) (n models.Count, err error) {
+	if !after.Want.Total {
+		return n, nil
+	}
+	counted, partly := query{slices.Clone(q.parts), slices.Clone(q.args), q.byAge}, false
+	for i := range counted.args {
+		counted.args[i] = slices.Clip(counted.args[i])
+	}
+	if match != "" {
+		var last Page
+		if last, partly, err = counted.searchEnd(tx, engine, -1, 0); err != nil {
+			return n, err
+		}
+		if partly {
+			counted.addWhere(counted.upTo(last))
+		}
+		counted.addWhere(matchCondition(match))
+	}
+	parts := make([]string, len(counted.parts))
+	for i, where := range counted.parts {
+		parts[i] = "SELECT 1 AS one FROM pages AS p WHERE " + where
+	}
+	n, err = models.CountRows(tx, after, strings.Join(parts, " UNION ALL "), slices.Concat(counted.args...)...)
+	n.LowerBound = n.LowerBound || partly
+	return n, err
 }
 
 // matchCondition returns the SQL condition for Filter.Match.

@@ -194,26 +194,28 @@ func sitemapOf(tx *gorm.DB, w Website, id string) (Sitemap, error) {
 	return sitemapWhere(tx, "m.website_seq = ? AND m.seq = ? AND m.created_at = ?", w.Seq, seq, at)
 }
 
-// SitemapsOf returns sitemaps of a website, oldest first. The error is CodeNotFound if the website does not exist. limit must
+// SitemapOrders are the orders of SitemapsOf.
+var SitemapOrders = models.Orders[Sitemap]{
+	Field: "created_at", Time: "m.created_at", ID: "m.seq", Key: models.ByNumber, Kind: models.KindSitemap,
+	At: func(m Sitemap) models.Cursor { return models.Cursor{CreatedAt: m.CreatedAt, ID: m.ID()} },
+}
+
+// SitemapsOf returns sitemaps of a website, oldest first by default. The error is CodeNotFound if the website does not exist. limit must
 // come from models.NewLimit.
 func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.Cursor, limit int) (models.Slice[Sitemap], error) {
-	var page models.Slice[Sitemap]
 	tx := s.db.Read(ctx)
 	w, err := website(tx, websiteID, false)
 	if err != nil {
-		return page, err
+		return models.Slice[Sitemap]{}, err
 	}
-	var seq int64
-	if after != (models.Cursor{}) {
-		if _, seq, err = models.ParseTimedID(models.KindSitemap, after.ID); err != nil {
-			return page, models.ErrPageToken
+	q := models.ListQuery{Table: "sitemaps AS m", Where: "m.website_seq = ? AND m.deleted_at IS NULL", Args: []any{w.Seq}}
+	return SitemapOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Sitemap, err error) {
+		sql, args := sitemapRows(tx)
+		if err = p.Raw(tx, sql, args...).Scan(&found).Error; err != nil {
+			err = fmt.Errorf("load sitemaps: %w", err)
 		}
-	}
-	sql, args := sitemapRows(tx)
-	if err := tx.Raw(sql+"m.website_seq = ? AND m.seq > ? ORDER BY m.seq LIMIT ?", append(args, w.Seq, seq, limit+1)...).Scan(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load sitemaps: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(m Sitemap) models.Cursor { return models.Cursor{CreatedAt: m.CreatedAt, ID: m.ID()} }), nil
+		return found, err
+	})
 }
 
 // DeleteSitemap deletes a sitemap and, if it is an index, those below it. Pages in no other sitemap are marked as gone

@@ -448,7 +448,13 @@ func (f SubmissionFilter) check() error {
 	return models.CheckFilter("query.page_id", f.PageID)
 }
 
-// Submissions returns submissions of a website, newest first. Errors are CodeInvalid ("query.status", "query.page_id"), and
+// SubmissionOrders are the orders of Submissions.
+var SubmissionOrders = models.Orders[Submission]{
+	Field: "created_at", Desc: true, Time: "s.created_at", ID: "s.seq", Key: models.ByNumber, Kind: models.KindSubmission,
+	At: func(s Submission) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID()} },
+}
+
+// Submissions returns submissions of a website, newest first by default. Errors are CodeInvalid ("query.status", "query.page_id"), and
 // CodeNotFound if the website or page does not exist. limit must come from models.NewLimit.
 func (s *Store) Submissions(ctx context.Context, websiteID string, f SubmissionFilter, after models.Cursor, limit int) (models.Slice[Submission], error) {
 	var list models.Slice[Submission]
@@ -460,31 +466,25 @@ func (s *Store) Submissions(ctx context.Context, websiteID string, f SubmissionF
 	if err != nil {
 		return list, err
 	}
-	where, args := "s.website_seq = ?", []any{w.Seq}
+	q := models.ListQuery{Table: "submissions AS s", Where: "s.website_seq = ?", Args: []any{w.Seq}}
 	if f.Status != "" {
-		where, args = where+" AND s.status = ?", append(args, f.Status)
+		q.And("s.status = ?", f.Status)
 	}
 	if f.PageID != "" {
 		p, err := page(tx, f.PageID)
 		if err != nil {
 			return list, err
 		}
-		where, args = where+" AND s.page_seq = ?", append(args, p.Seq)
+		q.And("s.page_seq = ?", p.Seq)
 	}
-	if after != (models.Cursor{}) {
-		_, seq, err := models.ParseTimedID(models.KindSubmission, after.ID)
+	return SubmissionOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Submission, err error) {
+		err = p.Raw(tx, "SELECT s.*, p.created_at AS page_created FROM submissions AS s LEFT JOIN pages AS p ON p.seq = s.page_seq WHERE").Scan(&found).Error
 		if err != nil {
-			return list, models.ErrPageToken
+			return nil, fmt.Errorf("load submissions: %w", err)
 		}
-		where, args = where+" AND s.seq < ?", append(args, seq)
-	}
-	err = tx.Raw("SELECT s.*, p.created_at AS page_created FROM submissions AS s LEFT JOIN pages AS p ON p.seq = s.page_seq WHERE "+where+" ORDER BY s.seq DESC LIMIT ?", append(args, limit+1)...).
-		Scan(&list.Items).Error
-	if err != nil {
-		return list, fmt.Errorf("load submissions: %w", err)
-	}
-	for i := range list.Items {
-		list.Items[i].WebsiteID = w.ID
-	}
-	return models.NewSlice(list.Items, limit, func(s Submission) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID()} }), nil
+		for i := range found {
+			found[i].WebsiteID = w.ID
+		}
+		return found, nil
+	})
 }

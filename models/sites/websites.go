@@ -151,22 +151,24 @@ func website(tx *gorm.DB, id string, deleted bool) (w Website, err error) {
 // forUpdate locks the row of a website until the end of the transaction, which serializes changes of its page counts.
 var forUpdate = clause.Locking{Strength: "NO KEY UPDATE"}
 
-// List returns websites, oldest first. limit must come from models.NewLimit.
+// ListOrders are the orders of List.
+var ListOrders = models.Orders[Website]{
+	Field: "created_at", Time: "created_at", ID: "id", Kind: models.KindWebsite,
+	At:   func(w Website) models.Cursor { return models.Cursor{CreatedAt: w.CreatedAt, ID: w.ID} },
+	More: []models.Order[Website]{{Field: "site_url", Columns: []string{"site_url", "private_to"}, Values: func(w Website) []any { return []any{w.SiteURL, w.PrivateTo} }}},
+}
+
+// List returns websites, oldest first by default. limit must come from models.NewLimit.
 func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (models.Slice[Website], error) {
-	var page models.Slice[Website]
-	q := s.db.Read(ctx)
-	visible, args := models.Visible(q, "websites")
-	q = q.Where("deleted_at IS NULL").Where(visible, args...)
-	if after != (models.Cursor{}) {
-		if models.CheckID(models.KindWebsite, after.ID) != nil {
-			return page, models.ErrPageToken
+	tx := s.db.Read(ctx)
+	visible, args := models.Visible(tx, "websites")
+	q := models.ListQuery{Table: "websites", Where: visible + " AND deleted_at IS NULL", Args: args}
+	return ListOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Website, err error) {
+		if err = p.Of(tx).Find(&found).Error; err != nil {
+			err = fmt.Errorf("load websites: %w", err)
 		}
-		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load websites: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(w Website) models.Cursor { return models.Cursor{CreatedAt: w.CreatedAt, ID: w.ID} }), nil
+		return found, err
+	})
 }
 
 // change loads a website, changes it with fn, stores it, and adds the change to the audit log.
