@@ -14,13 +14,13 @@ import (
 func (a API) registerExecutions(r *api.API) {
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/stats", "get-job-stats", "Get job statistics",
 		"Covers the stored executions: the newest 100, for up to 30 days.", models.CodeNotFound), a.jobStats)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/executions", "list-executions", "List executions of a job",
-		"Newest first. The newest 100 executions are kept for up to 30 days.", models.CodeNotFound), a.listExecutions)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions", "list-all-executions", "List executions of all jobs",
-		"Newest first. Executions of deleted jobs are omitted."), a.listAllExecutions)
+	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/executions", "list-executions", "List executions of a job",
+		"Newest first. The newest 100 executions are kept for up to 30 days.", models.CodeNotFound), "started_at"), a.listExecutions)
+	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions", "list-all-executions", "List executions of all jobs",
+		"Newest first. Executions of deleted jobs are omitted."), "started_at"), a.listAllExecutions)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}", "get-execution", "Get an execution", "Includes the progress of a running execution.", models.CodeNotFound), a.getExecution)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List log lines of an execution",
-		"Oldest first. A log keeps about 1 MiB plus its last lines.", models.CodeNotFound), a.listLog)
+	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List log lines of an execution",
+		"Oldest first. A log keeps about 1 MiB plus its last lines.", models.CodeNotFound), "line"), a.listLog)
 }
 
 // JobStats are the statistics of a job in the API.
@@ -176,19 +176,23 @@ func (a API) listLog(ctx context.Context, in *listLogInput) (*api.Output[api.Sli
 		return nil, err
 	}
 	line := 0
-	if after != (models.Cursor{}) {
+	if err = after.OnlyOrder("line", models.Ascending); err != nil {
+		return nil, err
+	}
+	if after.Started() {
 		if line, err = strconv.Atoi(after.ID); err != nil || line < 1 {
 			return nil, models.ErrPageToken
 		}
 	}
 	e, ok, err := a.executionOf(ctx, in.ID, in.ExecutionID)
 	if err != nil || !ok {
-		return api.Answer(api.Slice[LogLine]{Items: []LogLine{}}, err)
+		return api.AnswerSlice(models.NoItems[crawl.LogLine](after), toLine, err)
 	}
 	lines, err := a.Crawl.Log(ctx, e, line, limit+1)
 	page := models.NewSlice(lines, limit, func(l crawl.LogLine) models.Cursor {
 		return models.Cursor{CreatedAt: models.At(l.At), ID: strconv.Itoa(l.Number)}
 	})
+	page.Count = models.Count{Known: after.Want.Total, N: e.LogLines}
 	return api.AnswerSlice(page, toLine, err)
 }
 

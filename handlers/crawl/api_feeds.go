@@ -12,8 +12,8 @@ import (
 )
 
 func (a API) registerFeeds(r *api.API) {
-	api.Register(r, api.Operation(groupFeeds, middleware.Viewer, "GET", "/v1/feeds", "list-feeds", "List feeds",
-		"Oldest first. Feeds are polled if CRAWLER_FEED_POLL_ENABLED=true and their source is enabled."), a.listFeeds)
+	api.Register(r, api.Sorts(api.Operation(groupFeeds, middleware.Viewer, "GET", "/v1/feeds", "list-feeds", "List feeds",
+		"Oldest first. Feeds are polled if CRAWLER_FEED_POLL_ENABLED=true and their source is enabled."), "created_at"), a.listFeeds)
 	api.Register(r, api.Creates(api.Operation(groupFeeds, middleware.Editor, "POST", "/v1/feeds", "add-feed", "Add a feed",
 		"New entries are fetched once if their URLs are in the allowed domains of the source. Returns 200 with the existing feed if the source already has it.",
 		models.CodeConflict), "Feed"), a.addFeed)

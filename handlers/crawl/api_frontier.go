@@ -12,8 +12,8 @@ import (
 )
 
 func (a API) registerFrontier(r *api.API) {
-	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/frontier", "list-frontier", "List the frontier",
-		"Oldest first. Entries are kept for a day after their crawl has ended."), a.listFrontier)
+	api.Register(r, api.Sorts(api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/frontier", "list-frontier", "List the frontier",
+		"Oldest first. Entries are kept for a day after their crawl has ended."), "created_at"), a.listFrontier)
 	api.Register(r, api.Creates(api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/frontier", "add-frontier-entry", "Add a URL to the frontier",
 		"Fetches the URL once with the settings of its source. Its links are not followed. Returns 200 with the existing entry if the URL is already queued.",
 		models.CodeConflict), "FrontierEntry"), a.addEntry)
@@ -25,8 +25,8 @@ func (a API) registerFrontier(r *api.API) {
 		"Ignores URLs that do not exist, that you cannot see, or that cannot be retried."), a.bulkEntries)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/frontier/{id}", "delete-frontier-entry", "Delete a URL from the frontier",
 		"A request that is already running is not interrupted.", models.CodeNotFound), a.deleteEntry)
-	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links", "list-discovered-links", "List discovered links",
-		"Links from crawled pages to URLs outside the allowed domains. Oldest first."), a.listDiscovered)
+	api.Register(r, api.Sorts(api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links", "list-discovered-links", "List discovered links",
+		"Links from crawled pages to URLs outside the allowed domains. Oldest first."), "created_at"), a.listDiscovered)
 	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links/{id}", "get-discovered-link", "Get a discovered link", "Returns where it was found.", models.CodeNotFound), a.getDiscovered)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/discovered-links/{id}", "delete-discovered-link", "Delete a discovered link",
 		"A crawl that finds the link again adds it again. POST /v1/discovered-links/{id}/restore restores the link within a day.", models.CodeNotFound), a.deleteDiscovered)

@@ -13,7 +13,7 @@ import (
 )
 
 func (a API) registerJobs(r *api.API) {
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs", "list-jobs", "List jobs", "Oldest first."), a.listJobs)
+	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs", "list-jobs", "List jobs", "Oldest first."), crawl.JobOrders.Fields()...), a.listJobs)
 	add := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs", "add-job", "Add a job",
 		"Without interval_minutes the job runs once, as soon as possible. With it, the first run is in the least-loaded slot of the first interval.")
 	add.DefaultStatus = http.StatusCreated

@@ -12,7 +12,7 @@ import (
 )
 
 func (a API) registerSources(r *api.API) {
-	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources", "list-sources", "List sources", "Oldest first."), a.listSources)
+	api.Register(r, api.Sorts(api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources", "list-sources", "List sources", "Oldest first."), "created_at"), a.listSources)
 	api.Register(r, api.Creates(api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources", "add-source", "Add a source",
 		"A source is crawled when it has a job. Returns 200 with the existing source, unchanged, if a shared source or one of yours has the same URL. With private, only a private source of yours counts."), "Source"), a.addSource)
 	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources/{id}", "get-source", "Get a source", "Returns its settings.", models.CodeNotFound), a.getSource)

@@ -49,58 +49,30 @@ func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after m
 		return page, err
 	}
 	tx := s.db.Read(ctx)
-	where, args := "discovered_links.deleted_at IS NULL", []any(nil)
-	add := func(condition string, arg ...any) { where, args = where+" AND "+condition, append(args, arg...) }
+	q := models.ListQuery{Table: "discovered_links", Where: "discovered_links.deleted_at IS NULL", From: "discovered_links JOIN sources ON sources.seq = discovered_links.source_seq AND sources.deleted_at IS NULL"}
+	q.Own, q.OwnArgs = ofVisibleSource(tx, "discovered_links.source_seq")
 	if f.SourceID != "" {
 		if !isID(models.KindSource, f.SourceID) {
-			return page, nil // no such source
+			return models.NoItems[DiscoveredLink](after), nil // no such source
 		}
-		add("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
-	}
-	if after != (models.Cursor{}) {
-		_, seq, err := models.ParseTimedID(models.KindDiscovered, after.ID)
-		if err != nil {
-			return page, models.ErrPageToken
-		}
-		add("discovered_links.seq > ?", seq)
-	}
-	var end models.Cursor
-	if f.Host != "" || f.Text != "" {
-		visible, who := ofVisibleSource(tx, "discovered_links.source_seq")
-		last, more, err := models.SearchEnd[seqAndTime](tx, "SELECT seq, created_at FROM discovered_links WHERE "+where+" AND "+visible+" ORDER BY seq", joinArgs(args, who...)...)
-		if err != nil {
-			return page, err
-		}
-		if more {
-			end = last.cursor(models.KindDiscovered)
-			add("discovered_links.seq <= ?", last.Seq)
-		}
+		q.And("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
 	}
 	if f.Host != "" {
 		host := models.EscapeLike(hostOf(f.Host))
-		add(`(discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\'
+		q.Search(`(discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\'
 			OR discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\')`,
 			"https://"+host+"/%", "http://"+host+"/%", "https://"+host+":%", "http://"+host+":%")
 	}
 	if text := strings.ToLower(f.Text); text != "" {
 		like := "%" + models.EscapeLike(text) + "%"
-		add(`(lower(discovered_links.url) LIKE ? ESCAPE '\' OR lower(discovered_links.text) LIKE ? ESCAPE '\')`, like, like)
+		q.Search(`(lower(discovered_links.url) LIKE ? ESCAPE '\' OR lower(discovered_links.text) LIKE ? ESCAPE '\')`, like, like)
 	}
-	if err := discovered(tx).Where(where, args...).Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load discovered links: %w", err)
-	}
-	page = models.NewSlice(page.Items, limit, func(d DiscoveredLink) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} })
-	return page.SearchedTo(end), nil
-}
-
-// seqAndTime is the position of a row in a list ordered by seq.
-type seqAndTime struct {
-	Seq       int64
-	CreatedAt models.Time
-}
-
-func (p seqAndTime) cursor(kind models.Kind) models.Cursor {
-	return models.Cursor{CreatedAt: p.CreatedAt, ID: models.TimedID(kind, p.CreatedAt, p.Seq)}
+	return DiscoveredOrders.List(tx, q, after, limit, func(p models.ListPart) (found []DiscoveredLink, err error) {
+		if err = p.Of(discovered(tx)).Find(&found).Error; err != nil {
+			err = fmt.Errorf("load discovered links: %w", err)
+		}
+		return found, err
+	})
 }
 
 // rowsOfIDs returns rows of the ids of a kind, to join. It skips invalid ids. The error is CodeInvalid ("id") for more than

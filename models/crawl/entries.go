@@ -68,62 +68,43 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 		return page, err
 	}
 	tx := s.db.Read(ctx)
-	where, args := "TRUE", []any(nil)
-	add := func(condition string, arg ...any) { where, args = where+" AND "+condition, append(args, arg...) }
+	q := models.ListQuery{Table: "frontier AS f", From: "frontier AS f JOIN sources AS s ON s.seq = f.source_seq AND s.deleted_at IS NULL"}
+	q.Own, q.OwnArgs = ofVisibleSource(tx, "f.source_seq")
 	if f.SourceID != "" && !isID(models.KindSource, f.SourceID) ||
 		f.ExecutionID != "" && !isID(models.KindExecution, f.ExecutionID) {
-		return page, nil // no such source or job
+		return models.NoItems[FrontierEntry](after), nil // no such source or job
 	}
 	if f.SourceID != "" {
-		add("f.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
+		q.And("f.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
 	}
 	if f.ExecutionID != "" {
-		add("f.crawl_seq = (SELECT crawl_seq FROM job_executions WHERE id = ?)", f.ExecutionID)
+		q.And("f.crawl_seq = (SELECT crawl_seq FROM job_executions WHERE id = ?)", f.ExecutionID)
 	}
 	switch f.Status {
 	case "":
 	case EntryPending, EntryFetching, EntryFailed:
-		add("f.status = ? AND f.status <> 'done'", f.Status) // the index is partial
+		q.And("f.status = ? AND f.status <> 'done'", f.Status) // the index is partial
 	case EntryDone:
-		add("f.status = ?", f.Status)
-	}
-	if after != (models.Cursor{}) {
-		_, seq, err := models.ParseTimedID(models.KindFrontier, after.ID)
-		if err != nil {
-			return page, models.ErrPageToken
-		}
-		add("f.seq > ?", seq)
-	}
-	var end models.Cursor
-	if f.Host != "" || f.Text != "" {
-		visible, who := ofVisibleSource(tx, "f.source_seq")
-		last, more, err := models.SearchEnd[seqAndTime](tx, "SELECT f.seq, f.created_at FROM frontier AS f WHERE "+where+" AND "+visible+" ORDER BY f.seq", joinArgs(args, who...)...)
-		if err != nil {
-			return page, err
-		}
-		if more {
-			end = last.cursor(models.KindFrontier)
-			add("f.seq <= ?", last.Seq)
-		}
+		q.And("f.status = ?", f.Status)
 	}
 	if f.Status == EntryPending || f.Status == EntryFetching {
-		add("NOT (" + entryEnded + ")")
+		q.And("NOT (" + entryEnded + ")")
 	}
 	if f.Host != "" {
 		host := hostOf(f.Host)
 		withPort := models.Beginning(host + ":")
-		add("f.host_seq IN (SELECT seq FROM crawl_hosts WHERE host = ? OR host >= ? AND host < ?)", host, withPort.From, withPort.Till)
+		q.Search("f.host_seq IN (SELECT seq FROM crawl_hosts WHERE host = ? OR host >= ? AND host < ?)", host, withPort.From, withPort.Till)
 	}
 	if text := strings.ToLower(f.Text); text != "" {
-		add(`lower(f.url) LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
+		q.Search(`lower(f.url) LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
-	sql, who := entryRows(tx)
-	err = tx.Raw(sql+" AND "+where+" ORDER BY f.seq LIMIT ?", append(joinArgs(who, args...), limit+1)...).Scan(&page.Items).Error
-	if err != nil {
-		return page, fmt.Errorf("load frontier: %w", err)
-	}
-	page = models.NewSlice(page.Items, limit, func(e FrontierEntry) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} })
-	return page.SearchedTo(end), nil
+	return FrontierOrders.List(tx, q, after, limit, func(p models.ListPart) (found []FrontierEntry, err error) {
+		sql, who := entryRows(tx)
+		if err = p.Raw(tx, sql+" AND", who...).Scan(&found).Error; err != nil {
+			err = fmt.Errorf("load frontier: %w", err)
+		}
+		return found, err
+	})
 }
 
 // Entry returns an entry by id. The error is CodeNotFound if there is none.

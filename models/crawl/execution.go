@@ -105,39 +105,41 @@ func (s *Store) AllExecutions(ctx context.Context, f ExecutionFilter, after mode
 	if err := models.CheckFilter("query.job_id", f.JobID); err != nil {
 		return page, err
 	}
-	q := executions(s.db.Read(ctx)).Where("jobs.deleted_at IS NULL")
+	tx := s.db.Read(ctx)
+	q := models.ListQuery{Table: "job_executions", From: "job_executions JOIN jobs ON jobs.seq = job_executions.job_seq"}
+	q.And("jobs.deleted_at IS NULL")
 	if f.JobID != "" {
 		if !isID(models.KindJob, f.JobID) {
-			return page, nil // no such job
+			return models.NoItems[Execution](after), nil
 		}
-		q = q.Where("job_executions.job_seq = (SELECT seq FROM jobs AS j WHERE j.id = ?)", f.JobID)
+		q.And("job_executions.job_seq = (SELECT seq FROM jobs AS j WHERE j.id = ?)", f.JobID)
 	}
 	switch f.Status {
 	case "":
 	case ExecutionRunning:
-		q = q.Where("job_executions.status = 'running'") // few, from a partial index
+		q.And("job_executions.status = 'running'") // few, from a partial index
 	case ExecutionCompleted, ExecutionFailed, ExecutionCancelled:
-		q = q.Where("job_executions.status = ? AND job_executions.status <> 'running'", f.Status) // the index is partial
+		q.And("job_executions.status = ? AND job_executions.status <> 'running'", f.Status) // the index is partial
 	}
-	return newestExecutions(q, after, limit)
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	q.Counted(visible, args...)
+	return listExecutions(tx, q, after, limit)
 }
 
 // Executions returns one page of the executions of a job, the newest first. limit comes from models.NewLimit.
 func (s *Store) Executions(ctx context.Context, j Job, after models.Cursor, limit int) (models.Slice[Execution], error) {
-	return newestExecutions(executions(s.db.Read(ctx)).Where("job_executions.job_seq = ?", j.Seq), after, limit)
+	tx := s.db.Read(ctx)
+	q := models.ListQuery{Table: "job_executions", Where: "job_executions.job_seq = ?", Args: []any{j.Seq}}
+	return listExecutions(tx, q, after, limit)
 }
 
-func newestExecutions(q *gorm.DB, after models.Cursor, limit int) (page models.Slice[Execution], err error) {
-	if after != (models.Cursor{}) {
-		if models.CheckID(models.KindExecution, after.ID) != nil {
-			return page, models.ErrPageToken
+func listExecutions(tx *gorm.DB, q models.ListQuery, after models.Cursor, limit int) (models.Slice[Execution], error) {
+	return ExecutionOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Execution, err error) {
+		if err = p.Of(executions(tx)).Find(&found).Error; err != nil {
+			err = fmt.Errorf("load executions: %w", err)
 		}
-		q = q.Where("(job_executions.started_at, job_executions.id) < (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Order("job_executions.started_at DESC, job_executions.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load executions: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(e Execution) models.Cursor { return models.Cursor{CreatedAt: e.StartedAt, ID: e.ID} }), nil
+		return found, err
+	})
 }
 
 // LastExecution returns the newest execution of a job. ok is false if there is none.

@@ -62,24 +62,21 @@ func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor,
 		return page, err
 	}
 	tx := s.db.Read(ctx)
-	sql, args := feedRows(tx)
+	q := models.ListQuery{Table: "feeds AS f", From: "feeds AS f JOIN sources AS s ON s.seq = f.source_seq AND s.deleted_at IS NULL"}
+	q.Own, q.OwnArgs = ofVisibleSource(tx, "f.source_seq")
 	if sourceID != "" {
 		if !isID(models.KindSource, sourceID) {
-			return page, nil // no such source
+			return models.NoItems[Feed](after), nil // no such source
 		}
-		sql, args = sql+" AND f.source_seq = (SELECT seq FROM sources WHERE id = ?)", append(args, sourceID)
+		q.And("f.source_seq = (SELECT seq FROM sources WHERE id = ?)", sourceID)
 	}
-	if after != (models.Cursor{}) {
-		_, seq, err := models.ParseTimedID(models.KindFeed, after.ID)
-		if err != nil {
-			return page, models.ErrPageToken
+	return FeedOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Feed, err error) {
+		sql, args := feedRows(tx)
+		if err = p.Raw(tx, sql+" AND", args...).Scan(&found).Error; err != nil {
+			err = fmt.Errorf("load feeds: %w", err)
 		}
-		sql, args = sql+" AND f.seq > ?", append(args, seq)
-	}
-	if err := tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load feeds: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(f Feed) models.Cursor { return models.Cursor{CreatedAt: f.CreatedAt, ID: f.ID()} }), nil
+		return found, err
+	})
 }
 
 // Feed returns a feed by id. The error is CodeNotFound if there is none.

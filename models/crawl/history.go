@@ -62,7 +62,10 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 		return page, models.Invalid("query.change", "must be new, changed, gone or back")
 	}
 	var last int64
-	if after != (models.Cursor{}) {
+	if err := after.OnlyOrder("created_at", models.Ascending); err != nil {
+		return page, err
+	}
+	if after.Started() {
 		if _, last, err = models.ParseTimedID(models.KindVersion, after.ID); err != nil {
 			return page, models.ErrPageToken
 		}
@@ -96,7 +99,14 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 	if err := tx.Raw(sql, args...).Scan(&found).Error; err != nil {
 		return page, fmt.Errorf("load page changes: %w", err)
 	}
-	return models.NewSlice(found, limit, func(c PageChange) models.Cursor {
+	page = models.NewSlice(found, limit, func(c PageChange) models.Cursor {
 		return models.Cursor{CreatedAt: c.CreatedAt, ID: models.TimedID(models.KindVersion, c.CreatedAt, c.Seq)}
-	}), nil
+	})
+	counted, args := "", joinArgs([]any{e.CrawlSeq}, who...)
+	if kind != "" {
+		counted, args = " AND v.change IN ?", append(args, kinds)
+	}
+	page.Count, err = models.CountRows(tx, after, `SELECT 1 AS one FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
+		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND NOT p.duplicate AND `+visible+counted, args...)
+	return page, err
 }

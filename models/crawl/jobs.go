@@ -202,40 +202,29 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limi
 		return page, err
 	}
 	tx := s.db.Read(ctx)
-	where, args := "jobs.deleted_at IS NULL", []any(nil)
+	q := models.ListQuery{Table: "jobs", Where: "jobs.deleted_at IS NULL", From: "jobs JOIN sources ON sources.seq = jobs.source_seq"}
+	q.Own, q.OwnArgs = ofVisibleSource(tx, "jobs.source_seq")
 	if f.Status != "" {
-		where, args = where+" AND jobs.status = ?", append(args, f.Status)
+		q.And("jobs.status = ?", f.Status)
+		q.Filter = "status"
 	}
 	if f.SourceID != "" {
 		if !isID(models.KindSource, f.SourceID) {
-			return page, nil // no such source
+			return models.NoItems[Job](after), nil // no such source
 		}
-		where, args = where+" AND jobs.source_seq = (SELECT seq FROM sources WHERE id = ?)", append(args, f.SourceID)
+		q.And("jobs.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
+		q.Filter = "source_id"
 	}
-	if after != (models.Cursor{}) {
-		if models.CheckID(models.KindJob, after.ID) != nil {
-			return page, models.ErrPageToken
-		}
-		where, args = where+" AND (jobs.created_at, jobs.id) > (?, ?)", append(args, after.CreatedAt, after.ID)
-	}
-	var end models.Cursor
 	if folded := models.Fold(f.Text); folded != "" {
-		visible, who := ofVisibleSource(tx, "jobs.source_seq")
-		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, id FROM jobs WHERE "+where+" AND "+visible+" ORDER BY created_at, id", joinArgs(args, who...)...)
-		if err != nil {
-			return page, err
-		}
-		if more {
-			end, where, args = last, where+" AND (jobs.created_at, jobs.id) <= (?, ?)", append(args, last.CreatedAt, last.ID)
-		}
 		like := "%" + models.EscapeLike(folded) + "%"
-		where, args = where+` AND (lower(jobs.url) LIKE ? ESCAPE '\' OR sources.search_text LIKE ? ESCAPE '\')`, append(args, like, like)
+		q.Search(`(lower(jobs.url) LIKE ? ESCAPE '\' OR sources.search_text LIKE ? ESCAPE '\')`, like, like)
 	}
-	if err := jobs(tx).Where(where, args...).Order("jobs.created_at, jobs.id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load jobs: %w", err)
-	}
-	page = models.NewSlice(page.Items, limit, func(j Job) models.Cursor { return models.Cursor{CreatedAt: j.CreatedAt, ID: j.ID} })
-	return page.SearchedTo(end), nil
+	return JobOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Job, err error) {
+		if err = p.Of(jobs(tx)).Find(&found).Error; err != nil {
+			err = fmt.Errorf("load jobs: %w", err)
+		}
+		return found, err
+	})
 }
 
 // StatusCounts returns the number of jobs for each status, including zeros. The states of row_counts are these, and deleted.

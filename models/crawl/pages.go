@@ -55,7 +55,12 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 		return list, err
 	}
 	var last int64
-	if after != (models.Cursor{}) {
+	if f.searches() {
+		if err = after.OnlyOrder("relevance", models.Descending); err != nil {
+			return list, err
+		}
+	}
+	if after.Started() {
 		if _, last, err = models.ParseTimedID(models.KindCrawled, after.ID); err != nil {
 			return list, models.ErrPageToken
 		}
@@ -68,22 +73,30 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL AND "+visible, joinArgs([]any{f.SourceID}, args...)...).Scan(&source).Error
 		}
 		if err != nil || source == 0 { // no such source
+			list.Slice = models.NoItems[FoundPage](after)
 			return list, err
 		}
 	}
 	if f.searches() {
-		return s.search(tx, f, source, last, limit)
+		list, err = s.search(tx, f, source, last, limit)
+		list.Count = models.Count{Known: after.Want.Total, N: list.Total, LowerBound: list.TotalCapped}
+		return list, err
 	}
-	q := pageListQuery(tx).Where("crawled_pages.seq > ?", last).Order("crawled_pages.seq").Limit(limit + 1)
+	q := models.ListQuery{
+		Table: "crawled_pages", From: "crawled_pages JOIN sources ON sources.seq = crawled_pages.source_seq AND sources.deleted_at IS NULL",
+		Where: "crawled_pages.deleted_at IS NULL AND NOT crawled_pages.duplicate",
+	}
+	q.Own, q.OwnArgs = ofVisibleSource(tx, "crawled_pages.source_seq")
 	if source != 0 {
-		q = q.Where("crawled_pages.source_seq = ?", source)
+		q.And("crawled_pages.source_seq = ?", source)
 	}
-	var found []FoundPage
-	if err := q.Find(&found).Error; err != nil {
-		return list, fmt.Errorf("load crawled pages: %w", err)
-	}
-	list.Slice = models.NewSlice(found, limit, cursorOf)
-	return list, nil
+	list.Slice, err = PageOrders.List(tx, q, after, limit, func(p models.ListPart) (found []FoundPage, err error) {
+		if err = p.Of(pageListQuery(tx)).Find(&found).Error; err != nil {
+			err = fmt.Errorf("load crawled pages: %w", err)
+		}
+		return found, err
+	})
+	return list, err
 }
 
 func cursorOf(p FoundPage) models.Cursor { return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID()} }

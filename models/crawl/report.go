@@ -193,21 +193,15 @@ func (b BrokenLink) PageID() string {
 // BrokenLinks returns one page of the broken links that the report of an execution has found so far. limit comes from
 // models.NewLimit.
 func (s *Store) BrokenLinks(ctx context.Context, e Execution, after models.Cursor, limit int) (page models.Slice[BrokenLink], err error) {
-	var last int64
-	if after != (models.Cursor{}) {
-		if _, last, err = models.ParseTimedID(models.KindBroken, after.ID); err != nil {
-			return page, models.ErrPageToken
-		}
-	}
-	var found []BrokenLink
 	tx := s.db.Read(ctx)
 	visible, args := ofVisibleSource(tx, "p.source_seq")
-	err = tx.Raw(`SELECT b.*, p.created_at AS page_created_at FROM broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq
-		WHERE b.execution_seq = ? AND b.seq > ? AND `+visible+` ORDER BY b.seq LIMIT ?`, joinArgs([]any{e.Seq, last}, joinArgs(args, limit+1)...)...).Scan(&found).Error
-	if err != nil {
-		return page, fmt.Errorf("load broken links: %w", err)
-	}
-	return models.NewSlice(found, limit, func(b BrokenLink) models.Cursor {
-		return models.Cursor{CreatedAt: b.CreatedAt, ID: models.TimedID(models.KindBroken, b.CreatedAt, b.Seq)}
-	}), nil
+	q := models.ListQuery{Table: "broken_links AS b", From: "broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq", Where: visible, Args: args}
+	q.And("b.execution_seq = ?", e.Seq)
+	return BrokenOrders.List(tx, q, after, limit, func(p models.ListPart) (found []BrokenLink, err error) {
+		err = p.Raw(tx, "SELECT b.*, p.created_at AS page_created_at FROM "+q.From+" WHERE").Scan(&found).Error
+		if err != nil {
+			err = fmt.Errorf("load broken links: %w", err)
+		}
+		return found, err
+	})
 }

@@ -88,30 +88,17 @@ func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, l
 		return page, err
 	}
 	tx := s.db.Read(ctx)
-	where, args := models.Visible(tx, "sources")
-	where += " AND deleted_at IS NULL"
-	if after != (models.Cursor{}) {
-		if models.CheckID(models.KindSource, after.ID) != nil {
-			return page, models.ErrPageToken
-		}
-		where, args = where+" AND (created_at, id) > (?, ?)", append(args, after.CreatedAt, after.ID)
-	}
-	var end models.Cursor
+	visible, args := models.Visible(tx, "sources")
+	q := models.ListQuery{Table: "sources", Where: visible + " AND deleted_at IS NULL", Args: args}
 	if folded := models.Fold(text); folded != "" {
-		last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, id FROM sources WHERE "+where+" ORDER BY created_at, id", args...)
-		if err != nil {
-			return page, err
-		}
-		if more {
-			end, where, args = last, where+" AND (created_at, id) <= (?, ?)", append(args, last.CreatedAt, last.ID)
-		}
-		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(folded)+"%")
+		q.Search(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(folded)+"%")
 	}
-	if err := tx.Where(where, args...).Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load sources: %w", err)
-	}
-	page = models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} })
-	return page.SearchedTo(end), nil
+	return SourceOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Source, err error) {
+		if err = p.Of(tx).Find(&found).Error; err != nil {
+			err = fmt.Errorf("load sources: %w", err)
+		}
+		return found, err
+	})
 }
 
 // EditSource changes a source. Errors are those of AddSource, CodeNotFound, and CodeForbidden if a user other than its owner
