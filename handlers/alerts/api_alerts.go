@@ -15,8 +15,8 @@ import (
 const maxDeliveries = 100
 
 func (a API) registerAlerts(r *api.API) {
-	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts", "list-alerts", "List alerts",
-		"Newest first. An alert is listed when it is due to be sent. Resolved alerts are kept for 90 days."), a.listAlerts)
+	api.Register(r, api.Sorts(api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts", "list-alerts", "List alerts",
+		"Newest first. An alert is listed when it is due to be sent. Resolved alerts are kept for 90 days."), "created_at"), a.listAlerts)
 	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "Includes its subjects and messages.", models.CodeNotFound), a.getAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/acknowledge", "acknowledge-alert", "Acknowledge an alert",
 		"Stops reminders and escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
@@ -77,7 +77,7 @@ func (a API) listAlerts(ctx context.Context, in *listAlertsInput) (*api.Output[a
 		return nil, err
 	}
 	items, err := a.notifications(ctx, l.Items...)
-	return api.Answer(api.Slice[alerts.Notification]{Items: items, NextPageToken: l.Next.Token()}, err)
+	return api.AnswerItems(l, items, err)
 }
 
 func (a API) getAlert(ctx context.Context, in *AlertPath) (*api.Output[alerts.Notification], error) {
@@ -119,6 +119,6 @@ func toEvent(t event.Type) AlertEvent {
 	return AlertEvent{Kind: string(t.Kind), Label: t.Label, Help: t.Help, Severity: t.Severity.String()}
 }
 
-func (a API) listEvents(context.Context, *struct{}) (*api.Output[api.Slice[AlertEvent]], error) {
-	return api.Answer(api.Slice[AlertEvent]{Items: api.All(a.Alerts.Types(), toEvent)}, nil)
+func (a API) listEvents(_ context.Context, in *api.TotalParams) (*api.Output[api.Slice[AlertEvent]], error) {
+	return api.AnswerAll(*in, a.Alerts.Types(), toEvent, nil)
 }

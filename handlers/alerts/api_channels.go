@@ -12,7 +12,7 @@ import (
 )
 
 func (a API) registerChannels(r *api.API) {
-	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels", "list-channels", "List channels", "Oldest first."), a.listChannels)
+	api.Register(r, api.Sorts(api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels", "list-channels", "List channels", "Oldest first."), "created_at"), a.listChannels)
 	add := api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels", "add-channel", "Add a channel",
 		"url and secret are stored encrypted and never returned. 409 if there are 200 channels.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated

@@ -12,7 +12,7 @@ import (
 )
 
 func (a API) registerMaintenance(r *api.API) {
-	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance", "list-maintenance", "List maintenance windows", "Oldest first, including ended windows."), a.listMaintenance)
+	api.Register(r, api.Sorts(api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance", "list-maintenance", "List maintenance windows", "Oldest first, including ended windows."), "created_at"), a.listMaintenance)
 	add := api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance", "add-maintenance", "Add a maintenance window",
 		"starts_at may be in the past. 409 if there are 200 windows.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated

@@ -12,7 +12,7 @@ import (
 )
 
 func (a API) registerRules(r *api.API) {
-	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules", "list-alert-rules", "List alert rules", "Oldest first."), a.listRules)
+	api.Register(r, api.Sorts(api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules", "list-alert-rules", "List alert rules", "Oldest first."), "created_at"), a.listRules)
 	add := api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules", "add-alert-rule", "Add an alert rule",
 		"It also applies to targets that are already down. 409 if there are 200 rules.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated

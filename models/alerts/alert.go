@@ -119,22 +119,24 @@ func (st State) condition() string {
 	}
 }
 
-// Alerts returns a page of alerts, newest first. It leaves out alerts that are not due to be sent yet. limit comes from models.NewLimit.
+// ListOrders are the orders of Alerts.
+var ListOrders = models.Orders[Alert]{
+	Field: "created_at", Desc: true, Time: "created_at", ID: "id", Kind: models.KindAlert,
+	At: func(a Alert) models.Cursor { return models.Cursor{CreatedAt: a.CreatedAt, ID: a.ID} },
+}
+
+// Alerts returns a page of alerts, newest first by default. It leaves out alerts that are not due to be sent yet. limit comes from models.NewLimit.
 func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit int) (models.Slice[Alert], error) {
-	var page models.Slice[Alert]
-	q := s.db.Read(ctx)
-	visible, args := models.Visible(q, "alerts")
-	q = q.Where(st.condition()).Where(visible, args...)
-	if after != (models.Cursor{}) {
-		if models.CheckID(models.KindAlert, after.ID) != nil {
-			return page, models.ErrPageToken
+	tx := s.db.Read(ctx)
+	visible, args := models.Visible(tx, "alerts")
+	q := models.ListQuery{Table: "alerts", Where: visible, Args: args}
+	q.And(st.condition())
+	return ListOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Alert, err error) {
+		if err = p.Of(tx).Find(&found).Error; err != nil {
+			err = fmt.Errorf("load alerts: %w", err)
 		}
-		q = q.Where("(created_at, id) < (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Order("created_at DESC, id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("load alerts: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(a Alert) models.Cursor { return models.Cursor{CreatedAt: a.CreatedAt, ID: a.ID} }), nil
+		return found, err
+	})
 }
 
 // Alert returns an alert by ID. The error is CodeNotFound if it does not exist or is not due to be sent yet.

@@ -103,18 +103,16 @@ func get[T setting](tx *gorm.DB, n settingKind, id string, deleted bool) (v T, e
 }
 
 func list[T setting](ctx context.Context, s *Store, n settingKind, after models.Cursor, limit int, at func(T) models.Cursor) (models.Slice[T], error) {
-	var page models.Slice[T]
-	q := n.visible(s.db.Read(ctx)).Where("deleted_at IS NULL")
-	if after != (models.Cursor{}) {
-		if models.CheckID(n.kind, after.ID) != nil {
-			return page, models.ErrPageToken
+	orders := models.Orders[T]{Field: "created_at", Time: "created_at", ID: "id", Kind: n.kind, At: at}
+	tx := s.db.Read(ctx)
+	visible, args := models.Visible(tx, n.table)
+	q := models.ListQuery{Table: n.table, Where: visible + " AND deleted_at IS NULL", Args: args}
+	return orders.List(tx, q, after, limit, func(p models.ListPart) (found []T, err error) {
+		if err = p.Of(tx).Find(&found).Error; err != nil {
+			err = fmt.Errorf("list %ss: %w", n.name, err)
 		}
-		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("list %ss: %w", n.name, err)
-	}
-	return models.NewSlice(page.Items, limit, at), nil
+		return found, err
+	})
 }
 
 // all returns all settings that are not deleted and that the actor may see, oldest first.
