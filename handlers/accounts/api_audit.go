@@ -15,8 +15,8 @@ import (
 )
 
 func (a API) registerAudit(r *api.API) {
-	api.Register(r, api.Operation(groupAudit, middleware.Admin, "GET", "/v1/audit", "list-audit-entries", "List audit entries",
-		"Newest first. Identical refused attempts within 5 seconds are one entry."), a.listAudit)
+	api.Register(r, api.Sorts(api.Operation(groupAudit, middleware.Admin, "GET", "/v1/audit", "list-audit-entries", "List audit entries",
+		"Newest first. Identical refused attempts within 5 seconds are one entry."), "at"), a.listAudit)
 }
 
 // AuditParams filter the audit log.

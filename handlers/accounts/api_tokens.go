@@ -13,8 +13,8 @@ import (
 
 func (a API) registerTokens(r *api.API) {
 	const viewer = middleware.Viewer
-	api.Register(r, api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens",
-		"Oldest first, without secrets. 409 if your credential does not belong to an account.", models.CodeConflict), a.listTokens)
+	api.Register(r, api.Sorts(api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens",
+		"Oldest first, without secrets. 409 if your credential does not belong to an account.", models.CodeConflict), "created_at"), a.listTokens)
 	api.Register(r, api.Operation(groupTokens, viewer, "GET", "/v1/tokens/{id}", "get-token", "Get an API token",
 		"Without its secret. Admins can get tokens of all accounts. 409 if your credential does not belong to an account.", models.CodeNotFound, models.CodeConflict), a.getToken)
 	add := api.Operation(groupTokens, viewer, "POST", "/v1/tokens", "add-token", "Create an API token",

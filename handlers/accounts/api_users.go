@@ -13,7 +13,7 @@ import (
 
 func (a API) registerUsers(r *api.API) {
 	const admin = middleware.Admin
-	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users", "list-users", "List accounts", "Oldest first."), a.listUsers)
+	api.Register(r, api.Sorts(api.Operation(groupAccounts, admin, "GET", "/v1/users", "list-users", "List accounts", "Oldest first."), accounts.ListOrders.Fields()...), a.listUsers)
 	add := api.Operation(groupAccounts, admin, "POST", "/v1/users", "add-user", "Add an account",
 		"Once an account exists, every request needs a login. The first account must be an admin, and the request must come from the machine that runs the server. 409 if the username is taken, or belonged to a deleted account.", models.CodeConflict, models.CodeUnavailable)
 	add.DefaultStatus = http.StatusCreated

@@ -3,7 +3,6 @@ package accounts
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -40,7 +39,12 @@ func checkFilter(location, text string) error {
 	return models.CheckFilter(location, text)
 }
 
-// Audit lists the entries of the audit log after a cursor, newest first.
+var auditOrders = models.Orders[audit.Entry]{
+	Field: "at", Desc: true, Time: "at", ID: "seq", Key: models.TimeAndNumber, Kind: models.KindAudit,
+	At: func(e audit.Entry) models.Cursor { return models.Cursor{CreatedAt: e.At, ID: EntryID(e)} },
+}
+
+// Audit lists the entries of the audit log after a cursor, newest first by default.
 func (s *Store) Audit(ctx context.Context, f AuditFilter, after models.Cursor, limit int) (l models.Slice[audit.Entry], err error) {
 	if err := f.check(); err != nil {
 		return l, err
@@ -51,35 +55,40 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter, after models.Cursor, l
 		return l, err
 	}
 	where, args := f.where()
-	if after.ID != "" {
-		at, seq, err := models.ParseTimedID(models.KindAudit, after.ID)
+	q := models.ListQuery{Table: "audit_entries", Where: where, Args: args}
+	if f.Action != "" {
+		q.Counted("action IN ?", append(actions, "")) // no entry has no action
+	}
+	return auditOrders.List(tx, q, after, limit, func(p models.ListPart) (found []audit.Entry, err error) {
+		if f.Action == "" {
+			err = p.Raw(tx, "SELECT * FROM audit_entries WHERE").Scan(&found).Error
+		} else {
+			found, err = ofActions(tx, actions, p)
+		}
 		if err != nil {
-			return l, models.ErrPageToken
+			err = fmt.Errorf("list audit entries: %w", err)
 		}
-		where, args = where+" AND (at, seq) < (?, ?)", append(args, at, seq)
+		return found, err
+	})
+}
+
+// ofActions returns the entries of a part that have one of the actions. Those of each are read in order from an index.
+func ofActions(tx *gorm.DB, actions []string, p models.ListPart) (found []audit.Entry, err error) {
+	if len(actions) == 0 {
+		return nil, nil
 	}
-	const order = " ORDER BY at DESC, seq DESC LIMIT ?"
-	parts, all := []string{"SELECT * FROM audit_entries WHERE TRUE" + where + order}, append(slices.Clone(args), limit+1)
-	if f.Action != "" { // one part per action, each read in order from an index
-		parts, all = nil, nil
-		for _, action := range actions {
-			parts = append(parts, "SELECT * FROM (SELECT * FROM audit_entries WHERE action = ?"+where+order+") AS of_action")
-			all = append(append(append(all, action), args...), limit+1)
-		}
+	order := " ORDER BY " + p.Order + " LIMIT ?"
+	var parts []string
+	var args []any
+	for _, action := range actions {
+		parts = append(parts, "SELECT * FROM (SELECT * FROM audit_entries WHERE action = ? AND "+p.Where+order+") AS of_action")
+		args = append(append(append(args, action), p.Args...), p.Limit)
 	}
-	var found []audit.Entry
-	switch len(parts) {
-	case 0:
-		return l, nil
-	case 1:
-		err = tx.Raw(parts[0], all...).Scan(&found).Error
-	default:
-		err = tx.Raw("SELECT * FROM ("+strings.Join(parts, " UNION ALL ")+") AS e"+order, append(all, limit+1)...).Scan(&found).Error
+	if len(parts) > 1 {
+		parts, args = []string{"SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS e" + order}, append(args, p.Limit)
 	}
-	if err != nil {
-		return l, fmt.Errorf("list audit entries: %w", err)
-	}
-	return models.NewSlice(found, limit, func(e audit.Entry) models.Cursor { return models.Cursor{CreatedAt: e.At, ID: EntryID(e)} }), nil
+	err = tx.Raw(parts[0], args...).Scan(&found).Error
+	return found, err
 }
 
 // actions returns the actions that the filter selects. It reads one entry per action from the index.
@@ -101,6 +110,7 @@ func (f AuditFilter) actions(tx *gorm.DB) (all []string, err error) {
 
 // where returns the conditions other than the action.
 func (f AuditFilter) where() (sql string, args []any) {
+	sql = "TRUE"
 	for _, c := range []struct {
 		set   bool
 		sql   string

@@ -97,17 +97,23 @@ func (s *Store) BySubject(ctx context.Context, issuer, subject string) (User, er
 	return findUser(s.db.Read(ctx).Where("oidc_issuer = ? AND oidc_subject = ?", issuer, subject))
 }
 
-// List lists the accounts after a cursor, oldest first.
+// ListOrders are the orders of List.
+var ListOrders = models.Orders[User]{
+	Field: "created_at", Time: "created_at", ID: "id", Kind: models.KindUser,
+	At:   func(u User) models.Cursor { return models.Cursor{CreatedAt: u.CreatedAt, ID: u.ID} },
+	More: []models.Order[User]{{Field: "username", Columns: []string{"username"}, Values: func(u User) []any { return []any{u.Username} }}},
+}
+
+// List lists the accounts after a cursor, oldest first by default.
 func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (models.Slice[User], error) {
-	var users []User
-	q := s.db.Read(ctx).Where("deleted_at IS NULL").Order("created_at, id").Limit(limit + 1)
-	if after.ID != "" {
-		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Find(&users).Error; err != nil {
-		return models.Slice[User]{}, fmt.Errorf("list accounts: %w", err)
-	}
-	return models.NewSlice(users, limit, func(u User) models.Cursor { return models.Cursor{CreatedAt: u.CreatedAt, ID: u.ID} }), nil
+	tx := s.db.Read(ctx)
+	q := models.ListQuery{Table: "users", Where: "deleted_at IS NULL"}
+	return ListOrders.List(tx, q, after, limit, func(p models.ListPart) (found []User, err error) {
+		if err = p.Of(tx).Find(&found).Error; err != nil {
+			err = fmt.Errorf("list accounts: %w", err)
+		}
+		return found, err
+	})
 }
 
 func findUser(q *gorm.DB) (User, error) {

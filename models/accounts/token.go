@@ -119,21 +119,25 @@ func (s *Store) ByToken(ctx context.Context, secret, address string) (o Principa
 	return o, true, false, nil
 }
 
+var tokenOrders = models.Orders[Token]{
+	Field: "created_at", Time: "tokens.created_at", ID: "tokens.id", Kind: models.KindToken,
+	At: func(t Token) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} },
+}
+
 // Tokens lists the tokens of an account after a cursor, oldest first. If u is nil, it lists those of all accounts.
 func (s *Store) Tokens(ctx context.Context, u *User, after models.Cursor, limit int) (models.Slice[Token], error) {
-	var all []Token
-	q := s.db.Read(ctx).Table("tokens").Select("tokens.*, users.username").Joins("JOIN users ON users.seq = tokens.user_seq").
-		Order("tokens.created_at, tokens.id").Limit(limit + 1)
+	tx := s.db.Read(ctx)
+	q := models.ListQuery{Table: "tokens"}
 	if u != nil {
-		q = q.Where("user_seq = ?", u.Seq)
+		q.And("tokens.user_seq = ?", u.Seq)
 	}
-	if after.ID != "" {
-		q = q.Where("(tokens.created_at, tokens.id) > (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Find(&all).Error; err != nil {
-		return models.Slice[Token]{}, fmt.Errorf("list tokens: %w", err)
-	}
-	return models.NewSlice(all, limit, func(t Token) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} }), nil
+	return tokenOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Token, err error) {
+		err = p.Of(tx.Table("tokens").Select("tokens.*, users.username").Joins("JOIN users ON users.seq = tokens.user_seq")).Find(&found).Error
+		if err != nil {
+			err = fmt.Errorf("list tokens: %w", err)
+		}
+		return found, err
+	})
 }
 
 // Token returns a token of an account, or of any account if u is nil. The error is CodeNotFound if there is none.

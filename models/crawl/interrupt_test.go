@@ -200,7 +200,9 @@ func TestRunsThatDoNotContinue(t *testing.T) {
 // deleted, and are fetched afterwards.
 func TestManualEntriesWaitForTheirSource(t *testing.T) {
 	off, on := false, true
-	for name, c := range map[string]struct{ stop, start func(w *world, source string) error }{
+	for name, c := range map[string]struct {
+		stop, start func(w *world, source string) error
+	}{
 		"disabled": {
 			func(w *world, id string) error {
 				_, err := w.EditSource(w.Context(), id, crawl.SourceEdit{Enabled: &off})
