@@ -17,8 +17,8 @@ import (
 )
 
 func (a API) registerShortLinks(r *api.API) {
-	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks", "list-short-links", "List short links",
-		"Oldest first. Deleted short links are not listed."), a.listShortLinks)
+	api.Register(r, api.Sorts(api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks", "list-short-links", "List short links",
+		"Oldest first. Deleted short links are not listed."), "created_at"), a.listShortLinks)
 	api.Register(r, api.Limited(api.Creates(api.Operation(groupShortLinks, middleware.Editor, "POST", "/v1/shortlinks", "add-short-link", "Shorten a URL",
 		"A repeated Idempotency-Key of the same account returns 200 and the short link that its first use created. Keys are kept "+
 			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that the reaper has not deleted yet. "+

@@ -90,6 +90,12 @@ func (s *Store) Any(ctx context.Context) (bool, error) {
 	return ok, err
 }
 
+// ListOrders are the orders of List.
+var ListOrders = models.Orders[ShortLink]{
+	Field: "created_at", Time: "created_at", ID: "short_key", IsID: IsKey,
+	At: func(l ShortLink) models.Cursor { return models.Cursor{CreatedAt: l.CreatedAt, ID: l.Key} },
+}
+
 // List returns a page of short links ordered by creation. limit comes from
 // models.NewLimit. A search for a text reads models.MaxSearched short links. Errors are CodeInvalid ("query.q",
 // "query.page_token").
@@ -100,17 +106,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	}
 	tx, now := s.db.Read(ctx), s.clock.Now()
 	where, args := models.Visible(tx, "short_links")
-	where += " AND deleted_at IS NULL"
-	order, beyond, upTo := " ORDER BY created_at, short_key", " AND (created_at, short_key) > (?, ?)", " AND (created_at, short_key) <= (?, ?)"
-	if f.Newest {
-		order, beyond, upTo = " ORDER BY created_at DESC, short_key DESC", " AND (created_at, short_key) < (?, ?)", " AND (created_at, short_key) >= (?, ?)"
-	}
-	if after != (models.Cursor{}) {
-		if !IsKey(after.ID) {
-			return page, models.ErrPageToken
-		}
-		where, args = where+beyond, append(args, after.CreatedAt, after.ID)
-	}
+	q := models.ListQuery{Table: "short_links", Where: where + " AND deleted_at IS NULL", Args: args}
 	few := false // expired short links, so that all of them can be sorted and searched
 	if f.Status == Expired {
 		var err error
@@ -119,43 +115,49 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		}
 	}
 	if f.Status == Disabled {
-		where += " AND disabled" // an index has these
+		q.And("disabled") // an index has these
 	}
-	var end models.Cursor
 	if text := models.Fold(f.Text); text != "" {
-		if !few {
-			last, more, err := models.SearchEnd[models.Cursor](tx, "SELECT created_at, short_key AS id FROM short_links WHERE "+where+order, args...)
-			if err != nil {
-				return page, err
-			}
-			if more {
-				end, where, args = last, where+upTo, append(args, last.CreatedAt, last.ID)
-			}
+		add := q.Search
+		if few {
+			add = q.And
 		}
-		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, "%"+models.EscapeLike(text)+"%")
+		add(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
-	sql := "SELECT * FROM short_links WHERE " + where
 	switch f.Status {
 	case "", Disabled:
 	case Active:
-		sql, args = sql+" AND "+activeCondition, append(args, now)
+		q.Also(activeCondition, now)
 	case Expired:
-		if !few {
-			sql, args = sql+" AND NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", append(args, now)
-			break
+		add := q.Also
+		if few {
+			q.And("NOT disabled")
+			add = q.Counted
 		}
-		// Sort the keys, which are in the indexes, before reading rows.
-		keys := "SELECT seq, created_at, short_key FROM short_links WHERE " + where + " AND NOT disabled AND "
-		sql = "SELECT * FROM short_links WHERE seq IN (SELECT seq FROM (" + keys + "expires_at <= ? UNION ALL " + keys + "exhausted_at IS NOT NULL) AS expired GROUP BY seq, created_at, short_key" + order + " LIMIT ?)"
-		args = slices.Concat(args, []any{now}, args, []any{limit + 1})
+		add("NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", now)
 	}
-	if err := tx.Raw(sql+order+" LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("list short links: %w", err)
-	}
-	page = models.NewSlice(page.Items, limit, func(l ShortLink) models.Cursor {
-		return models.Cursor{CreatedAt: l.CreatedAt, ID: l.Key}
+	orders := ListOrders
+	orders.Desc = f.Newest
+	return orders.List(tx, q, after, limit, func(p models.ListPart) (found []ShortLink, err error) {
+		if few {
+			found, err = fromExpired(tx, now, p)
+		} else {
+			err = p.Raw(tx, "SELECT * FROM short_links WHERE").Scan(&found).Error
+		}
+		if err != nil {
+			err = fmt.Errorf("list short links: %w", err)
+		}
+		return found, err
 	})
-	return page.SearchedTo(end), nil
+}
+
+// fromExpired returns the expired short links of a part. It sorts their keys, which are in the indexes, before it reads rows.
+func fromExpired(tx *gorm.DB, now models.Time, p models.ListPart) (found []ShortLink, err error) {
+	order := " ORDER BY " + p.Order + " LIMIT ?"
+	keys := "SELECT seq, created_at, short_key FROM short_links WHERE " + p.Where + " AND "
+	err = tx.Raw("SELECT * FROM short_links WHERE seq IN (SELECT seq FROM ("+keys+"expires_at <= ? UNION ALL "+keys+"exhausted_at IS NOT NULL) AS expired GROUP BY seq, created_at, short_key"+order+")"+order,
+		slices.Concat(p.Args, []any{now}, p.Args, []any{p.Limit, p.Limit})...).Scan(&found).Error
+	return found, err
 }
 
 // maxSorted is the largest number of expired short links that a list sorts. If there are
