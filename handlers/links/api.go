@@ -13,7 +13,7 @@ import (
 )
 
 func (a API) registerLinks(r *api.API) {
-	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/links", "list-links", "List links", "Active links, newest first."), a.listLinks)
+	api.Register(r, api.Sorts(api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/links", "list-links", "List links", "Active links, newest first."), links.Fields...), a.listLinks)
 	api.Register(r, api.Creates(api.Operation(groupLinks, middleware.Editor, "POST", "/v1/links", "save-link", "Save a link",
 		"The URL must respond with 200 within 4 redirects and 4 seconds. Otherwise nothing is stored and the status is 422. "+
 			"With `force`, the link is stored anyway, with a health. A private address is never requested: its health is `blocked`. "+
@@ -46,7 +46,7 @@ func (a API) registerLinks(r *api.API) {
 
 // ListLinksInput is the input of list-links.
 type ListLinksInput struct {
-	api.PageParams
+	api.SortedPageParams
 	FilterParams
 }
 
@@ -55,7 +55,7 @@ func (a API) listLinks(ctx context.Context, in *ListLinksInput) (*api.Output[api
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.find(ctx, f, in.PageParams)
+	found, err := a.find(ctx, f, in.SortedPageParams)
 	return api.AnswerList(found.List, toLink, err)
 }
 
@@ -64,7 +64,7 @@ func (a API) recentLinks(ctx context.Context, in *api.PageParams) (*api.Output[a
 	return api.AnswerList(found.List, toLink, err)
 }
 
-func (a API) find(ctx context.Context, f links.Filter, params api.PageParams) (links.Found, error) {
+func (a API) find(ctx context.Context, f links.Filter, params interface{ Parse() (models.Page, error) }) (links.Found, error) {
 	p, err := params.Parse()
 	if err != nil {
 		return links.Found{}, err
@@ -74,7 +74,8 @@ func (a API) find(ctx context.Context, f links.Filter, params api.PageParams) (l
 
 type searchInput struct {
 	Query string `query:"q" example:"tag:go,devops title:\"release notes\"" doc:"Query, at most 512 bytes. If omitted, all links are listed"`
-	ListLinksInput
+	api.PageParams
+	FilterParams
 }
 
 // near maps words to similar words. In JSON it is never null, and neither are its lists.

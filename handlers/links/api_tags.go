@@ -18,7 +18,7 @@ func (a API) registerTags(r *api.API) {
 		"Other links keep the tag.", models.CodeNotFound), a.swapLinkTag)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Remove a tag from a link",
 		"A tag without links is deleted.", models.CodeNotFound), a.removeLinkTag)
-	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tags", "list-tags", "List tags", "Sorted by name."), a.listTags)
+	api.Register(r, api.Sorts(api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tags", "list-tags", "List tags", "Sorted by name."), links.TagFields...), a.listTags)
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}", "get-tag", "Get a tag", "404 if you can see no link with the tag.", models.CodeNotFound), a.tag)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "PATCH", "/v1/tag/{tag_id}", "rename-tag", "Rename a tag",
 		"Renames it on all links that you can see. 409 if another tag has the name, unless merge is true. Then both become one tag, which has the id and the spelling of the other. A merge cannot be undone.",
@@ -102,11 +102,15 @@ func (a API) removeLinkTag(ctx context.Context, in *LinkTagPath) (*struct{}, err
 
 type listTagsInput struct {
 	Match string `query:"q" example:"go" doc:"Part of the name, ignoring case. At most 512 bytes"`
-	api.PageParams
+	api.SortedPageParams
 }
 
 func (a API) listTags(ctx context.Context, in *listTagsInput) (*api.Output[api.List[Tag]], error) {
-	return a.tags(ctx, in.Match, links.TagsByName, in.PageParams)
+	order := links.TagOrder(in.Sort)
+	if order == "" {
+		order = links.TagsByName
+	}
+	return a.tags(ctx, in.Match, order, in.SortedPageParams)
 }
 
 func (a API) tagsBy(order links.TagOrder) func(context.Context, *api.PageParams) (*api.Output[api.List[Tag]], error) {
@@ -115,7 +119,7 @@ func (a API) tagsBy(order links.TagOrder) func(context.Context, *api.PageParams)
 	}
 }
 
-func (a API) tags(ctx context.Context, match string, o links.TagOrder, params api.PageParams) (*api.Output[api.List[Tag]], error) {
+func (a API) tags(ctx context.Context, match string, o links.TagOrder, params interface{ Parse() (models.Page, error) }) (*api.Output[api.List[Tag]], error) {
 	p, err := params.Parse()
 	if err != nil {
 		return nil, err

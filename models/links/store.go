@@ -103,7 +103,7 @@ func orNotFound(err error) error {
 	return models.NotFound("link")
 }
 
-// Popular returns a page of the active links, most viewed first. A page in the second half of the list is read from its
+// Popular returns a page of the active links, most viewed first, or last if the page is in ascending order. A page in the second half of the list is read from its
 // end, so that it skips fewer links.
 func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], error) {
 	out := models.List[Link]{Page: p}
@@ -116,7 +116,10 @@ func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], 
 	order, offset, size := "view_count DESC, seq DESC", p.Offset(), max(0, min(p.Size, out.Total-p.Offset()))
 	fromEnd := offset > out.Total/2
 	if fromEnd {
-		order, offset = "view_count, seq", max(0, out.Total-offset-size)
+		offset = max(0, out.Total-offset-size)
+	}
+	if fromEnd != (p.Sort.Direction == models.Ascending) {
+		order = "view_count, seq"
 	}
 	var seqs []int64 // the keys first, so that the rows of skipped links are not read
 	if err := active(tx).Order(order).Offset(offset).Limit(size).Pluck("seq", &seqs).Error; err != nil {
@@ -169,6 +172,13 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	}
 	if q.Empty() && strings.TrimSpace(f.Query) != "" {
 		return out, models.Invalid("query.q", "must contain at least one word")
+	}
+	if err := checkSort(f, q, p.Sort); err != nil {
+		return out, err
+	}
+	if p.Sort.Field == byViews {
+		out.List, err = s.Popular(ctx, p)
+		return out, err
 	}
 	tx := s.db.Read(ctx)
 	if q.Empty() && f.Tag == "" {
@@ -233,6 +243,9 @@ func (s *Store) listRecentlyExpired(tx *gorm.DB, out *models.List[Link]) error {
 		return fmt.Errorf("list recently expired links: %w", err)
 	}
 	out.Total = len(seqs)
+	if out.Sort.Direction == models.Ascending {
+		slices.Reverse(seqs)
+	}
 	var err error
 	out.Items, err = loadInOrder(tx, seqs[min(out.Offset(), out.Total):min(out.Offset()+out.Size, out.Total)])
 	return err

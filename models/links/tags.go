@@ -19,23 +19,30 @@ type TagOrder string
 // Values of TagOrder.
 const (
 	TagsByName    TagOrder = "name"
-	TagsByCount   TagOrder = "count"  // most active links first
-	TagsByLastUse TagOrder = "recent" // most recently used first
+	TagsByCount   TagOrder = "link_count"   // most active links first
+	TagsByLastUse TagOrder = "last_used_at" // most recently used first
 )
 
-var tagOrders = map[TagOrder]string{
-	TagsByName:    "folded_name",
-	TagsByCount:   "link_count DESC, seq DESC",
-	TagsByLastUse: "last_used_at DESC, seq DESC",
+// TagFields are the values of TagOrder, the default first.
+var TagFields = []string{string(TagsByName), string(TagsByCount), string(TagsByLastUse)}
+
+var tagOrders = map[TagOrder]map[models.Direction]string{
+	TagsByName:    {"": "folded_name", models.Ascending: "folded_name", models.Descending: "folded_name DESC"},
+	TagsByCount:   {"": "link_count DESC, seq DESC", models.Ascending: "link_count, seq", models.Descending: "link_count DESC, seq DESC"},
+	TagsByLastUse: {"": "last_used_at DESC, seq DESC", models.Ascending: "last_used_at, seq", models.Descending: "last_used_at DESC, seq DESC"},
 }
 
 // Tags returns a page of the tags whose names contain match ("" = all). CodeInvalid ("query.q") if match is longer
 // than models.MaxFilter bytes.
 func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Page) (models.List[Tag], error) {
 	out := models.List[Tag]{Page: p}
-	order, ok := tagOrders[o]
+	directions, ok := tagOrders[o]
 	if !ok {
-		return out, models.Invalid("query.sort", "must be name, count or recent")
+		return out, models.Invalid("query.sort", "must be name, link_count or last_used_at")
+	}
+	order, ok := directions[p.Sort.Direction]
+	if !ok {
+		return out, models.Invalid("query.order", "must be asc or desc")
 	}
 	if err := models.CheckFilter("query.q", match); err != nil {
 		return out, err

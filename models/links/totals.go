@@ -47,11 +47,16 @@ func (n totals) active(h Health) int { return n.of(states(ShowActive, h)) }
 // blockBits defines the blocks of row_counts: the keys of the links of a block differ only in their lowest bits.
 const blockBits = 12
 
-// position returns where a list of the links in some states, newest first, has its row number offset: it is the row
-// number rest of those with keys up to last. So a late page reads at most one block of keys that it does not show.
-func position(tx *gorm.DB, states []string, offset int) (last int64, rest int, err error) {
+// position returns where a list of the links in some states, newest or oldest first, has its row number offset: it is the
+// row number rest of those from a key on. So a late page reads at most one block of keys that it does not show.
+func position(tx *gorm.DB, states []string, offset int, oldest bool) (from int64, rest int, err error) {
+	direction := " DESC"
+	first, none := int64(1<<63-1), int64(0)
+	if oldest {
+		direction, first, none = "", none, first
+	}
 	if offset < 1<<blockBits {
-		return 1<<63 - 1, offset, nil
+		return first, offset, nil
 	}
 	visible, args := models.Visible(tx, "row_counts")
 	var blocks []struct {
@@ -59,20 +64,23 @@ func position(tx *gorm.DB, states []string, offset int) (last int64, rest int, e
 		N     int
 	}
 	err = tx.Raw("SELECT block, CAST(sum(n) AS BIGINT) AS n FROM row_counts WHERE counted = 'links' AND state IN ? AND "+visible+
-		" GROUP BY block ORDER BY block DESC", append([]any{states}, args...)...).Scan(&blocks).Error
+		" GROUP BY block ORDER BY block"+direction, append([]any{states}, args...)...).Scan(&blocks).Error
 	if err != nil {
 		return 0, 0, fmt.Errorf("count links by key: %w", err)
 	}
 	for _, b := range blocks {
+		if offset < b.N && oldest {
+			return b.Block << blockBits, offset, nil
+		}
 		if offset < b.N {
 			return (b.Block+1)<<blockBits - 1, offset, nil
 		}
 		offset -= b.N
 	}
-	return 0, 0, nil
+	return none, 0, nil
 }
 
-// listByState returns a page of the links that are active, expired or both (ShowAll), newest first. h selects a health
+// listByState returns a page of the links that are active, expired or both (ShowAll), newest first by default. h selects a health
 // ("" = any).
 func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) error {
 	n, err := countLinks(tx)
@@ -81,15 +89,20 @@ func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) err
 	}
 	wanted := states(shown, h)
 	out.Total = n.of(wanted)
-	last, rest, err := position(tx, wanted, out.Offset())
+	oldest := out.Sort.Direction == models.Ascending
+	from, rest, err := position(tx, wanted, out.Offset(), oldest)
 	if err != nil {
 		return err
 	}
 	visible, own := models.Visible(tx, "links")
 	var selects []string
 	var args []any
+	beyond, order := "seq <= ? AND ", " ORDER BY seq DESC"
+	if oldest {
+		beyond, order = "seq >= ? AND ", " ORDER BY seq"
+	}
 	add := func(condition string) {
-		selects, args = append(selects, "SELECT seq FROM links WHERE "+condition+"seq <= ? AND "+visible), append(append(args, last), own...)
+		selects, args = append(selects, "SELECT seq FROM links WHERE "+condition+beyond+visible), append(append(args, from), own...)
 	}
 	switch health := "health = '" + string(h) + "' AND "; {
 	case h == "" && shown == ShowAll:
@@ -107,7 +120,7 @@ func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) err
 	}
 	// Read the keys first, with index-only scans, so that the rows that the page skips are not read.
 	var seqs []int64
-	err = tx.Raw(strings.Join(selects, " UNION ALL ")+" ORDER BY seq DESC LIMIT ? OFFSET ?", append(args, out.Size, rest)...).Scan(&seqs).Error
+	err = tx.Raw(strings.Join(selects, " UNION ALL ")+order+" LIMIT ? OFFSET ?", append(args, out.Size, rest)...).Scan(&seqs).Error
 	if err != nil {
 		return fmt.Errorf("list links: %w", err)
 	}
