@@ -17,7 +17,7 @@ func (a API) registerJobs(r *api.API) {
 	run := api.Operation(groupJobs, middleware.Admin, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job", "Starts a run as soon as possible. Returns 409 during a run.", models.CodeNotFound, models.CodeConflict)
 	run.DefaultStatus = http.StatusAccepted
 	api.Register(r, run, a.runJob)
-	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "List the runs of a scheduled job", "Newest first.", models.CodeNotFound), a.listRuns)
+	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "List the runs of a scheduled job", "Newest first.", models.CodeNotFound), "started_at"), a.listRuns)
 }
 
 // Job is a scheduled job.
@@ -46,9 +46,9 @@ type Run struct {
 	Error      *string   `json:"error" example:"database is locked" doc:"Why the run failed. null if it succeeded"`
 }
 
-func (a API) listJobs(ctx context.Context, _ *struct{}) (*api.Output[api.Slice[Job]], error) {
+func (a API) listJobs(ctx context.Context, in *api.TotalParams) (*api.Output[api.Slice[Job]], error) {
 	jobs, err := a.Jobs.Jobs(ctx)
-	return api.Answer(api.Slice[Job]{Items: api.All(jobs, toJob)}, err)
+	return api.AnswerAll(*in, jobs, toJob, err)
 }
 
 // JobPath is the path parameter of a scheduled job.

@@ -101,24 +101,25 @@ func (s *Store) Job(ctx context.Context, jobID string) (Job, error) {
 	return jobs[i], nil
 }
 
+var runOrders = models.Orders[Run]{
+	Field: "started_at", Desc: true, Time: "started_at", ID: "id", Kind: models.KindRun,
+	At: func(r Run) models.Cursor { return models.Cursor{CreatedAt: r.StartedAt, ID: r.ID} },
+}
+
 // Runs returns a page of the ended runs of a job, newest first, after a cursor. limit comes
 // from models.NewLimit. An unknown job is CodeNotFound.
 func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, limit int) (models.Slice[Run], error) {
-	var page models.Slice[Run]
-	if after != (models.Cursor{}) && models.CheckID(models.KindRun, after.ID) != nil {
-		return page, models.ErrPageToken
-	}
 	if err := s.known(ctx, jobID); err != nil {
-		return page, err
+		return models.Slice[Run]{}, err
 	}
-	q := s.db.Read(ctx).Table("job_runs").Where("job_id = ?", jobID)
-	if after != (models.Cursor{}) {
-		q = q.Where("(started_at, id) < (?, ?)", after.CreatedAt, after.ID)
-	}
-	if err := q.Order("started_at DESC, id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("read runs of job %s: %w", jobID, err)
-	}
-	return models.NewSlice(page.Items, limit, func(r Run) models.Cursor { return models.Cursor{CreatedAt: r.StartedAt, ID: r.ID} }), nil
+	tx := s.db.Read(ctx)
+	q := models.ListQuery{Table: "job_runs", Where: "job_id = ?", Args: []any{jobID}}
+	return runOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Run, err error) {
+		if err = p.Of(tx.Table("job_runs")).Find(&found).Error; err != nil {
+			err = fmt.Errorf("read runs of job %s: %w", jobID, err)
+		}
+		return found, err
+	})
 }
 
 // Request requests a run as soon as possible. The request is stored until a run that started
