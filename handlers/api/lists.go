@@ -19,6 +19,9 @@ func (a *API) describeList(op huma.Operation) {
 		if p.Name != "sort" || p.In != "query" || len(p.Schema.Enum) > 0 {
 			continue
 		}
+		if len(fields) == 0 {
+			panic("operation " + op.OperationID + " has the parameter sort without api.Sorts")
+		}
 		for _, f := range fields {
 			p.Schema.Enum = append(p.Schema.Enum, f)
 		}
