@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,8 +99,24 @@ func TestTwicePrivate_API(t *testing.T) {
 	})
 }
 
-// A source can have many jobs with the same URL.
+// A source can have many jobs with the same URL. Jobs that are added at once for a new host get one source.
 func TestJobTwice_API(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if made := s.Do("POST", "/v1/jobs", `{"url":"https://at.once.test/"}`); made.Status != http.StatusCreated {
+					s.Errorf("got %d %s", made.Status, made.Body)
+				}
+			})
+		}
+		all.Wait()
+		jobs := strings.Fields(apptest.Column(s.Do("GET", "/v1/jobs", "").Want(200), "source_id"))
+		slices.Sort(jobs)
+		if len(jobs) != 8 || len(slices.Compact(jobs)) != 1 {
+			s.Errorf("got the sources %v", jobs)
+		}
+	})
 	s := newSite(t)
 	first := s.Do("POST", "/v1/jobs", `{"url":"https://example.com/"}`).Want(201)
 	second := s.Do("POST", "/v1/jobs", `{"url":"https://example.com/"}`).Want(201)
