@@ -29,7 +29,7 @@ func (a API) registerJobs(r *api.API) {
 		"Returns 404 if the job was not deleted, was deleted more than a day ago, or was deleted with its source.", models.CodeNotFound), a.restoreJob)
 	crawlLink := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/link/{id}/crawl", "crawl-link", "Crawl the site of a link",
 		"Adds a job that runs once, as soon as possible, and starts at the root of the link's host. The site of a private link is crawled with a private source.",
-		models.CodeNotFound, models.CodeInvalid)
+		models.CodeNotFound)
 	crawlLink.DefaultStatus = http.StatusCreated
 	api.Register(r, crawlLink, a.crawlLink)
 	for _, act := range []struct {
