@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -95,8 +96,14 @@ func TestEveryRouteWithEveryRole(t *testing.T) {
 				t.Errorf("%s %s without credentials: got %d, %v", rt.Method, rt.Path, w.Code, w.Header())
 			}
 		default:
-			if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/login") || w.Body.Len() > 200 {
-				t.Errorf("%s %s without credentials: got %d, %v", rt.Method, rt.Path, w.Code, w.Header())
+			for path, next := range map[string]string{rt.Path: rt.Path, rt.Path + "?q=a%20b&x=": rt.Path + "?q=a%20b&x=", rt.Path + "?q=" + strings.Repeat("a", 3000): rt.Path} {
+				want := "/login?next=" + url.QueryEscape(next)
+				if rt.Method != http.MethodGet { // it came from no known page
+					want = "/login"
+				}
+				if w := s.ask(rt.Method, path); w.Code != http.StatusSeeOther || w.Header().Get("Location") != want || w.Body.Len() > 400 {
+					t.Errorf("%s %s without credentials: got %d, %v", rt.Method, path, w.Code, w.Header())
+				}
 			}
 		}
 		if rt.Needs == middleware.Public || rt.Stream {

@@ -96,6 +96,9 @@ func New(d Deps) *Router {
 	for _, s := range d.Systems {
 		for _, r := range s.Routes {
 			r.System = s.Name
+			if middleware.IsAPI(r.Path) || strings.HasPrefix(r.Path, "/sse/") {
+				r.Handler = operations.CheckQuery(r)
+			}
 			routes = append(routes, r)
 		}
 		flashes = append(flashes, s.Flash)

@@ -21,6 +21,7 @@ const description = `Linkwatch saves links, monitors URLs, shortens links, crawl
 Errors are application/problem+json (RFC 9457). The type of a problem is the path of a page that explains it.
 Times are RFC 3339 in UTC. All members of a response are always present. Unknown values are null.
 The operations are also available under /api/v1. HEAD works wherever GET does. An empty query parameter is ignored.
+An unknown query parameter is 400, and so is one that is given twice.
 
 Lists are also available as CSV, with Accept: text/csv. A column is a member of the items, or a member of an object in it, such as actor.name.
 Lists in items are JSON. An unknown value is empty. The header Link has the URL of the next page, if there is one.`

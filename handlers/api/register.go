@@ -9,7 +9,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -174,18 +173,6 @@ func addMembers(known map[string]string, owner string, object reflect.Type) {
 		}
 	}
 	known[owner] = strings.Join(names, ", ")
-}
-
-// checkQuery rejects an invalid query string. net/url would silently drop the invalid parts.
-func (a *API) checkQuery(ctx huma.Context, next func(huma.Context)) {
-	u := ctx.URL()
-	if _, err := url.ParseQuery(u.RawQuery); err != nil {
-		p := middleware.NewProblem(models.CodeInvalid, "The query string is not valid.",
-			middleware.FieldError{Location: "query", Message: "is not valid percent-encoding"})
-		_ = huma.WriteErr(a.huma, ctx, p.Status, p.Detail, p) // fails only if the client is gone
-		return
-	}
-	next(ctx)
 }
 
 // checkMedia rejects a body without the content type JSON. Operations without a body ignore it.

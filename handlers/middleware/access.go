@@ -400,13 +400,16 @@ func (a *Access) toLogin(c *gin.Context) {
 	next := c.Request.URL.RequestURI()
 	fromHTMX := c.GetHeader("HX-Request") == "true"
 	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead || fromHTMX {
-		next = "/"
+		next = ""
 		if from, err := url.Parse(c.GetHeader("Referer")); err == nil && strings.EqualFold(from.Host, c.Request.Host) {
 			next = from.RequestURI()
 		}
 	}
+	if len(next) > maxNext {
+		next, _, _ = strings.Cut(next, "?") // the same page without filters
+	}
 	to := "/login"
-	if next != "/" && len(next) <= maxNext {
+	if next != "" && len(next) <= maxNext {
 		to += "?next=" + url.QueryEscape(next)
 	}
 	c.Header("Cache-Control", "no-store")
