@@ -12,6 +12,7 @@ import (
 	"linkwatch/jobs/alerts/send"
 	"linkwatch/models"
 	"linkwatch/models/alerts"
+	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/event"
 	"linkwatch/models/links"
@@ -44,6 +45,11 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker, Subjects: alertSubjects{watched}}
 	pages := alerthandlers.Pages{Deps: deps}
 	return &Alerts{Store: store, Deps: deps, pages: pages, System: System{
+		Items: map[string]audit.Lookup{
+			string(models.KindAlert):   audit.LookupOf("alert", store.Alert, func(a alerts.Alert) string { return a.Event }),
+			string(models.KindChannel): audit.LookupOf("channel", store.Channel, func(c alerts.Channel) string { return c.Name }),
+			string(models.KindRule):    audit.LookupOf("alert_rule", store.Rule, func(r alerts.Rule) string { return r.Name }),
+		},
 		System: handlers.System{
 			Name: "alerts",
 			Nav:  alerthandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,7 @@ import (
 	"linkwatch/jobs"
 	"linkwatch/jobs/reaper"
 	"linkwatch/models"
+	"linkwatch/models/audit"
 	"linkwatch/models/disk"
 	"linkwatch/models/lease"
 	"linkwatch/models/links"
@@ -134,11 +136,14 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		return nil, err
 	}
 	scheduled := []jobs.Job{reap}
+	items := map[string]audit.Lookup{}
 	for _, s := range systems.All() {
+		maps.Copy(items, s.Items)
 		scheduled = append(scheduled, s.Jobs...)
 		a.services = append(a.services, s.Services...)
 		a.last = append(a.last, s.Last...)
 	}
+	systems.Accounts.Store.RecordReadsOf(items)
 	a.runner, err = jobs.NewRunner(systems.Admin.Jobs, c.lease, o.Log, c.registry, scheduled...)
 	if err != nil {
 		return nil, err

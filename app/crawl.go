@@ -13,6 +13,8 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/jobs"
 	crawljobs "linkwatch/jobs/crawl"
+	"linkwatch/models"
+	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/crawl"
 	"linkwatch/outbound"
@@ -79,6 +81,15 @@ func newCrawl(c *core) (*Crawl, error) {
 	}
 	pages := crawlhandlers.Pages{Deps: deps}
 	return &Crawl{Store: store, Crawler: crawler, deps: deps, pages: pages, System: System{
+		Items: map[string]audit.Lookup{
+			string(models.KindSource):     audit.LookupOf("source", store.Source, func(s crawl.Source) string { return s.Name }),
+			string(models.KindJob):        audit.LookupOf("job", store.Job, func(j crawl.Job) string { return j.URL }),
+			string(models.KindExecution):  audit.LookupOf("execution", store.Execution, func(e crawl.Execution) string { return e.JobID }),
+			string(models.KindCrawled):    audit.LookupOf("crawled_page", store.CrawledPage, func(p crawl.Page) string { return p.URL }),
+			string(models.KindDiscovered): audit.LookupOf("discovered_link", discoveredLink(store), func(l crawl.DiscoveredLink) string { return l.URL }),
+			string(models.KindFrontier):   audit.LookupOf("frontier_entry", store.Entry, func(e crawl.FrontierEntry) string { return e.URL }),
+			string(models.KindFeed):       audit.LookupOf("feed", store.Feed, func(f crawl.Feed) string { return f.URL }),
+		},
 		System: handlers.System{
 			Name: "crawl",
 			Nav:  crawlhandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
@@ -167,4 +178,18 @@ func hostname() string {
 		return "linkwatch"
 	}
 	return name
+}
+
+// discoveredLink returns a function that loads a discovered link.
+func discoveredLink(store *crawl.Store) func(context.Context, string) (crawl.DiscoveredLink, error) {
+	return func(ctx context.Context, id string) (crawl.DiscoveredLink, error) {
+		found, err := store.DiscoveredLinksByID(ctx, id)
+		if err == nil && len(found) == 0 {
+			err = models.NotFound("discovered link")
+		}
+		if err != nil {
+			return crawl.DiscoveredLink{}, err
+		}
+		return found[0], nil
+	}
 }

@@ -9,6 +9,8 @@ import (
 	linkhandlers "linkwatch/handlers/links"
 	"linkwatch/jobs"
 	linkjobs "linkwatch/jobs/links"
+	"linkwatch/models"
+	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/links"
 )
@@ -39,6 +41,9 @@ func newLinks(c *core) *Links {
 	deps := &linkhandlers.Deps{Frame: c.frame, Links: store, Metrics: linkhandlers.NewMetrics(c.registry)}
 	pages := linkhandlers.Pages{Deps: deps}
 	return &Links{Store: store, deps: deps, pages: pages, System: System{
+		Items: map[string]audit.Lookup{
+			string(models.KindLink): audit.LookupOf("link", store.Get, links.Link.DisplayTitle),
+		},
 		System: handlers.System{
 			Name: "links",
 			Nav:  linkhandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),

@@ -10,6 +10,7 @@ import (
 	shortlinkhandlers "linkwatch/handlers/shortlinks"
 	"linkwatch/jobs"
 	shortlinkjobs "linkwatch/jobs/shortlinks"
+	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/shortlinks/cache"
@@ -50,6 +51,9 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	}
 	s.pages = shortlinkhandlers.Pages{Deps: s.deps}
 	s.System = System{
+		Items: map[string]audit.Lookup{
+			"key": audit.LookupOf("shortlink", s.Store.Get, func(l shortlinks.ShortLink) string { return l.Key }),
+		},
 		System: handlers.System{
 			Name: "shortlinks",
 			Nav:  shortlinkhandlers.Nav(), Overview: s.pages.Overview, Finders: s.pages.Finders(), Flash: s.pages.Flashes(), Routes: s.pages.Routes(),

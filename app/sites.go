@@ -12,6 +12,7 @@ import (
 	"linkwatch/jobs/sites/google"
 	"linkwatch/jobs/sites/indexnow"
 	"linkwatch/models"
+	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/schedule"
 	"linkwatch/models/sites"
@@ -53,6 +54,10 @@ func newSites(c *core) (*Sites, error) {
 	deps := &sitehandlers.Deps{Frame: c.frame, Sites: store, Services: services{worker}}
 	pages := sitehandlers.Pages{Deps: deps}
 	return &Sites{Store: store, Deps: deps, pages: pages, System: System{
+		Items: map[string]audit.Lookup{
+			string(models.KindWebsite): audit.LookupOf("website", store.Get, func(w sites.Website) string { return w.Name }),
+			string(models.KindPage):    audit.LookupOf("page", store.Page, func(p sites.Page) string { return p.URL }),
+		},
 		System: handlers.System{
 			Name: "sites",
 			Nav:  sitehandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),

@@ -7,6 +7,7 @@ import (
 	"linkwatch/handlers"
 	"linkwatch/handlers/middleware"
 	"linkwatch/jobs"
+	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/event"
 )
@@ -20,7 +21,10 @@ type System struct {
 	Last     []jobs.Service // services that stop after the listener has drained, because they store data of requests
 	Jobs     []jobs.Job     // scheduled jobs
 	Deletes  []cleanup.Kind // data that the reaper deletes
-	Events   []event.Type   // types of events that the system stores, for alerts
+	// Items are the kinds of items that can be private, by the prefix of their IDs or the name of the path parameter. The audit
+	// log records which of them an admin reads.
+	Items  map[string]audit.Lookup
+	Events []event.Type // types of events that the system stores, for alerts
 
 	// Serve receives all routes of the server before it starts.
 	Serve func(routes []middleware.Route)

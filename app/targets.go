@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -9,6 +10,8 @@ import (
 	targethandlers "linkwatch/handlers/targets"
 	"linkwatch/jobs"
 	targetjobs "linkwatch/jobs/targets"
+	"linkwatch/models"
+	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/targets"
 	"linkwatch/views/ui"
@@ -32,6 +35,9 @@ func newTargets(c *core) (*Targets, error) {
 	deps := &targethandlers.Deps{Frame: c.frame, Targets: store, Stopping: c.health.WhenStopping()}
 	pages := targethandlers.Pages{Deps: deps}
 	return &Targets{Store: store, deps: deps, pages: pages, System: System{
+		Items: map[string]audit.Lookup{
+			string(models.KindTarget): audit.LookupOf("target", store.Get, func(t targets.Target) string { return cmp.Or(t.Name, t.URL) }),
+		},
 		System: handlers.System{
 			Name: "targets",
 			Nav:  targethandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),

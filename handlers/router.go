@@ -69,6 +69,7 @@ func New(d Deps) *Router {
 		errs.Limit(table, access, d.PublicURL),
 		errs.Body,
 		middleware.Timeout(table),
+		access.RecordReads,
 	)
 
 	operations := register(engine, errs, d.Health, d.Systems)

@@ -97,5 +97,8 @@ func (a API) listAudit(ctx context.Context, in *AuditParams) (*api.Output[api.Sl
 	l, err := a.Accounts.Audit(ctx, accounts.AuditFilter{
 		Actor: in.Actor, Action: in.Action, SubjectID: in.SubjectID, Address: in.Address, Since: models.At(in.Since), Until: models.At(in.Until),
 	}, after, limit)
+	if err == nil {
+		a.Accounts.ReadAudit(ctx)
+	}
 	return api.AnswerSlice(l, toEntry, err)
 }

@@ -83,6 +83,11 @@ func (g Gate) Refused(actor models.Actor, what, subject string) {
 	g.Store.Refused(actor, what, route)
 }
 
+// Read implements middleware.Accounts.
+func (g Gate) Read(actor models.Actor, name, value string) bool {
+	return g.Store.ReadItem(actor, name, value)
+}
+
 func account(u accounts.User) middleware.Account {
 	return middleware.Account{ID: u.ID, Name: u.Username, Role: middleware.RoleNamed(string(u.Role))}
 }

@@ -101,6 +101,10 @@ func (p Pages) DownloadAudit(c *gin.Context) {
 		p.Frame.Fail(c, err)
 		return
 	}
+	if err := p.Accounts.AuditDownload(c.Request.Context(), filter); err != nil {
+		p.Frame.Fail(c, err)
+		return
+	}
 	pages.CSVBatches(c, "audit.csv", func(yield func([][]string, error) bool) {
 		if !yield([][]string{auditColumns}, nil) {
 			return

@@ -32,6 +32,8 @@ type Accounts interface {
 	ByProxy(ctx context.Context, name string) (a Account, ok bool, err error)
 	// Refused records a refused request in the audit log, with the action and its subject.
 	Refused(actor models.Actor, what, subject string)
+	// Read records that an admin read an item, if a parameter of the request names one. ok is false if it does not.
+	Read(actor models.Actor, name, value string) (ok bool)
 }
 
 // TokenPrefix is the prefix of all API tokens.
@@ -59,3 +61,5 @@ func (noAccounts) ByProxy(context.Context, string) (Account, bool, error) {
 }
 
 func (noAccounts) Refused(models.Actor, string, string) {}
+
+func (noAccounts) Read(models.Actor, string, string) bool { return false }

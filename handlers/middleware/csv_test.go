@@ -61,7 +61,9 @@ func FuzzCSV(f *testing.F) {
 		if err != nil || len(rows) != 1 || len(rows[0]) != 3 {
 			t.Fatalf("%q: got %q, %v", cell, rows, err)
 		}
-		bare := func(s string) string { return strings.NewReplacer("'", "", "\r\n", "\n").Replace(strings.ToValidUTF8(s, "\uFFFD")) }
+		bare := func(s string) string {
+			return strings.NewReplacer("'", "", "\r\n", "\n").Replace(strings.ToValidUTF8(s, "\uFFFD"))
+		}
 		if rows[0][0] != rows[0][2] || bare(rows[0][0]) != bare(cell) {
 			t.Fatalf("%q: got %q", cell, rows)
 		}

@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Options configures a Store.
@@ -36,6 +37,7 @@ type Store struct {
 	inUse  atomic.Bool
 	first  sync.Mutex // held while the first account is added
 	usage  usageBuffer
+	items  map[string]audit.Lookup // see RecordReadsOf
 }
 
 // NewStore returns a Store for an open, migrated database. Call RefreshInUse before using it.

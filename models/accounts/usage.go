@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ const (
 	failuresPerSecond = 1
 )
 
-// usageBuffer collects the times at which sessions and tokens were used, and failed attempts. Store.Flush writes it to the
+// usageBuffer collects the times at which sessions and tokens were used, failed attempts, and reads of items by admins. Store.Flush writes it to the
 // database every few seconds. Requests therefore write nothing, and many failures become few rows. If the process is
 // killed, the data of the last seconds is lost. It is safe for concurrent use.
 type usageBuffer struct {
@@ -30,6 +31,7 @@ type usageBuffer struct {
 	sessions map[string]models.Time // by ID
 	tokens   map[string]tokenUse    // by ID
 	failures map[failure]*audit.Entry
+	reads    map[read]*readBy
 	limiter  *rate.Limiter // of audit entries for failures
 }
 
@@ -96,17 +98,17 @@ func (s *Store) Refused(actor models.Actor, action string, subject audit.Subject
 func (s *Store) Flush(ctx context.Context) error {
 	b := &s.usage
 	b.mu.Lock()
-	sessions, tokens, failures := b.sessions, b.tokens, b.failures
-	b.sessions, b.tokens, b.failures = nil, nil, nil
+	sessions, tokens, failures, reads := b.sessions, b.tokens, b.failures, b.reads
+	b.sessions, b.tokens, b.failures, b.reads = nil, nil, nil, nil
 	b.mu.Unlock()
-	if len(sessions)+len(tokens)+len(failures) == 0 {
+	if len(sessions)+len(tokens)+len(failures)+len(reads) == 0 {
 		return nil
 	}
-	entries := make([]audit.Entry, 0, len(failures))
+	entries, readErr := s.entriesOfReads(ctx, reads)
 	for _, e := range failures {
 		entries = append(entries, *e)
 	}
-	return s.db.Write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		rows := models.NewRows("id text, at bigint")
 		for id, at := range sessions {
 			rows.Add(id, at)
@@ -120,6 +122,7 @@ func (s *Store) Flush(ctx context.Context) error {
 		}
 		return audit.Insert(tx, entries)
 	})
+	return errors.Join(err, readErr)
 }
 
 // updateTokenUse stores when tokens were used. It adds an audit entry for each token that was not used in the hour before.

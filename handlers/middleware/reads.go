@@ -1,0 +1,39 @@
+package middleware
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
+)
+
+// RecordReads tells Accounts which items an admin reads, because admins see private items of other users. The item of a
+// request is the last one in its path. A list that the query limits to an item counts too.
+func (a *Access) RecordReads(c *gin.Context) {
+	method := c.Request.Method
+	actor, _ := models.ActorOf(c.Request.Context())
+	if !actor.SeesAll || actor.Via == "" || method != http.MethodGet && method != http.MethodHead {
+		return
+	}
+	if !a.routes.Of(c).Stream { // a stream is recorded when it starts
+		c.Next()
+		if c.Writer.Status() >= http.StatusBadRequest {
+			return
+		}
+	}
+	for _, p := range slices.Backward(c.Params) {
+		if a.Accounts.Read(actor, p.Key, p.Value) {
+			break
+		}
+	}
+	for _, values := range c.Request.URL.Query() {
+		for _, value := range values[:min(len(values), maxReadValues)] {
+			a.Accounts.Read(actor, "", value)
+		}
+	}
+}
+
+// maxReadValues is the maximum number of values of a query parameter that RecordReads looks at.
+const maxReadValues = 20
