@@ -111,7 +111,7 @@ func (x *exchange) quitConn(how func(*conn)) {
 
 // dial returns a connection for HTTP/1 without TLS.
 func (t *transport) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	c, err := t.open(ctx, network, address)
+	c, err := t.open(ctx, network, address, address)
 	if err != nil {
 		return nil, err
 	}
@@ -119,13 +119,13 @@ func (t *transport) dial(ctx context.Context, network, address string) (net.Conn
 }
 
 // open connects for the exchange in ctx and stops with it. net/http removes cancellation from ctx, so that a dial can
-// finish for a later request.
-func (t *transport) open(ctx context.Context, network, address string) (*conn, error) {
+// finish for a later request. page is the address of a page without TLS, else "".
+func (t *transport) open(ctx context.Context, network, address, page string) (*conn, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
 	if x.dials.Add(1) > maxDials {
 		return nil, &Error{Kind: KindReset, text: "connection closed early"}
 	}
-	raw, err := t.connect(x.ctx, network, address) //nolint:contextcheck // ctx never ends, x.ctx does
+	raw, err := t.connect(x.ctx, network, address, page) //nolint:contextcheck // ctx never ends, x.ctx does
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,9 @@ func (t *transport) open(ctx context.Context, network, address string) (*conn, e
 	return c, nil
 }
 
-// connect connects to an address that the guard allows, through the next proxy if there are any.
-func (t *transport) connect(ctx context.Context, network, address string) (net.Conn, error) {
+// connect connects to an address that the guard allows, through the next proxy if there are any. page is as
+// in open.
+func (t *transport) connect(ctx context.Context, network, address, page string) (net.Conn, error) {
 	if t.endpoint != "" && address != t.endpoint {
 		return nil, &Error{Kind: KindBlocked, text: "address not allowed"}
 	}
@@ -146,7 +147,7 @@ func (t *transport) connect(ctx context.Context, network, address string) (net.C
 	if err != nil {
 		return nil, err
 	}
-	return t.tunnel.connect(ctx, to)
+	return t.tunnel.connect(ctx, to, page)
 }
 
 // dialTLS returns a connection with TLS: a *tls.Conn for HTTP/2, else a *headConn. The handshake also stops with the exchange.
@@ -155,7 +156,7 @@ func (t *transport) dialTLS(ctx context.Context, network, address string) (net.C
 	if err != nil {
 		return nil, err
 	}
-	raw, err := t.open(ctx, network, address)
+	raw, err := t.open(ctx, network, address, "")
 	if err != nil {
 		return nil, err
 	}

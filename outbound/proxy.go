@@ -22,6 +22,9 @@ import (
 // connectLimit is the maximum size of a proxy's response to CONNECT in bytes.
 const connectLimit = 16 << 10
 
+// forwardFor is how long a proxy that refused CONNECT gets http pages without it.
+const forwardFor = 10 * time.Minute
+
 // proxyPorts are the default ports of proxies by scheme.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080"}
 
@@ -39,6 +42,13 @@ type tunnels struct {
 	proxies []*url.URL
 	tls     *tls.Config // for https proxies; nil = system roots
 	next    atomic.Uint64
+	now     func() time.Time
+	// forwards has for each proxy until when it gets http pages without CONNECT, in nanoseconds since 1970; 0 = it supports CONNECT.
+	forwards []atomic.Int64
+}
+
+func newTunnels(proxies []*url.URL, now func() time.Time) *tunnels {
+	return &tunnels{proxies: proxies, now: now, forwards: make([]atomic.Int64, len(proxies))}
 }
 
 // lookup resolves the host of address and returns the first IP address that the guard allows. The proxy gets this address
@@ -76,8 +86,15 @@ func (t *transport) lookup(ctx context.Context, address string) (netip.AddrPort,
 
 // connect connects to an address through the next proxy and stops when ctx ends. The guard does not apply to the proxy,
 // which the operator configured. Errors contain neither the proxy's address nor its password.
-func (t *tunnels) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-	by := t.proxies[(t.next.Add(1)-1)%uint64(len(t.proxies))]
+//
+// page is the host and port of a page without TLS, else "". If the proxy refuses CONNECT, it gets the request for such a
+// page in absolute form. Then it resolves the name again.
+func (t *tunnels) connect(ctx context.Context, to netip.AddrPort, page string) (net.Conn, error) {
+	i := (t.next.Add(1) - 1) % uint64(len(t.proxies))
+	by, forwards := t.proxies[i], &t.forwards[i]
+	if page != "" && t.now().UnixNano() < forwards.Load() {
+		return t.forward(ctx, by, page)
+	}
 	raw, err := t.dial(ctx, by)
 	if err != nil {
 		return nil, proxyError(ctx, "proxy unavailable")
@@ -89,11 +106,24 @@ func (t *tunnels) connect(ctx context.Context, to netip.AddrPort) (net.Conn, err
 	} else {
 		err = connectHTTP(raw, by.User, to)
 	}
-	if !stop() || err != nil {
-		_ = raw.Close()
-		return nil, proxyError(ctx, "proxy refused the connection")
+	if stop() && err == nil {
+		return c, nil
 	}
-	return c, nil
+	_ = raw.Close()
+	if page != "" && errors.Is(err, errNoConnect) {
+		forwards.Store(t.now().Add(forwardFor).UnixNano())
+		return t.forward(ctx, by, page)
+	}
+	return nil, proxyError(ctx, "proxy refused the connection")
+}
+
+// forward connects to a proxy that gets the request for a page in absolute form.
+func (t *tunnels) forward(ctx context.Context, by *url.URL, page string) (net.Conn, error) {
+	raw, err := t.dial(ctx, by)
+	if err != nil {
+		return nil, proxyError(ctx, "proxy unavailable")
+	}
+	return &forwardConn{Conn: raw, page: page, user: by.User}, nil
 }
 
 // proxyError returns the error of ctx if it has ended, and else a KindProxy error without a cause, which would contain the
@@ -166,9 +196,7 @@ func connectHTTP(raw net.Conn, user *url.Userinfo, to netip.AddrPort) error {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to.String()}, Host: to.String(), Header: http.Header{}}
 	req.Header.Set("User-Agent", "") // not the default of net/http
 	if user != nil {
-		password, _ := user.Password()
-		credentials := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
-		req.Header.Set("Proxy-Authorization", "Basic "+credentials)
+		req.Header.Set("Proxy-Authorization", basicAuth(user))
 	}
 	if err := req.Write(raw); err != nil {
 		return err
@@ -178,9 +206,30 @@ func connectHTTP(raw net.Conn, user *url.Userinfo, to netip.AddrPort) error {
 	if err != nil {
 		return err
 	}
+	if refusesConnect(resp.StatusCode) {
+		return errNoConnect
+	}
 	// Bytes after the header would be lost. No target sends data before the client does.
 	if resp.StatusCode/100 != 2 || r.Buffered() > 0 {
 		return errors.New("outbound: CONNECT refused")
 	}
 	return nil
+}
+
+func basicAuth(user *url.Userinfo) string {
+	password, _ := user.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password))
+}
+
+// errNoConnect is the error of a proxy that refuses CONNECT, as Squid does by default for ports other than 443.
+var errNoConnect = errors.New("outbound: CONNECT not allowed")
+
+// refusesConnect reports whether a proxy that answers CONNECT with status may still accept the request in absolute form. Not so
+// if it asks for a password (407) or failed to connect (5xx).
+func refusesConnect(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return true
+	}
+	return false
 }

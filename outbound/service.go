@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
@@ -28,7 +29,9 @@ func NewService(o Options) *http.Client {
 		d.Control, t.endpoint = nil, hostPort(o.Endpoint)
 	}
 	base := &http.Transport{
-		DialContext:            t.connect,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return t.connect(ctx, network, address, "")
+		},
 		TLSClientConfig:        &tls.Config{NextProtos: []string{"h2", "http/1.1"}},
 		ForceAttemptHTTP2:      true,
 		ResponseHeaderTimeout:  o.Timeout,

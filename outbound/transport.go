@@ -41,7 +41,7 @@ func newTransport(o Options) *transport {
 		d.Control, t.endpoint = nil, hostPort(o.Endpoint)
 	}
 	if len(o.Proxies) > 0 {
-		t.tunnel = &tunnels{proxies: o.Proxies}
+		t.tunnel = newTunnels(o.Proxies, o.Clock)
 	}
 	t.base = &http.Transport{
 		Proxy:                  nil, // net/http would let the proxy resolve the name, without the guard
@@ -107,6 +107,10 @@ func (t *transport) hop(req *http.Request, x *exchange) (*http.Response, error) 
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body.Close() // the body is the connection, which net/http no longer closes
 		return nil, &Error{Kind: KindProtocol, text: "unexpected protocol switch"}
+	}
+	if x.conn.refusedByProxy(resp) {
+		resp.Body.Close()
+		return nil, &Error{Kind: KindProxy, text: "proxy refused the request"}
 	}
 	x.responded = time.Now()
 	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-	"linkwatch/models"
 )
 
 // Maintenance windows are added, changed, listed, deleted and restored.
