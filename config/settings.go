@@ -113,15 +113,15 @@ type Config struct {
 	// CrawlerProxiesEnabled is true only if CrawlerProxyURLs has a URL.
 	CrawlerProxiesEnabled bool `env:"CRAWLER_PROXIES_ENABLED" envDefault:"false" allowed:"true or false, and true only with CRAWLER_PROXY_URLS" meaning:"true crawls through the proxies of CRAWLER_PROXY_URLS."`
 	// CrawlerProxyURLs are scheme://[user:password@]host:port, at most maxProxies.
-	CrawlerProxyURLs []DSN `env:"CRAWLER_PROXY_URLS" allowed:"at most 100 http://, https:// or socks5:// URLs with a host and a port, without path, separated by commas" meaning:"Proxies to crawl through. A URL can have a user and a password; write a comma in them as %2C."`
+	CrawlerProxyURLs []DSN `env:"CRAWLER_PROXY_URLS" allowed:"at most 100 http://, https:// or socks5:// URLs with a host and a port, without path, separated by commas" meaning:"Proxies to crawl through. A URL can have a user and a password; write a comma in them as %2C. A proxy connects to the address that Linkwatch has checked (CONNECT). If it refuses CONNECT for http pages, it gets the URL and resolves the name again."`
 	// CrawlerFeedDiscoveryEnabled applies to the start pages of crawls.
 	CrawlerFeedDiscoveryEnabled bool `env:"CRAWLER_FEED_DISCOVERY_ENABLED" envDefault:"false" allowed:"true or false" meaning:"true adds the RSS, Atom and JSON feeds that the start page of a crawl links to."`
 	// CrawlerFeedPollEnabled applies to all feeds, including those that were added by hand.
 	CrawlerFeedPollEnabled bool `env:"CRAWLER_FEED_POLL_ENABLED" envDefault:"false" allowed:"true or false" meaning:"true polls the feeds of enabled sources and fetches their new entries."`
 	// CrawlerFeedPollInterval applies while polls succeed.
 	CrawlerFeedPollInterval time.Duration `env:"CRAWLER_FEED_POLL_INTERVAL" envDefault:"15m" range:"1m..24h" meaning:"How often each feed is polled. Failing feeds are polled less often."`
-	// CrawlerSourcesAPIURL is an http:// or https:// URL, or empty when sources are not synced.
-	CrawlerSourcesAPIURL              DSN  `env:"CRAWLER_SOURCES_API_URL" allowed:"an http:// or https:// URL with a host, without fragment" meaning:"Optional source manager whose enabled sources are synced."`
+	// CrawlerSourcesAPIURL is an http:// or https:// URL, or empty when sources are not synced. Its default is only shown.
+	CrawlerSourcesAPIURL              DSN  `env:"CRAWLER_SOURCES_API_URL" shown:"http://localhost:8050/api/v1/sources, off until it is set" allowed:"an http:// or https:// URL with a host, without fragment" meaning:"Source manager whose enabled sources are synced. The default is off: few installations have a source manager, and without one every sync would fail, or read what another program on port 8050 sends. Set it, also to the default, to turn it on."`
 	CrawlerReadabilityFallbackEnabled bool `env:"CRAWLER_READABILITY_FALLBACK_ENABLED" envDefault:"false" allowed:"true or false" meaning:"true extracts the text of a page with little text again, with go-readability. This adds some milliseconds per such page."`
 	// CrawlerRedisStorageEnabled exists so that the environment of another crawler can be used unchanged.
 	CrawlerRedisStorageEnabled bool `env:"CRAWLER_REDIS_STORAGE_ENABLED" envDefault:"false" allowed:"true or false" meaning:"Accepted, and has no effect: the URLs to crawl are always in the database."`
