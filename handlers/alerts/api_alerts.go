@@ -60,7 +60,22 @@ func (a API) answerAlert(ctx context.Context, al alerts.Alert, err error) (*api.
 
 type listAlertsInput struct {
 	api.SliceParams
-	State string `query:"state" enum:"firing,unacknowledged,resolved" example:"firing" doc:"firing: unresolved alerts. unacknowledged: firing alerts that are not acknowledged. resolved: alerts that have ended. Default: all"`
+	State    string    `query:"state" enum:"firing,unacknowledged,resolved" example:"firing" doc:"firing: unresolved alerts. unacknowledged: firing alerts that are not acknowledged. resolved: alerts that have ended. Default: all"`
+	Event    string    `query:"event" example:"target.down" doc:"Only alerts of this event. GET /v1/alert-events lists them"`
+	Severity string    `query:"severity" enum:"info,warning,critical" example:"critical" doc:"Only alerts of this severity"`
+	Subject  string    `query:"subject" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Only alerts with this subject: the id of a target, link, page, …"`
+	Since    time.Time `query:"since" example:"2025-03-24T12:00:00Z" doc:"Only alerts that were created at that time or later"`
+}
+
+func (in listAlertsInput) filter() (alerts.Filter, error) {
+	state, err := alerts.ParseState(in.State)
+	f := alerts.Filter{State: state, Event: event.Kind(in.Event), Subject: in.Subject, Since: models.At(in.Since)}
+	for _, v := range []event.Severity{event.Info, event.Warning, event.Critical} {
+		if v.String() == in.Severity {
+			f.Severity = &v
+		}
+	}
+	return f, err
 }
 
 func (a API) listAlerts(ctx context.Context, in *listAlertsInput) (*api.Output[api.Slice[alerts.Notification]], error) {
@@ -68,11 +83,11 @@ func (a API) listAlerts(ctx context.Context, in *listAlertsInput) (*api.Output[a
 	if err != nil {
 		return nil, err
 	}
-	state, err := alerts.ParseState(in.State)
+	f, err := in.filter()
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.Alerts.Alerts(ctx, state, after, limit)
+	l, err := a.Alerts.Filtered(ctx, f, after, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -123,3 +123,15 @@ func TestEvents_API(t *testing.T) {
 		apptest.Has(w.TB, kinds[max(down, 0)], map[string]any{"kind": "target.down", "severity": "critical"})
 	})
 }
+
+// Alerts are filtered by event, severity, subject and time. A value that is not one of them is 400.
+func TestFilterAlerts_API(t *testing.T) {
+	each(t, func(w *world) {
+		for query, location := range map[string]string{
+			"event=target.gone": "query.event", "severity=fatal": "query.severity", "since=yesterday": "query.since", "state=x": "query.state",
+		} {
+			w.Do("GET", "/v1/alerts?"+query, "").Problem(400, "invalid-request", location)
+		}
+		w.Do("GET", "/v1/alerts?state=firing&event=target.down&severity=critical&subject=t_1&since=2026-01-01T00:00:00Z", "").Want(200)
+	})
+}

@@ -125,12 +125,50 @@ var ListOrders = models.Orders[Alert]{
 	At: func(a Alert) models.Cursor { return models.Cursor{CreatedAt: a.CreatedAt, ID: a.ID} },
 }
 
-// Alerts returns a page of alerts, newest first by default. It leaves out alerts that are not due to be sent yet. limit comes from models.NewLimit.
+// Filter selects alerts for a list. Zero values select all.
+type Filter struct {
+	State    State
+	Event    event.Kind
+	Severity *event.Severity
+	Subject  string      // ID of one of its subjects
+	Since    models.Time // alerts created at this time or later
+}
+
+// addTo adds the conditions of the filter. The columns of Event and Severity lead an index of listed alerts.
+func (f Filter) addTo(q *models.ListQuery) {
+	q.And(f.State.condition())
+	if f.Event != "" {
+		q.And("event = ?", f.Event)
+	}
+	if f.Severity != nil {
+		q.And("severity = ?", int(*f.Severity))
+	}
+	if f.Subject != "" {
+		q.And("seq IN (SELECT alert_seq FROM alert_subjects WHERE subject_id = ?)", f.Subject)
+	}
+	if !f.Since.IsZero() {
+		q.And("created_at >= ?", f.Since)
+	}
+}
+
+// Alerts returns a page of alerts in a state, newest first. See Filtered.
 func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit int) (models.Slice[Alert], error) {
+	return s.Filtered(ctx, Filter{State: st}, after, limit)
+}
+
+// Filtered returns a page of alerts, newest first by default. It leaves out alerts that are not due to be sent yet. limit comes from
+// models.NewLimit. The error is CodeInvalid ("query.event") for an unknown event.
+func (s *Store) Filtered(ctx context.Context, f Filter, after models.Cursor, limit int) (page models.Slice[Alert], err error) {
+	if _, ok := s.types[f.Event]; f.Event != "" && !ok {
+		return page, models.Invalid("query.event", "must be the name of an event. GET /v1/alert-events lists them")
+	}
+	if err := models.CheckFilter("query.subject", f.Subject); err != nil {
+		return page, err
+	}
 	tx := s.db.Read(ctx)
 	visible, args := models.Visible(tx, "alerts")
 	q := models.ListQuery{Table: "alerts", Where: visible, Args: args}
-	q.And(st.condition())
+	f.addTo(&q)
 	return ListOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Alert, err error) {
 		if err = p.Of(tx).Find(&found).Error; err != nil {
 			err = fmt.Errorf("load alerts: %w", err)

@@ -1,0 +1,2 @@
+DROP INDEX alerts_by_event;
+DROP INDEX alerts_by_severity;
