@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// The secret can be changed without the URL. Another URL removes the secret, so that nobody can redirect messages signed with it.
+// The secret can be changed without the URL. Another URL removes the secret: it must not sign messages to another receiver.
 func TestPartsOfAnAddressAreChanged(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
