@@ -50,6 +50,7 @@ func newAccounts(c *core) *Accounts {
 			Last:  []jobs.Service{accountjobs.New(store, c.Log)},
 			Deletes: []cleanup.Kind{
 				{Kind: "sessions", Label: "Sessions", Description: "expired", Remove: store.ReapSessions},
+				{Kind: "used_logins", Label: "Used logins", Description: "of single sign-on, expired more than an hour ago", Remove: store.ReapUsedLogins},
 				{Kind: "tokens", Label: "API tokens", Description: "expired more than 30 days ago", Remove: store.ReapTokens},
 				{Kind: "accounts", Label: "Account secrets", Description: "of accounts deleted more than a day ago", Remove: store.ReapUsers},
 				{Kind: "audit_entries", Label: "Audit entries", Description: "older than " + ui.WholeUnits(cfg.AuditRetention), Remove: store.ReapAudit},

@@ -8,9 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"text/tabwriter"
+
+	"gorm.io/gorm"
 
 	"linkwatch/config"
 	"linkwatch/models"
+	"linkwatch/models/accounts"
+	"linkwatch/views/ui"
 )
 
 // restoreBackup replaces the SQLite database with a backup. No server may use the database. For PostgreSQL, its error names
@@ -37,7 +42,11 @@ func restoreBackup(ctx context.Context, args []string, getenv func(string) strin
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("%s: no such file. Name a backup", file)
 	}
-	r, err := models.Restore(ctx, file, database, bool(force))
+	var back accounts.Restored
+	r, err := models.Restore(ctx, file, database, bool(force), func(tx *gorm.DB) (err error) {
+		back, err = accounts.AfterRestore(tx)
+		return err
+	})
 	switch {
 	case errors.Is(err, models.ErrNoFile):
 		return fmt.Errorf("%s: %w. Name a backup", file, err)
@@ -56,8 +65,31 @@ func restoreBackup(ctx context.Context, args []string, getenv func(string) strin
 	if r.Kept != "" {
 		fmt.Fprintf(stdout, "The previous database was renamed to %s. Delete it when you no longer need it.\n", r.Kept)
 	}
+	if err := printRestoredAccess(back, stdout); err != nil {
+		return err
+	}
 	if _, err := os.Stat(key); cfg.SecretKey == "" && err != nil {
 		fmt.Fprintf(stdout, "The key file %s does not exist. Copy the one that belongs to the backup, or enter all stored credentials again.\n", key)
 	}
 	return nil
+}
+
+// printRestoredAccess says who has access to a restored database: accounts and tokens are as they were in the backup.
+func printRestoredAccess(back accounts.Restored, stdout io.Writer) error {
+	if back.Sessions > 0 {
+		fmt.Fprintf(stdout, "%s ended: all users must sign in again.\n", ui.Plural(back.Sessions, "session"))
+	}
+	if back.Users > 0 {
+		fmt.Fprintln(stdout, "Accounts have the roles and passwords of the backup, also those that were disabled or deleted later.")
+	}
+	if len(back.Tokens) == 0 {
+		return nil
+	}
+	fmt.Fprintf(stdout, "These API tokens are valid again. Revoke those that were revoked after the backup: linkwatch token revoke ID\n\n")
+	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	printTokenHead(table)
+	for _, t := range back.Tokens {
+		printToken(table, t)
+	}
+	return table.Flush()
 }

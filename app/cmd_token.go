@@ -87,7 +87,7 @@ func listTokens(ctx context.Context, s *accounts.Store, username string, stdout 
 		owner = &u
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tUSER\tNAME\tSCOPES\tEXPIRES\tLAST USED")
+	printTokenHead(table)
 	after := models.Cursor{}
 	for {
 		l, err := s.Tokens(ctx, owner, after, listPage)
@@ -95,12 +95,20 @@ func listTokens(ctx context.Context, s *accounts.Store, username string, stdout 
 			return err
 		}
 		for _, t := range l.Items {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Username, t.Name, strings.Join(t.Scopes, ","), orNever(t.ExpiresAt), orNever(t.LastUsedAt))
+			printToken(table, t)
 		}
 		if after = l.Next; !l.More() {
 			return table.Flush()
 		}
 	}
+}
+
+func printTokenHead(table io.Writer) {
+	fmt.Fprintln(table, "ID\tUSER\tNAME\tSCOPES\tEXPIRES\tLAST USED")
+}
+
+func printToken(table io.Writer, t accounts.Token) {
+	fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Username, t.Name, strings.Join(t.Scopes, ","), orNever(t.ExpiresAt), orNever(t.LastUsedAt))
 }
 
 func orNever(t models.Time) string {

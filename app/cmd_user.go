@@ -41,11 +41,12 @@ var userParams = map[string]string{"username": "NAME", "role": "--role"}
 type userFlags struct {
 	role          string
 	passwordStdin bool
+	revokeTokens  bool
 }
 
 func (f *userFlags) declare(flags *flag.FlagSet) {
 	f.declareRole(flags)
-	f.declarePassword(flags)
+	f.declarePasswd(flags)
 }
 
 func (f *userFlags) declareRole(flags *flag.FlagSet) {
@@ -56,14 +57,24 @@ func (f *userFlags) declarePassword(flags *flag.FlagSet) {
 	flags.BoolVar(&f.passwordStdin, "password-stdin", false, "Read the password from standard input. By default a password is generated and printed (add, passwd)")
 }
 
-// manageUsers runs "linkwatch user add", "passwd", "role", "disable", "enable" and "list".
+func (f *userFlags) declarePasswd(flags *flag.FlagSet) {
+	f.declarePassword(flags)
+	flags.BoolVar(&f.revokeTokens, "revoke-tokens", false, "Also revoke all API tokens of the account, which stay valid otherwise (passwd)")
+}
+
+func (f *userFlags) declareAdd(flags *flag.FlagSet) {
+	f.declareRole(flags)
+	f.declarePassword(flags)
+}
+
+// manageUsers runs "linkwatch user add", "passwd", "role", "disable", "enable", "restore" and "list".
 func manageUsers(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	action, args, err := subcommand("user", []string{"add", "passwd", "role", "disable", "enable", "list"}, args, stdout)
+	action, args, err := subcommand("user", []string{"add", "passwd", "role", "disable", "enable", "restore", "list"}, args, stdout)
 	if err != nil {
 		return err
 	}
 	var f userFlags
-	declare := map[string]func(*flag.FlagSet){"add": f.declare, "passwd": f.declarePassword, "role": f.declareRole}[action]
+	declare := map[string]func(*flag.FlagSet){"add": f.declareAdd, "passwd": f.declarePasswd, "role": f.declareRole}[action]
 	params := "NAME"
 	if action == "list" {
 		params = ""
@@ -90,7 +101,11 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 			fmt.Fprintf(stdout, "Added %s with role %s.\n", u.Username, u.Role)
 			return printPassword(stdout, password, generated)
 		}
-		u, err := s.ByName(ctx, args[0])
+		find := s.ByName
+		if action == "restore" {
+			find = s.ByNameWithDeleted
+		}
+		u, err := find(ctx, args[0])
 		if err != nil {
 			return forTerminal(err)
 		}
@@ -108,11 +123,20 @@ func changeUser(ctx context.Context, s *accounts.Store, u accounts.User, action 
 		if err != nil {
 			return err
 		}
-		if _, err := s.Edit(ctx, u.ID, accounts.Edit{Password: &password}); err != nil {
+		if _, err := s.Edit(ctx, u.ID, accounts.Edit{Password: &password, RevokeTokens: f.revokeTokens}); err != nil {
 			return forTerminal(err)
 		}
 		fmt.Fprintf(stdout, "Changed the password of %s and ended all its sessions.\n", u.Username)
+		if err := printTokensLeft(ctx, s, u, f.revokeTokens, stdout); err != nil {
+			return err
+		}
 		return printPassword(stdout, password, generated)
+	case "restore":
+		if _, err := s.Restore(ctx, u.ID); err != nil {
+			return forTerminal(err)
+		}
+		_, err := fmt.Fprintf(stdout, "Restored %s, without sessions and API tokens.\n", u.Username)
+		return err
 	case "role":
 		e.Role, message = new(accounts.Role(f.role)), "Changed the role of %s to "+f.role+".\n"
 	case "disable":
@@ -124,6 +148,19 @@ func changeUser(ctx context.Context, s *accounts.Store, u accounts.User, action 
 		return forFlags(err, userParams)
 	}
 	_, err := fmt.Fprintf(stdout, message, u.Username)
+	return err
+}
+
+// printTokensLeft says what a new password means for the API tokens of an account.
+func printTokensLeft(ctx context.Context, s *accounts.Store, u accounts.User, revoked bool, stdout io.Writer) error {
+	if revoked {
+		_, err := fmt.Fprintln(stdout, "Revoked all its API tokens.")
+		return err
+	}
+	l, err := s.Tokens(ctx, &u, models.Cursor{}, 1)
+	if err == nil && len(l.Items) > 0 {
+		_, err = fmt.Fprintf(stdout, "Its API tokens stay valid. To list them: linkwatch token list %s. To revoke them with a new password, use --revoke-tokens.\n", u.Username)
+	}
 	return err
 }
 

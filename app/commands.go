@@ -24,7 +24,7 @@ func commands() []command {
 		{name: "serve", summary: "Serve the pages and the API (default)", run: serve,
 			details: "SIGINT or SIGTERM stops the server after SHUTDOWN_GRACE at most. A second signal stops it at once."},
 		{name: "user", summary: "Manage accounts", run: manageUsers, flags: new(userFlags).declare,
-			usage: []string{"add NAME [flags]", "passwd NAME [flags]", "role NAME --role ROLE", "disable NAME", "enable NAME", "list"},
+			usage: []string{"add NAME [flags]", "passwd NAME [flags]", "role NAME --role ROLE", "disable NAME", "enable NAME", "restore NAME", "list"},
 			details: "Once an account exists, pages and API calls need a login. Public pages, such as status pages, and short links do not.\n" +
 				"A running server sees changes at once."},
 		{name: "token", summary: "Manage API tokens", run: manageTokens, flags: new(tokenFlags).declare,

@@ -76,7 +76,7 @@ func TestFilesArePrivate(t *testing.T) {
 			if err := os.Chmod(filepath.Join(left, "test.db"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := models.Restore(t.Context(), copied, link, true); err != nil {
+			if _, err := models.Restore(t.Context(), copied, link, true, nil); err != nil {
 				t.Fatal(err)
 			}
 			wantPrivate(t, left, 2) // also the one that is kept

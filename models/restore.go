@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"gorm.io/gorm"
 )
 
 // Errors of Restore. The database is not changed.
@@ -29,8 +31,9 @@ type Restored struct {
 // to which the link points, or returns ErrDangling. It first checks a copy with PRAGMA integrity_check. A file
 // with content is replaced only if replace is true (else ErrNotEmpty) and no program has it open (else ErrInUse).
 // It is kept as file.before-restore-<time>. The replacement is atomic, even if the program is killed. No other
-// program may open the file meanwhile. The backup may have a write-ahead log, but no program may have it open.
-func Restore(ctx context.Context, backup, file string, replace bool) (r Restored, err error) {
+// program may open the file meanwhile. The backup may have a write-ahead log, but no program may have it open. prepare
+// changes the copy before it replaces the file, in a transaction; nil = nothing. It may have any supported schema.
+func Restore(ctx context.Context, backup, file string, replace bool, prepare func(tx *gorm.DB) error) (r Restored, err error) {
 	source, err := os.Stat(backup)
 	if err != nil {
 		return r, err
@@ -71,7 +74,13 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 		return r, err
 	}
 	r.Schema = schema
-	if err = sameOwner(tmp, file); err == nil {
+	if prepare != nil {
+		err = prepareCopy(ctx, tmp, prepare)
+	}
+	if err == nil {
+		err = sameOwner(tmp, file)
+	}
+	if err == nil {
 		r.Kept, err = keepOld(file, full)
 	}
 	if err == nil {
@@ -81,6 +90,25 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 		return r, errors.Join(err, os.Remove(tmp))
 	}
 	return r, SyncDir(filepath.Dir(file))
+}
+
+// prepareCopy changes a copy of a database in one transaction, without other files beside it.
+func prepareCopy(ctx context.Context, tmp string, prepare func(tx *gorm.DB) error) (err error) {
+	opts := url.Values{"mode": {"rw"}, "_timefmt": {"sqlite"}, "_pragma": {"locking_mode(EXCLUSIVE)", "journal_mode(MEMORY)", "foreign_keys(ON)"}}
+	pool, err := openPool(sqliteURI(tmp, opts))
+	if err != nil {
+		return err
+	}
+	pool.SetMaxOpenConns(1)
+	db := &DB{Engine: SQLite, faults: &faults{}}
+	g, err := db.openGORM(pool)
+	if err == nil {
+		err = g.WithContext(ctx).Transaction(prepare)
+	}
+	if err = errors.Join(err, pool.Close()); err != nil {
+		return fmt.Errorf("prepare the copy: %w", err)
+	}
+	return syncFile(tmp)
 }
 
 // followLinks resolves symbolic links. It returns a path without a file unchanged.

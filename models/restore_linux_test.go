@@ -24,7 +24,7 @@ func TestRestoreIntoAReadOnlyFolder(t *testing.T) {
 	if err := syscall.Mount("none", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := models.Restore(t.Context(), backup, file, true); !errors.Is(err, syscall.EROFS) {
+	if _, err := models.Restore(t.Context(), backup, file, true, nil); !errors.Is(err, syscall.EROFS) {
 		t.Errorf("%v", err)
 	}
 	if got := names(t, dir); got != "test.db" {

@@ -29,7 +29,7 @@ func fileWith(t *testing.T, file string, n int) string {
 func TestRestore(t *testing.T) {
 	dir := t.TempDir()
 	backup, file := fileWith(t, filepath.Join(t.TempDir(), "copy.db"), 3), filepath.Join(dir, "test.db")
-	r, err := models.Restore(t.Context(), backup, file, false)
+	r, err := models.Restore(t.Context(), backup, file, false, nil)
 	if err != nil || r.Kept != "" || r.Schema == 0 {
 		t.Fatalf("where there is no database: %+v %v", r, err)
 	}
@@ -40,13 +40,13 @@ func TestRestore(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := models.Restore(t.Context(), backup, file, false); !errors.Is(err, models.ErrNotEmpty) {
+	if _, err := models.Restore(t.Context(), backup, file, false, nil); !errors.Is(err, models.ErrNotEmpty) {
 		t.Errorf("over a database: %v", err)
 	}
-	if _, err := models.Restore(t.Context(), file, file, true); !errors.Is(err, models.ErrDatabase) {
+	if _, err := models.Restore(t.Context(), file, file, true, nil); !errors.Is(err, models.ErrDatabase) {
 		t.Errorf("from itself: %v", err)
 	}
-	if r, err = models.Restore(t.Context(), backup, file, true); err != nil {
+	if r, err = models.Restore(t.Context(), backup, file, true, nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := rows(t, openFile(t, file)); n != 3 {
@@ -67,7 +67,7 @@ func TestRestoreWhileInUse(t *testing.T) {
 	if err := addRows(db, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := models.Restore(t.Context(), backup, file, true); !errors.Is(err, models.ErrInUse) {
+	if _, err := models.Restore(t.Context(), backup, file, true, nil); !errors.Is(err, models.ErrInUse) {
 		t.Errorf("a database that is open: %v", err)
 	}
 	if err := addRows(db, 1, 1); err != nil {
@@ -108,7 +108,7 @@ func TestRestoreMindsWriteAheadLogs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r, err := models.Restore(t.Context(), backup, file, true)
+		r, err := models.Restore(t.Context(), backup, file, true, nil)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -155,7 +155,7 @@ func TestRestoreRefuses(t *testing.T) {
 		if d := filepath.Dir(c.file); filepath.Base(d) != "none" {
 			before = names(t, d)
 		}
-		if r, err := models.Restore(t.Context(), c.backup, c.file, true); err == nil {
+		if r, err := models.Restore(t.Context(), c.backup, c.file, true, nil); err == nil {
 			t.Errorf("%v was restored: %+v", c, r)
 		}
 		if before != "" {
@@ -180,7 +180,7 @@ func TestRestoreFollowsLinks(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	r, err := models.Restore(t.Context(), backup, link, true)
+	r, err := models.Restore(t.Context(), backup, link, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,14 +193,14 @@ func TestRestoreFollowsLinks(t *testing.T) {
 	if n := rows(t, openFile(t, r.Kept)); n != 5 || !strings.HasPrefix(r.Kept, behind+".before-restore-") {
 		t.Errorf("%s has %d rows, want 5", r.Kept, n)
 	}
-	if _, err := models.Restore(t.Context(), link, behind, true); !errors.Is(err, models.ErrDatabase) {
+	if _, err := models.Restore(t.Context(), link, behind, true, nil); !errors.Is(err, models.ErrDatabase) {
 		t.Errorf("from a link to itself: %v", err)
 	}
 	gone := filepath.Join(dir, "gone.db")
 	if err := os.Symlink(filepath.Join(data, "gone.db"), gone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := models.Restore(t.Context(), backup, gone, true); !errors.Is(err, models.ErrDangling) {
+	if _, err := models.Restore(t.Context(), backup, gone, true, nil); !errors.Is(err, models.ErrDangling) {
 		t.Errorf("to a dangling link: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func TestRestoreKeepsTheOwner(t *testing.T) {
 	}
 	backup, file := fileWith(t, filepath.Join(t.TempDir(), "copy.db"), 3), filepath.Join(dir, "test.db")
 	for range 2 { // without a database, and over one
-		if _, err := models.Restore(t.Context(), backup, file, true); err != nil {
+		if _, err := models.Restore(t.Context(), backup, file, true, nil); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(file)

@@ -13,20 +13,21 @@ import (
 
 func (a API) registerUsers(r *api.API) {
 	const admin = middleware.Admin
-	api.Register(r, api.Sorts(api.Operation(groupAccounts, admin, "GET", "/v1/users", "list-users", "List accounts", "Oldest first."), accounts.ListOrders.Fields()...), a.listUsers)
+	api.Register(r, api.Sorts(api.Operation(groupAccounts, admin, "GET", "/v1/users", "list-users", "List accounts",
+		"Oldest first. With `deleted=true`, only the deleted accounts."), accounts.ListOrders.Fields()...), a.listUsers)
 	add := api.Operation(groupAccounts, admin, "POST", "/v1/users", "add-user", "Add an account",
 		"Once an account exists, every request needs a login. The first account must be an admin, and the request must come from the machine that runs the server. 409 if the username is taken, or belonged to a deleted account.", models.CodeConflict, models.CodeUnavailable)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, api.Own(add), a.addUser)
 	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users/{id}", "get-user", "Get an account", "Never returns a password.", models.CodeNotFound), a.getUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "PATCH", "/v1/users/{id}", "edit-user", "Edit an account",
-		"Omitted members stay as they are. A new password or disabling the account ends its sessions. 409 if no admin would remain.",
+		"Omitted members stay as they are. A new password or disabling the account ends its sessions. `revoke_tokens` also revokes its API tokens, which stay valid otherwise. 409 if no admin would remain.",
 		models.CodeNotFound, models.CodeConflict, models.CodeUnavailable)), a.editUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "DELETE", "/v1/users/{id}", "delete-user", "Delete an account",
-		"Ends its sessions and revokes its tokens. Its items stay, and its username cannot be used for another account. POST /v1/users/{id}/restore restores the account within a day. 409 if no admin would remain.",
+		"Ends its sessions and revokes its tokens. Its items stay, and its username cannot be used for another account. Its user cannot sign in, also not by single sign-on or a reverse proxy, until POST /v1/users/{id}/restore. 409 if no admin would remain.",
 		models.CodeNotFound, models.CodeConflict)), a.deleteUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "POST", "/v1/users/{id}/restore", "restore-user", "Restore a deleted account",
-		"Sessions and tokens are not restored. 404 if the account was not deleted, or was deleted more than a day ago.", models.CodeNotFound)), a.restoreUser)
+		"Sessions and tokens are not restored. After a day, neither are the password and two-factor authentication: then its user signs in by single sign-on or a reverse proxy, or an admin sets a password. 404 if the account is not deleted.", models.CodeNotFound)), a.restoreUser)
 }
 
 // UserPath is the path parameter of an account.
@@ -42,21 +43,31 @@ type User struct {
 	Disabled    bool       `json:"disabled" doc:"Whether the account is disabled: it cannot sign in or use its tokens"`
 	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the account was created"`
 	LastLoginAt *time.Time `json:"last_login_at" example:"2025-03-24T12:00:00Z" doc:"When the account was last used to sign in. null if never"`
+	DeletedAt   *time.Time `json:"deleted_at" doc:"When the account was deleted. null if it is not deleted"`
 }
 
 func toUser(u accounts.User) User {
 	return User{
 		ID: u.ID, Username: u.Username, Role: string(u.Role), Disabled: u.Disabled,
-		CreatedAt: u.CreatedAt.Time, LastLoginAt: api.Time(u.LastLoginAt),
+		CreatedAt: u.CreatedAt.Time, LastLoginAt: api.Time(u.LastLoginAt), DeletedAt: api.Time(u.DeletedAt),
 	}
 }
 
-func (a API) listUsers(ctx context.Context, in *api.SliceParams) (*api.Output[api.Slice[User]], error) {
+type listUsersInput struct {
+	Deleted bool `query:"deleted" example:"true" doc:"true lists the deleted accounts instead of the others"`
+	api.SliceParams
+}
+
+func (a API) listUsers(ctx context.Context, in *listUsersInput) (*api.Output[api.Slice[User]], error) {
 	after, limit, err := in.Parse()
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.Accounts.List(ctx, after, limit)
+	list := a.Accounts.List
+	if in.Deleted {
+		list = a.Accounts.Deleted
+	}
+	l, err := list(ctx, after, limit)
 	return api.AnswerSlice(l, toUser, err)
 }
 
@@ -110,6 +121,7 @@ type editUserInput struct {
 		Role     api.Member[string] `json:"role,omitempty" nullable:"false" example:"viewer" doc:"Role: admin, editor or viewer"`
 		Disabled api.Member[bool]   `json:"disabled,omitempty" nullable:"false" example:"true" doc:"Whether the account is disabled: it cannot sign in or use its tokens"`
 		Password api.Member[string] `json:"password,omitempty" nullable:"false" example:"correct horse battery staple" doc:"New password"`
+		Revoke   api.Member[bool]   `json:"revoke_tokens,omitempty" nullable:"false" example:"true" doc:"true also revokes all API tokens of the account"`
 	}
 }
 
@@ -118,13 +130,16 @@ func (a API) editUser(ctx context.Context, in *editUserInput) (*api.Output[User]
 		return nil, err
 	}
 	b := in.Body
-	if b.Disabled.Null {
+	switch {
+	case b.Disabled.Null:
 		return nil, models.Invalid("disabled", "must be true or false")
+	case b.Revoke.Null:
+		return nil, models.Invalid("revoke_tokens", "must be true or false")
 	}
 	if actor, _ := models.ActorOf(ctx); b.Password.Given && actor.Via == "session" && actor.ID == in.ID {
 		return nil, &models.Error{Code: models.CodeForbidden, Detail: "Change your own password at /settings, which asks for the current password."}
 	}
-	e := accounts.Edit{Disabled: b.Disabled.Pointer(), Password: b.Password.Pointer()}
+	e := accounts.Edit{Disabled: b.Disabled.Pointer(), Password: b.Password.Pointer(), RevokeTokens: b.Revoke.Value}
 	if b.Role.Given {
 		role := accounts.Role(b.Role.Value)
 		e.Role = &role

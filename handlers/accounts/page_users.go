@@ -32,14 +32,23 @@ func (p Pages) UsersPage(c *gin.Context) {
 }
 
 func (p Pages) showUsers(c *gin.Context, status int, form views.UserForm) {
-	v := views.Users{Form: form, Token: c.Query("page_token")}
+	v := views.Users{Form: form, Token: c.Query("page_token"), Deleted: c.Query("deleted") == "true" && form.Errors == nil}
+	list, here := p.Accounts.List, views.UsersPath
+	if v.Deleted {
+		list, here = p.Accounts.Deleted, views.DeletedUsersPath
+	}
 	var after models.Cursor
 	var flash ui.Flash
 	if !p.Frame.Read(c,
 		func() (err error) { after, err = models.ParseToken(v.Token); return },
-		func() (err error) { v.Users, err = p.Accounts.List(c.Request.Context(), after, usersSize); return },
-		func() (err error) { flash, err = p.Frame.Flash(c, views.UsersPath); return },
+		func() (err error) { v.Users, err = list(c.Request.Context(), after, usersSize); return },
+		func() (err error) { flash, err = p.Frame.Flash(c, here); return },
 	) {
+		return
+	}
+	if v.Deleted {
+		v.Page = p.Frame.Page("Deleted users", ui.SettingsSection, flash)
+		p.Frame.Show(c, status, views.DeletedUsersPage(v))
 		return
 	}
 	v.Page = p.Frame.Page("Users", ui.SettingsSection, flash)
@@ -148,7 +157,11 @@ func (p Pages) DisableUser(c *gin.Context) {
 // SetPassword changes the password of another user. For the own password, see ChangePassword.
 func (p Pages) SetPassword(c *gin.Context) {
 	if !p.redirectSelf(c) {
-		p.edit(c, accounts.Edit{Password: new(c.PostForm("password"))}, "password", "user_password")
+		e, notice := accounts.Edit{Password: new(c.PostForm("password")), RevokeTokens: c.PostForm("revoke_tokens") != ""}, "user_password"
+		if e.RevokeTokens {
+			notice = "user_password_tokens"
+		}
+		p.edit(c, e, "password", notice)
 	}
 }
 

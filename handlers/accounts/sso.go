@@ -76,7 +76,7 @@ func (p Pages) BeginSSO(c *gin.Context) {
 	c.Redirect(http.StatusSeeOther, login.URL)
 }
 
-// FinishSSO signs in a user who returns from the identity provider. The cookie is used once.
+// FinishSSO signs in a user who returns from the identity provider. The state is used once, even if the cookie is copied.
 func (p Pages) FinishSSO(c *gin.Context) {
 	if p.SSO == nil || p.Open {
 		p.Frame.Fail(c, models.NotFound("page"))
@@ -84,11 +84,19 @@ func (p Pages) FinishSSO(c *gin.Context) {
 	}
 	state, ok := p.openState(p.Cookies.Get(c.Request, ssoCookie))
 	p.Cookies.Set(c, ssoCookie, "", -time.Second)
-	if !ok {
-		p.showSSOError(c, &models.Error{Code: models.CodeForbidden, Detail: "This login has expired, or was started in another browser. Sign in again."})
+	ctx := c.Request.Context()
+	var err error
+	if ok {
+		ok, err = p.Accounts.UseLogin(ctx, state.Login.State, state.Until)
+	}
+	switch {
+	case err != nil:
+		p.Frame.Fail(c, err)
+		return
+	case !ok:
+		p.showSSOError(c, &models.Error{Code: models.CodeForbidden, Detail: "This login has expired, was started in another browser, or was already used. Sign in again."})
 		return
 	}
-	ctx := c.Request.Context()
 	id, err := p.SSO.Finish(ctx, state.Login, c.Request.URL.Query(), p.Frame.Base(c)+ssoCallback)
 	if err != nil {
 		p.showSSOError(c, err)

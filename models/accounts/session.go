@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -85,6 +86,25 @@ func (s *Store) StartSession(ctx context.Context, u User, method string, from Cl
 		return audit.Add(tx, now, audit.Change{Action: "login", Subject: u.subject(), After: audit.Values{"session": row.ID, "method": method, "device": from.Device}})
 	})
 	return secret, err
+}
+
+// keepUsedLogins is how long a used login is kept after it expired: clocks of instances may differ.
+const keepUsedLogins = time.Hour
+
+// UseLogin records that a login at an identity provider comes back. ok is false if it did before, on any instance. state
+// identifies the login, which nobody accepts after expires.
+func (s *Store) UseLogin(ctx context.Context, state string, expires time.Time) (ok bool, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		res := tx.Exec("INSERT INTO used_logins (state_hash, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING", hashSecret(state), models.At(expires))
+		ok = res.RowsAffected == 1
+		return wrapError("store used login", res.Error)
+	})
+	return ok, err
+}
+
+// ReapUsedLogins deletes up to limit used logins that have expired.
+func (s *Store) ReapUsedLogins(tx *gorm.DB, limit int) (int64, error) {
+	return s.db.DeleteBatch(tx, limit, "used_logins", "state_hash", "expires_at <= ? ORDER BY expires_at", s.clock.Now().Add(-keepUsedLogins))
 }
 
 // Principal is the account that a session secret or an API token authenticates.

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
@@ -93,10 +94,11 @@ func (s *Store) ByNameWithDeleted(ctx context.Context, name string) (User, error
 	return findUser(s.db.Read(ctx).Where("username = ?", name))
 }
 
-// BySubject returns the account of a user of an identity provider, even if it was deleted. The error is CodeNotFound if
-// there is none.
+// BySubject returns the account of a user of an identity provider, even if it was deleted. Of an account that was reaped,
+// it compares the hash of the subject. The error is CodeNotFound if there is none.
 func (s *Store) BySubject(ctx context.Context, issuer, subject string) (User, error) {
-	return findUser(s.db.Read(ctx).Where("oidc_issuer = ? AND oidc_subject = ?", issuer, subject))
+	hash := sha256.Sum256([]byte(subject))
+	return findUser(s.db.Read(ctx).Where("oidc_issuer = ? AND (oidc_subject = ? OR oidc_subject_hash = ?)", issuer, subject, hash[:]))
 }
 
 // ListOrders are the orders of List.
@@ -108,9 +110,17 @@ var ListOrders = models.Orders[User]{
 
 // List lists the accounts after a cursor, oldest first by default.
 func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (models.Slice[User], error) {
+	return s.list(ctx, "deleted_at IS NULL", after, limit)
+}
+
+// Deleted lists the deleted accounts after a cursor, oldest first by default.
+func (s *Store) Deleted(ctx context.Context, after models.Cursor, limit int) (models.Slice[User], error) {
+	return s.list(ctx, "deleted_at IS NOT NULL", after, limit)
+}
+
+func (s *Store) list(ctx context.Context, which string, after models.Cursor, limit int) (models.Slice[User], error) {
 	tx := s.db.Read(ctx)
-	q := models.ListQuery{Table: "users", Where: "deleted_at IS NULL"}
-	return ListOrders.List(tx, q, after, limit, func(p models.ListPart) (found []User, err error) {
+	return ListOrders.List(tx, models.ListQuery{Table: "users", Where: which}, after, limit, func(p models.ListPart) (found []User, err error) {
 		if err = p.Of(tx).Find(&found).Error; err != nil {
 			err = fmt.Errorf("list accounts: %w", err)
 		}

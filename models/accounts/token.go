@@ -184,6 +184,12 @@ func (s *Store) Revoke(ctx context.Context, u *User, id string) error {
 	})
 }
 
+// revokeTokens deletes all tokens of an account and returns their number.
+func revokeTokens(tx *gorm.DB, u User) (int64, error) {
+	res := tx.Exec("DELETE FROM tokens WHERE user_seq = ?", u.Seq)
+	return res.RowsAffected, wrapError("delete tokens", res.Error)
+}
+
 // keepExpired is how long an expired token is listed.
 const keepExpired = 30 * models.Day
 

@@ -54,8 +54,9 @@ type User struct {
 	TOTPPreparedAt    models.Time `gorm:"column:totp_prepared_at"`
 	TOTPConfirmedAt   models.Time `gorm:"column:totp_confirmed_at"`
 	TOTPStep          int64       `gorm:"column:totp_step"`
-	OIDCIssuer        string      `gorm:"column:oidc_issuer"` // "" = not added by single sign-on
-	OIDCSubject       string      `gorm:"column:oidc_subject"`
+	OIDCIssuer        string      `gorm:"column:oidc_issuer"`  // "" = not added by single sign-on
+	OIDCSubject       string      `gorm:"column:oidc_subject"` // "" after the account was reaped
+	OIDCSubjectHash   []byte      `gorm:"column:oidc_subject_hash"`
 	CreatedAt         models.Time
 	UpdatedAt         models.Time
 	LastLoginAt       models.Time

@@ -14,7 +14,7 @@ import (
 // maxUsers limits the number of accounts, including deleted ones.
 const maxUsers = 10_000
 
-// KeepDeleted is how long a deleted account can be restored.
+// KeepDeleted is how long a deleted account can be restored with its password and second factor.
 const KeepDeleted = models.Day
 
 // lockUsers is the lock for adding accounts and for changes that may remove the last admin.
@@ -128,6 +128,8 @@ type Edit struct {
 	Role     *Role
 	Disabled *bool
 	Password *string
+
+	RevokeTokens bool // also deletes all tokens
 }
 
 // Edit changes an account. A new password and disabling the account end its sessions. Its tokens are rejected while it is
@@ -171,6 +173,13 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 				return err
 			}
 		}
+		if e.RevokeTokens {
+			n, err := revokeTokens(tx, u)
+			if err != nil {
+				return err
+			}
+			newValues["tokens_revoked"] = n
+		}
 		return audit.Add(tx, now, audit.Change{Action: "user.edit", Subject: u.subject(), Before: oldValues, After: newValues})
 	})
 	return u, err
@@ -206,8 +215,7 @@ func requireAdmin(tx *gorm.DB) error {
 	return nil
 }
 
-// Delete deletes an account with its sessions and tokens. The account can be restored for KeepDeleted, without sessions
-// and tokens. Its items remain, and admins see the private ones.
+// Delete deletes an account with its sessions and tokens. Its user cannot sign in until an admin restores it. Its items remain, and admins see the private ones.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	now := s.clock.Now()
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -231,14 +239,16 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if err := endSessions(tx, u.Seq, ""); err != nil {
 			return err
 		}
-		if err := tx.Exec("DELETE FROM tokens WHERE user_seq = ?", u.Seq).Error; err != nil {
-			return fmt.Errorf("delete tokens: %w", err)
+		if _, err := revokeTokens(tx, u); err != nil {
+			return err
 		}
 		return audit.Add(tx, now, audit.Change{Action: "user.delete", Subject: u.subject(), Before: before.values()})
 	})
 }
 
-// Restore undoes the deletion of an account. The error is CodeNotFound after KeepDeleted.
+// Restore undoes the deletion of an account, without its sessions and tokens. After KeepDeleted, the account has no
+// password and no second factor any more: a user of an identity provider or a reverse proxy can sign in again, any other
+// user when an admin sets a password.
 func (s *Store) Restore(ctx context.Context, id string) (User, error) {
 	var u User
 	now := s.clock.Now()
@@ -246,11 +256,11 @@ func (s *Store) Restore(ctx context.Context, id string) (User, error) {
 		if u, err = lockUser(tx, id, true); err != nil {
 			return err
 		}
-		if !u.DeletedAt.After(now.Add(-KeepDeleted).Time) {
-			return models.NotFound("account")
+		if !u.DeletedAt.After(now.Add(-KeepDeleted).Time) { // the reaper may not have run yet
+			u.PasswordHash, u.TOTPSecret, u.TOTPConfirmedAt = "", nil, models.Time{}
 		}
 		u.DeletedAt, u.UpdatedAt = models.Time{}, now
-		if err := saveUser(tx, u, "deleted_at", "updated_at"); err != nil {
+		if err := saveUser(tx, u, "deleted_at", "updated_at", "password_hash", "totp_secret", "totp_confirmed_at"); err != nil {
 			return err
 		}
 		return audit.Add(tx, now, audit.Change{Action: "user.restore", Subject: u.subject(), After: u.values()})
@@ -258,11 +268,17 @@ func (s *Store) Restore(ctx context.Context, id string) (User, error) {
 	return u, err
 }
 
-// ReapUsers removes the secrets of up to limit deleted accounts that can no longer be restored. Their rows remain, so that
-// no new account with the same username gets their items.
+// ReapUsers removes the secrets of up to limit accounts that were deleted more than KeepDeleted ago. Their rows remain, so
+// that no new account with the same username gets their items, and no user of a deleted account gets a new one: of the
+// subject at an identity provider, the hash remains.
 func (s *Store) ReapUsers(tx *gorm.DB, limit int) (int64, error) {
-	res := tx.Exec(`UPDATE users SET password_hash = '', totp_secret = NULL, totp_confirmed_at = NULL, oidc_issuer = '', oidc_subject = ''
-		WHERE seq IN (SELECT seq FROM users WHERE deleted_at <= ? AND (password_hash <> '' OR totp_secret IS NOT NULL OR oidc_issuer <> '') LIMIT ?)`,
+	hash := "sha256(oidc_subject)"
+	if s.db.Engine == models.Postgres {
+		hash = "sha256(convert_to(oidc_subject, 'UTF8'))"
+	}
+	res := tx.Exec(`UPDATE users SET password_hash = '', totp_secret = NULL, totp_confirmed_at = NULL, oidc_subject = '',
+			oidc_subject_hash = CASE WHEN oidc_subject = '' THEN oidc_subject_hash ELSE `+hash+` END
+		WHERE seq IN (SELECT seq FROM users WHERE deleted_at <= ? AND (password_hash <> '' OR totp_secret IS NOT NULL OR oidc_subject <> '') LIMIT ?)`,
 		s.clock.Now().Add(-KeepDeleted), limit)
 	return res.RowsAffected, res.Error
 }

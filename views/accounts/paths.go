@@ -7,11 +7,12 @@ import (
 
 // Paths of the pages.
 const (
-	SettingsPath  = ui.SettingsPath
-	TwoFactorPath = "/settings/two-factor"
-	TokensPath    = "/settings/tokens"
-	UsersPath     = "/settings/users"
-	AuditPath     = "/admin/audit"
+	SettingsPath     = ui.SettingsPath
+	TwoFactorPath    = "/settings/two-factor"
+	TokensPath       = "/settings/tokens"
+	UsersPath        = "/settings/users"
+	DeletedUsersPath = UsersPath + "?deleted=true"
+	AuditPath        = "/admin/audit"
 )
 
 // UserPath returns the path of an account's page.

@@ -9,9 +9,10 @@ import (
 // Users is the list of accounts.
 type Users struct {
 	ui.Page
-	Users models.Slice[accounts.User]
-	Token string // page token; "" = first page
-	Form  UserForm
+	Users   models.Slice[accounts.User]
+	Token   string // page token; "" = first page
+	Deleted bool   // the deleted accounts instead of the others
+	Form    UserForm
 }
 
 // UserForm is the form for a new account, as submitted.
@@ -50,10 +51,10 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// usersPage returns the path of a page of the list.
-func usersPage(after models.Cursor) string {
-	if after == (models.Cursor{}) {
-		return UsersPath
+// nextUsersPage returns the path of the next page of the list.
+func nextUsersPage(v Users) string {
+	if v.Deleted {
+		return DeletedUsersPath + "&page_token=" + v.Users.Next.Token()
 	}
-	return UsersPath + "?page_token=" + after.Token()
+	return UsersPath + "?page_token=" + v.Users.Next.Token()
 }
