@@ -18,8 +18,10 @@ func pgDump(cfg config.Config, file string) error {
 
 // pgRestore returns an error that names the command for a restore to PostgreSQL.
 func pgRestore(cfg config.Config, file string) error {
-	return pgCommand(cfg, "a restore, after all instances of Linkwatch are stopped", "pg_restore",
+	err := pgCommand(cfg, "a restore, after all instances of Linkwatch are stopped", "pg_restore",
 		"pg_restore --clean --if-exists --no-owner --single-transaction", shellQuote(file))
+	return fmt.Errorf("%w\nBefore the start, end the sessions of the backup with the SQL statement DELETE FROM sessions. "+
+		"\"linkwatch token list\" lists the API tokens that are valid again", err)
 }
 
 // pgCommand completes a command with the connection of the settings. It leaves out the password, since all users of a machine

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
 	"linkwatch/models/audit"
@@ -91,11 +92,17 @@ func (s *Store) StartSession(ctx context.Context, u User, method string, from Cl
 // keepUsedLogins is how long a used login is kept after it expired: clocks of instances may differ.
 const keepUsedLogins = time.Hour
 
+// usedLogin is a login at an identity provider that came back.
+type usedLogin struct {
+	StateHash []byte `gorm:"primaryKey"`
+	ExpiresAt models.Time
+}
+
 // UseLogin records that a login at an identity provider comes back. ok is false if it did before, on any instance. state
 // identifies the login, which nobody accepts after expires.
 func (s *Store) UseLogin(ctx context.Context, state string, expires time.Time) (ok bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec("INSERT INTO used_logins (state_hash, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING", hashSecret(state), models.At(expires))
+		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&usedLogin{hashSecret(state), models.At(expires)})
 		ok = res.RowsAffected == 1
 		return wrapError("store used login", res.Error)
 	})

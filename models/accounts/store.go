@@ -98,7 +98,7 @@ func (s *Store) ByNameWithDeleted(ctx context.Context, name string) (User, error
 // it compares the hash of the subject. The error is CodeNotFound if there is none.
 func (s *Store) BySubject(ctx context.Context, issuer, subject string) (User, error) {
 	hash := sha256.Sum256([]byte(subject))
-	return findUser(s.db.Read(ctx).Where("oidc_issuer = ? AND (oidc_subject = ? OR oidc_subject_hash = ?)", issuer, subject, hash[:]))
+	return findUser(s.db.Read(ctx).Where("oidc_issuer = ? AND (oidc_subject = ? AND oidc_subject <> '' OR oidc_subject_hash = ?)", issuer, subject, hash[:]))
 }
 
 // ListOrders are the orders of List.

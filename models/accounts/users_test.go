@@ -3,9 +3,12 @@ package accounts_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/accounts"
@@ -128,9 +131,137 @@ func TestLastAdmin(t *testing.T) {
 		if n, err := reap(s, s.ReapUsers); err != nil || n != 0 {
 			t.Errorf("reaped %d accounts again, %v; want 0", n, err)
 		}
-		_, err = s.Restore(ctx, alice.ID)
-		wantCode(t, err, models.CodeNotFound)
 	})
+}
+
+// A user of an identity provider or a proxy whose account was deleted is refused until an admin restores it, also after
+// the reaper has removed its secrets. The subject is then only stored as a hash.
+func TestDeletedIdentitiesStayRefused(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		ctx := t.Context()
+		const issuer = "https://id.example"
+		s.add("root", accounts.Admin)
+		ann, bob := s.add("ann", accounts.Editor), s.add("bob", accounts.Viewer)
+		carol := s.addWithPassword("carol", accounts.Viewer)
+		dave, err := s.Add(ctx, accounts.NewUser{Username: "dave", Role: accounts.Viewer, Issuer: accounts.IssuerProxy, Subject: "dave"})
+		s.must(err)
+		for _, u := range []accounts.User{ann, bob, carol, dave} {
+			s.must(s.Delete(ctx, u.ID))
+		}
+		s.clock.Advance(accounts.KeepDeleted)
+		for _, want := range []int64{4, 0} {
+			if n, err := reap(s, s.ReapUsers); err != nil || n != want {
+				t.Errorf("reaped %d accounts, %v; want %d", n, err, want)
+			}
+		}
+		for _, u := range []accounts.User{ann, bob} {
+			found, err := s.BySubject(ctx, issuer, u.Username)
+			if err != nil || found.ID != u.ID || found.DeletedAt.IsZero() || found.OIDCSubject != "" {
+				t.Errorf("%s: got %+v, %v, want the deleted account without its subject", u.Username, found, err)
+			}
+		}
+		_, err = s.BySubject(ctx, "https://other.example", "ann")
+		wantCode(t, err, models.CodeNotFound)
+		_, err = s.BySubject(ctx, issuer, "")
+		wantCode(t, err, models.CodeNotFound)
+		l, err := s.Deleted(ctx, models.Cursor{}, 3)
+		s.must(err)
+		if len(l.Items) != 3 || !l.More() || l.Items[0].Username != "ann" {
+			t.Errorf("deleted accounts: got %+v", l)
+		}
+		for range 2 { // a restored account can be deleted again
+			for _, u := range []accounts.User{ann, carol} {
+				restored, err := s.Restore(s.ctx(accounts.User{Username: "root"}), u.ID)
+				if err != nil || !restored.DeletedAt.IsZero() || restored.HasPassword() || restored.Role != u.Role {
+					t.Errorf("%s: got %+v, %v", u.Username, restored, err)
+				}
+			}
+			if u, err := s.BySubject(ctx, issuer, "ann"); err != nil || !u.DeletedAt.IsZero() {
+				t.Errorf("restored: got %+v, %v", u, err)
+			}
+			if !slices.Contains(s.actions(), "user.restore") {
+				t.Errorf("the audit log has no restore: %q", s.actions())
+			}
+			s.must(s.Delete(ctx, ann.ID))
+			s.must(s.Delete(ctx, carol.ID))
+			s.clock.Advance(accounts.KeepDeleted)
+			if _, err := reap(s, s.ReapUsers); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A password cannot be restored a day after the deletion, even if the reaper has not run.
+func TestRestoreWithoutPassword(t *testing.T) {
+	s := newStore(t, modelstest.New(t))
+	s.add("root", accounts.Admin)
+	u := s.addWithPassword("carol", accounts.Viewer)
+	s.must(s.Delete(t.Context(), u.ID))
+	s.clock.Advance(accounts.KeepDeleted)
+	u, err := s.Restore(t.Context(), u.ID)
+	if err != nil || u.HasPassword() {
+		t.Errorf("got %+v, %v, want no password", u, err)
+	}
+}
+
+// A login at an identity provider comes back once, on all instances, also if it comes back several times at once.
+func TestLoginIsUsedOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		other := newStore(t, s.db)
+		expires := s.Now().Add(10 * time.Minute).Time
+		for state := range 3 {
+			var all sync.WaitGroup
+			var used atomic.Int32
+			for _, on := range []*store{s, other, s, other} {
+				all.Go(func() {
+					ok, err := on.UseLogin(t.Context(), fmt.Sprint(state), expires)
+					if err != nil {
+						t.Error(err)
+					}
+					if ok {
+						used.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			if used.Load() != 1 {
+				t.Errorf("used %d times, want once", used.Load())
+			}
+		}
+		s.clock.Advance(10 * time.Minute) // the clock of another instance may be later
+		if n, err := reap(s, s.ReapUsedLogins); err != nil || n != 0 {
+			t.Errorf("reaped %d, %v, want 0", n, err)
+		}
+		s.clock.Advance(time.Hour)
+		if n, err := reap(s, s.ReapUsedLogins); err != nil || n != 3 {
+			t.Errorf("reaped %d, %v, want 3", n, err)
+		}
+	})
+}
+
+// A new password can also revoke the tokens of the account, and only those.
+func TestPasswordRevokesTokens(t *testing.T) {
+	s := newStore(t, modelstest.New(t))
+	root, carol := s.add("root", accounts.Admin), s.addWithPassword("carol", accounts.Viewer)
+	secrets := map[string]string{}
+	for _, u := range []accounts.User{root, carol} {
+		_, secret, err := s.AddToken(t.Context(), u, accounts.NewToken{Name: "n", Scopes: []string{"read"}})
+		s.must(err)
+		secrets[u.Username] = secret
+	}
+	works := func(name string) bool {
+		_, ok, _, err := s.ByToken(t.Context(), secrets[name], "")
+		s.must(err)
+		return ok
+	}
+	for _, revoke := range []bool{false, true} {
+		_, err := s.Edit(t.Context(), carol.ID, accounts.Edit{Password: new("another good password"), RevokeTokens: revoke})
+		s.must(err)
+		if works("carol") == revoke || !works("root") {
+			t.Errorf("with RevokeTokens %v: the token of carol works: %v, that of root: %v", revoke, works("carol"), works("root"))
+		}
+	}
 }
 
 // If two admins delete each other at the same time, one remains.

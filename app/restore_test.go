@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"linkwatch/config"
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+)
+
+// run runs a command and returns its output.
+func run(t *testing.T, getenv func(string) string, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	if err := Run(t.Context(), args, getenv, &out); err != nil {
+		t.Fatalf("%s: %v", args, err)
+	}
+	return out.String()
+}
+
+// withStore calls do with the accounts of a database.
+func withStore(t *testing.T, getenv func(string) string, do func(context.Context, *core, *accounts.Store) error) {
+	t.Helper()
+	err := withCore(t.Context(), getenv, t.Output(), func(c *core) error {
+		return do(t.Context(), c, accounts.NewStore(c.DB, c.Clock, accountOptions(c.Options)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A restored database has no sessions. The command lists the API tokens that are valid again, such as one that was revoked
+// after the backup.
+func TestRestoreListsAccess(t *testing.T) {
+	getenv := env(t, nil)
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	run(t, getenv, "user", "add", "alice", "--role", "admin")
+	run(t, getenv, "token", "add", "alice", "--name", "Leaked")
+	withStore(t, getenv, func(ctx context.Context, _ *core, s *accounts.Store) error {
+		u, err := s.ByName(ctx, "alice")
+		if err != nil {
+			return err
+		}
+		_, err = s.StartSession(ctx, u, accounts.MethodPassword, accounts.Client{}, "")
+		return err
+	})
+	run(t, getenv, "backup", copied)
+	id := regexp.MustCompile(`y_\w+`).FindString(run(t, getenv, "token", "list"))
+	run(t, getenv, "token", "revoke", id)
+	out := run(t, getenv, "restore", "--force", copied)
+	for _, want := range []string{"1 session ended", "linkwatch token revoke ID", id, "Leaked", "alice"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got %q, want %q in it", out, want)
+		}
+	}
+	withStore(t, getenv, func(ctx context.Context, _ *core, s *accounts.Store) error {
+		u, err := s.ByName(ctx, "alice")
+		if err != nil {
+			return err
+		}
+		if all, err := s.Sessions(ctx, u); err != nil || len(all) > 0 {
+			t.Errorf("got sessions %v, %v", all, err)
+		}
+		return nil
+	})
+	out = run(t, getenv, "user", "passwd", "alice")
+	if !strings.Contains(out, "Its API tokens stay valid.") || !strings.Contains(out, "--revoke-tokens") {
+		t.Errorf("passwd: got %q", out)
+	}
+	if out = run(t, getenv, "user", "passwd", "alice", "--revoke-tokens"); !strings.Contains(out, "Revoked all its API tokens.") {
+		t.Errorf("passwd: got %q", out)
+	}
+	if out = run(t, getenv, "token", "list"); strings.Contains(out, id) {
+		t.Errorf("the token was not revoked: %q", out)
+	}
+}
+
+// A backup of a schema without accounts can be restored.
+func TestRestoreWithoutAccounts(t *testing.T) {
+	getenv := env(t, nil)
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	run(t, getenv, "migrate", "up")
+	cfg, err := config.Load(getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := models.Open(t.Context(), models.SQLite, string(cfg.DatabaseURL), newLogger(cfg, t.Output(), t.Output()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("DROP TABLE sessions").Error })
+	if err == nil {
+		_, err = db.Backup(t.Context(), copied, false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, getenv, "restore", "--force", copied); strings.Contains(out, "session") {
+		t.Errorf("got %q", out)
+	}
+}
