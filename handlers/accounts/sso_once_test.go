@@ -78,7 +78,7 @@ func TestSingleSignOn_DeletedUserStaysRefused(t *testing.T) {
 	}
 	page := admin.Get("/settings/users?deleted=true")
 	apptest.WantStatus(t, page, http.StatusOK)
-	action := page.Find("#" + ann.ID + " form").AttrOr("action", "")
+	action := page.Find("#"+ann.ID+" form").AttrOr("action", "")
 	if action != "/settings/users/"+ann.ID+"/restore" {
 		t.Fatalf("the page offers %q", action)
 	}
