@@ -55,7 +55,7 @@ func New(store *crawl.Store, o Options) (*Crawler, error) {
 		return nil, err
 	}
 	c := &Crawler{store: store, opts: o}
-	c.queue = &queue{store: store, client: o.Client, robots: o.Robots, opts: o, log: o.Log, watch: newWatch(store.RunningCrawls), metrics: m}
+	c.queue = &queue{store: store, client: o.Client, robots: o.Robots, opts: o, log: o.Log, watch: newWatch(store.StillRunning), metrics: m}
 	c.Background = jobs.NewBackground(c.run)
 	return c, nil
 }

@@ -210,7 +210,7 @@ func (q *queue) Try(ctx context.Context, h *claimedHost) dispatch.Outcome {
 	if holder != h.ClaimedBy { // another instance may have claimed the host
 		return dispatch.Outcome{Step: dispatch.Release}
 	}
-	requestCtx, request := q.watch.startRequest(ctx, e.CrawlSeq)
+	requestCtx, request := q.watch.startRequest(ctx, e.Crawl.Execution)
 	defer request.done()
 	defer context.AfterFunc(leased, request.cancel)() //nolint:contextcheck // leased is the context of the lease
 	if q.bytes.Load() > maxBytes && q.taking.Err() == nil {
@@ -220,7 +220,7 @@ func (q *queue) Try(ctx context.Context, h *claimedHost) dispatch.Outcome {
 		h.NextAt = q.store.Now()
 		return dispatch.Outcome{}
 	}
-	if q.taking.Err() != nil || request.crawlEnded() {
+	if q.taking.Err() != nil || request.runEnded() {
 		h.NextAt = q.store.Now()
 		return dispatch.Outcome{}
 	}

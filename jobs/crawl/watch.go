@@ -7,56 +7,63 @@ import (
 )
 
 const (
-	watchInterval = 500 * time.Millisecond // between two checks for crawls that were cancelled
-	watchTTL      = time.Minute            // how long a crawl is watched after its last request
+	watchInterval = 500 * time.Millisecond // between two checks for runs that ended
+	watchTTL      = time.Minute            // how long a run is watched after its last request
 	watchTimeout  = 5 * time.Second        // of a query
 )
 
-// watch cancels the requests of crawls that end, on any instance. It is safe for concurrent
-// use.
+// watch cancels the requests of executions that end, on any instance. The next execution of the same crawl sends them
+// again. It is safe for concurrent use.
 type watch struct {
 	running func(context.Context, map[int64]bool) (map[int64]bool, error)
 	mu      sync.Mutex
-	crawls  map[int64]*watched
+	runs    map[int64]*watched // by execution
 }
 
-// watched is a crawl with a recent request.
+// watched is an execution with a recent request.
 type watched struct {
-	ctx    context.Context // ends when the crawl does
-	cancel context.CancelFunc
-	used   time.Time
+	ctx      context.Context // ends when the execution does
+	cancel   context.CancelFunc
+	used     time.Time
+	requests int // that are being sent
 }
 
 func newWatch(running func(context.Context, map[int64]bool) (map[int64]bool, error)) *watch {
-	return &watch{running: running, crawls: map[int64]*watched{}}
+	return &watch{running: running, runs: map[int64]*watched{}}
 }
 
 type watchedRequest struct {
-	crawl  context.Context
+	run    context.Context
 	stop   func() bool
 	cancel context.CancelFunc
+	used   func()
 }
 
-func (l watchedRequest) crawlEnded() bool { return l.crawl.Err() != nil }
+func (l watchedRequest) runEnded() bool { return l.run.Err() != nil }
 
-func (l watchedRequest) done() { l.stop(); l.cancel() }
+func (l watchedRequest) done() { l.stop(); l.cancel(); l.used() }
 
-// startRequest returns a context for a request of a crawl. The context is cancelled with ctx and when the crawl ends.
-func (w *watch) startRequest(ctx context.Context, crawl int64) (context.Context, watchedRequest) {
+// startRequest returns a context for a request of an execution. The context is cancelled with ctx and when the execution ends.
+func (w *watch) startRequest(ctx context.Context, execution int64) (context.Context, watchedRequest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := w.crawls[crawl]
+	c := w.runs[execution]
 	if c == nil {
 		c = &watched{}
 		c.ctx, c.cancel = context.WithCancel(context.Background())
-		w.crawls[crawl] = c
+		w.runs[execution] = c
 	}
-	c.used = time.Now()
+	c.requests++
 	requestCtx, cancel := context.WithCancel(ctx)
-	return requestCtx, watchedRequest{c.ctx, context.AfterFunc(c.ctx, cancel), cancel}
+	return requestCtx, watchedRequest{c.ctx, context.AfterFunc(c.ctx, cancel), cancel, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		c.requests--
+		c.used = time.Now()
+	}}
 }
 
-// run checks the watched crawls until ctx is done.
+// run checks the watched executions until ctx is done.
 func (w *watch) run(ctx context.Context, failed func(error)) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
@@ -72,17 +79,16 @@ func (w *watch) run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// check cancels the contexts of crawls that are no longer running, and stops watching crawls without
-// recent requests.
+// check cancels the contexts of executions that are no longer running, and stops watching those without recent requests.
 func (w *watch) check(ctx context.Context) error {
 	watching := map[int64]bool{}
 	w.mu.Lock()
-	for crawl, c := range w.crawls {
-		if time.Since(c.used) > watchTTL {
+	for execution, c := range w.runs {
+		if c.requests == 0 && time.Since(c.used) > watchTTL {
 			c.cancel()
-			delete(w.crawls, crawl)
-		} else if crawl != 0 { // 0 = URLs outside any crawl, which do not end
-			watching[crawl] = true
+			delete(w.runs, execution)
+		} else if execution != 0 { // 0 = URLs outside any crawl, which do not end
+			watching[execution] = true
 		}
 	}
 	w.mu.Unlock()
@@ -97,14 +103,9 @@ func (w *watch) check(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for crawl := range watching {
-		c := w.crawls[crawl]
-		switch {
-		case c == nil:
-		case !running[crawl]:
+	for execution := range watching {
+		if c := w.runs[execution]; c != nil && !running[execution] {
 			c.cancel()
-		case c.ctx.Err() != nil: // it continues in another execution
-			delete(w.crawls, crawl)
 		}
 	}
 	return nil

@@ -159,6 +159,9 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 	}
 	crawls := map[crawlKey]*Crawl{}
 	for _, f := range found {
+		if f.Crawl != 0 && f.Execution == 0 { // it has just ended
+			continue
+		}
 		c := &Crawl{
 			Seq: f.Crawl, Execution: f.Execution, Source: f.Source, MaxDepth: depthOf(f.MaxDepth),
 			Domains: f.AllowedDomains, StartHost: f.Host, RateLimit: time.Duration(f.RateLimitMS) * time.Millisecond,
@@ -184,14 +187,22 @@ func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
 		ReasonEnded, now, h.Seq, maxClosed).Error
 }
 
-// RunningCrawls returns which of the crawls are running.
-func (s *Store) RunningCrawls(ctx context.Context, crawls map[int64]bool) (map[int64]bool, error) {
-	going, err := s.activeExecutions(s.db.Read(ctx), crawls)
-	running := make(map[int64]bool, len(going))
-	for crawl, e := range going {
-		running[crawl] = e.Running
+// StillRunning returns which of the executions are running.
+func (s *Store) StillRunning(ctx context.Context, executions map[int64]bool) (map[int64]bool, error) {
+	rows := models.NewRows("seq bigint")
+	for seq := range executions {
+		rows.Add(seq)
 	}
-	return running, err
+	var found []int64
+	err := rows.Raw(s.db.Read(ctx), "SELECT e.seq FROM {rows} AS r CROSS JOIN job_executions AS e WHERE e.seq = r.seq AND e.status = 'running'").Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("find running executions: %w", err)
+	}
+	running := make(map[int64]bool, len(found))
+	for _, seq := range found {
+		running[seq] = true
+	}
+	return running, nil
 }
 
 // activeExecutions returns the newest execution of each crawl that has not ended: it is running, or was interrupted and will be
@@ -202,7 +213,7 @@ func (s *Store) activeExecutions(tx *gorm.DB, crawls map[int64]bool) (map[int64]
 		rows.Add(crawl)
 	}
 	var found []activeExecution
-	err := rows.Raw(tx, `SELECT r.crawl_seq, e.seq, e.status = 'running' AS running FROM {rows} AS r
+	err := rows.Raw(tx, `SELECT r.crawl_seq, e.seq FROM {rows} AS r
 		JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = r.crawl_seq) JOIN jobs AS j ON j.seq = e.job_seq
 		WHERE e.status = 'running' OR j.crawl_seq = r.crawl_seq`).Scan(&found).Error
 	if err != nil {
@@ -216,10 +227,7 @@ func (s *Store) activeExecutions(tx *gorm.DB, crawls map[int64]bool) (map[int64]
 }
 
 // activeExecution is an execution of a crawl that has not ended.
-type activeExecution struct {
-	CrawlSeq, Seq int64
-	Running       bool
-}
+type activeExecution struct{ CrawlSeq, Seq int64 }
 
 // StoredPage returns the stored page of a URL of a source. ok is false if there is none.
 func (s *Store) StoredPage(ctx context.Context, source int64, url string) (p Page, ok bool, err error) {

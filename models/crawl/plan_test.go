@@ -72,7 +72,7 @@ func TestQueryPlans(t *testing.T) {
 		{"claim hosts", func() error { _, _, err := w.ClaimHosts(ctx, w.me, 10, 0); return err }},
 		{"load", func() error { _, err := w.LoadEntries(ctx, hosts[0], 10); return err }},
 		{"record", func() error { return w.Record(ctx, turns[0]) }},
-		{"running crawls", func() error { _, err := w.RunningCrawls(ctx, map[int64]bool{1: true}); return err }},
+		{"still running", func() error { _, err := w.StillRunning(ctx, map[int64]bool{1: true}); return err }},
 		{"crawled pages", func() error { _, err := w.Pages(ctx, crawl.PageFilter{}, models.Cursor{}, 50); return err }},
 		{"crawled pages of a source", func() error {
 			_, err := w.Pages(ctx, crawl.PageFilter{SourceID: jobs[0].SourceID}, models.Cursor{}, 50)
