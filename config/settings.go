@@ -102,7 +102,7 @@ type Config struct {
 
 	CrawlerPollInterval time.Duration `group:"Crawler" env:"CRAWLER_POLL_INTERVAL" envDefault:"10s" range:"100ms..1h" meaning:"How often the crawler looks for due crawl jobs."`
 	// CrawlerStaleLockAfter is counted from the last progress of a crawl.
-	CrawlerStaleLockAfter time.Duration `env:"CRAWLER_STALE_LOCK_AFTER" envDefault:"5m" range:"1s..24h" meaning:"A crawl without progress for this long is stopped and started again."`
+	CrawlerStaleLockAfter time.Duration `env:"CRAWLER_STALE_LOCK_AFTER" envDefault:"5m" range:"1s..24h" meaning:"A crawl is stopped and retried if it finishes no page and gets no response for this long. Delays that a host demands do not count."`
 	// CrawlerRespectRobotsTxt applies to crawls only.
 	CrawlerRespectRobotsTxt bool `env:"CRAWLER_RESPECT_ROBOTS_TXT" envDefault:"true" allowed:"true or false" meaning:"false also crawls pages that robots.txt disallows."`
 	// CrawlerUseRandomUserAgent applies to crawls only, instead of [Config.UserAgent].

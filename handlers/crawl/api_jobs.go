@@ -39,8 +39,8 @@ func (a API) registerJobs(r *api.API) {
 		{crawl.Pause, "pause-job", "Pause a job", "A paused job does not run until it is resumed."},
 		{crawl.Resume, "resume-job", "Resume a paused job", "The next run is in the least-loaded slot of its interval."},
 		{crawl.Cancel, "cancel-job", "Cancel a job", "The job does not run again. A running crawl stops within 2 seconds."},
-		{crawl.Retry, "retry-job", "Retry a failed job", "Runs the job as soon as possible and resets its retry count."},
-		{crawl.ForceRun, "force-run-job", "Run a scheduled job now", "The next run is one interval after this one."},
+		{crawl.Retry, "retry-job", "Retry a failed job", "Runs the job as soon as possible and resets its retry count. Its schedule stays the same."},
+		{crawl.ForceRun, "force-run-job", "Run a scheduled job now", "Its schedule stays the same: the planned run still happens, unless adaptive scheduling changes the interval."},
 	} {
 		op := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs/{id}/"+string(act.event), act.id, act.name,
 			act.details+" Returns 409 if its status does not allow this.", models.CodeNotFound, models.CodeConflict)
@@ -74,6 +74,7 @@ type CrawlJob struct { //nolint:revive // Job is the schema of scheduled jobs; n
 	IntervalSeconds     *int64         `json:"interval_seconds" example:"21600" doc:"Current interval in seconds. Adaptive scheduling increases it up to 24 hours while the start page is unchanged. null for a one-time job"`
 	ScheduleEnabled     bool           `json:"schedule_enabled" example:"true" doc:"Whether it runs on a schedule. false for one-time, paused and finished jobs"`
 	SourceEnabled       bool           `json:"source_enabled" example:"true" doc:"Whether the source is enabled. Jobs of a disabled source do not run"`
+	RetryAt             *time.Time     `json:"retry_at" example:"2025-03-24T14:03:00Z" doc:"Time of the next automatic retry, which is number current_retry_count of max_retries. null if the job does not wait for one"`
 	NextRunAt           *time.Time     `json:"next_run_at" example:"2025-03-24T14:03:00Z" doc:"Time of the next run. null if none is scheduled"`
 	AdaptiveScheduling  bool           `json:"adaptive_scheduling" example:"true" doc:"Whether the interval adapts to how often the start page changes"`
 	IsPaused            bool           `json:"is_paused" example:"false" doc:"Whether it is paused"`
@@ -97,6 +98,9 @@ func toJob(j crawl.Job) CrawlJob {
 		IsPaused: j.Status == crawl.Paused, PausedAt: api.Time(j.PausedAt), CancelledAt: api.Time(j.CancelledAt), LockAcquiredAt: api.Time(j.LockAcquiredAt),
 		MaxRetries: j.MaxRetries, RetryBackoffSeconds: j.RetryBackoffSeconds, CurrentRetryCount: j.CurrentRetryCount,
 		LastError: api.OrNull(j.LastError), Metadata: j.Metadata, CreatedAt: j.CreatedAt.Time, UpdatedAt: j.UpdatedAt.Time,
+	}
+	if j.WaitsForRetry() {
+		out.RetryAt = out.NextRunAt
 	}
 	if out.Metadata == nil {
 		out.Metadata = map[string]any{}
@@ -125,7 +129,7 @@ type JobSettings struct {
 	SourceID api.Member[string] `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Default: a source for the host of the URL that is shared or yours, which is created if needed"`
 	URL      api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://example.com/news" doc:"URL of the start page, http or https, at most 2048 bytes. Default: the URL of the source"`
 	IntervalSettings
-	ScheduleEnabled     api.Member[bool]           `json:"schedule_enabled,omitempty" nullable:"false" example:"true" doc:"false pauses a job that has an interval. Ignored for one-time jobs"`
+	ScheduleEnabled     api.Member[bool]           `json:"schedule_enabled,omitempty" nullable:"false" example:"true" doc:"false pauses a job that has an interval, and is ignored for one-time jobs. true requires an interval"`
 	AdaptiveScheduling  api.Member[bool]           `json:"adaptive_scheduling,omitempty" nullable:"false" example:"true" doc:"Whether the interval adapts to how often the start page changes. Default: true"`
 	MaxRetries          api.Member[int]            `json:"max_retries,omitempty" minimum:"0" maximum:"100" example:"3" doc:"Maximum number of retries of a failed run. Default: 3"`
 	RetryBackoffSeconds api.Member[int]            `json:"retry_backoff_seconds,omitempty" minimum:"0" maximum:"3600" example:"60" doc:"Seconds before the first retry. The delay doubles with each retry, up to an hour. Default: 60"`
@@ -162,6 +166,9 @@ func (a API) addJob(ctx context.Context, in *addJobInput) (*addJobOutput, error)
 	every, err := b.interval(crawl.Interval{})
 	if err == nil {
 		err = b.check()
+	}
+	if err == nil && b.ScheduleEnabled.Value {
+		err = every.CheckScheduled()
 	}
 	switch {
 	case err != nil:

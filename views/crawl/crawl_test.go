@@ -64,7 +64,7 @@ func TestStatusText(t *testing.T) {
 	for want, j := range map[string]crawl.Job{
 		"": {Status: crawl.Running, CurrentRetryCount: 1},
 		"The source is disabled, so this job does not run.":                                       {Status: crawl.Scheduled, SourceDisabled: true},
-		"The last run failed. This is retry 2 of 3.":                                              {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3},
+		"The last run failed and is retried.":                                                     {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3, NextRunAt: models.At(time.Now())},
 		"Paused jobs do not run until you resume them.":                                           {Status: crawl.Paused, SourceDisabled: true},
 		"The last run failed, and automatic retries are off. Press Retry to run the crawl again.": {Status: crawl.Failed},
 		"The last run failed, and automatic retries are off. The schedule is stopped. Press Retry to run the crawl and resume the schedule.": {

@@ -79,13 +79,21 @@ func hasNextRun(j crawl.Job) bool {
 	return !j.SourceDisabled && !j.NextRunAt.IsZero() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled)
 }
 
+// retryNumber names the automatic retry for which a job waits: "retry 2 of 3"; "" if it waits for none.
+func retryNumber(j crawl.Job) string {
+	if !j.WaitsForRetry() {
+		return ""
+	}
+	return fmt.Sprintf("retry %d of %d", j.CurrentRetryCount, j.MaxRetries)
+}
+
 // statusText explains the status of a job; "" if the status needs no explanation.
 func statusText(j crawl.Job) string {
 	switch {
 	case j.SourceDisabled && (j.Status == crawl.Pending || j.Status == crawl.Scheduled):
 		return "The source is disabled, so this job does not run."
-	case j.CurrentRetryCount > 0 && j.Status == crawl.Pending:
-		return fmt.Sprintf("The last run failed. This is retry %d of %d.", j.CurrentRetryCount, j.MaxRetries)
+	case j.WaitsForRetry():
+		return "The last run failed and is retried."
 	case j.Status == crawl.Paused:
 		return "Paused jobs do not run until you resume them."
 	case j.Status == crawl.Cancelled:
