@@ -140,7 +140,7 @@ func TestTokensOfOrders(t *testing.T) {
 			token := ""
 			for range 4 {
 				list := s.Do("GET", "/v1/targets?limit=1&total=true&"+query+"&page_token="+token, "").Want(http.StatusOK)
-				apptest.Has(s, list, map[string]any{"total_results": 3.0})
+				apptest.Has(s.TB, list, map[string]any{"total_results": 3.0})
 				got = append(got, apptest.Column(list, "host"))
 				if token, _ = list["next_page_token"].(string); token == "" {
 					break
