@@ -49,10 +49,13 @@ func entryRows(tx *gorm.DB) (sql string, args []any) {
 const selectEntries = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS execution_id, f.url, f.depth, f.attempts, f.created_at, f.updated_at,
 		CASE WHEN ` + entryEnded + ` THEN 'failed' ELSE f.status END AS status, CASE WHEN ` + entryEnded + ` THEN '` + ReasonEnded + `' ELSE f.last_error END AS last_error,
 		f.status = 'failed' AND s.enabled AND (f.crawl_seq = 0 OR coalesce(e.status, '') = 'running') AS can_retry
-	FROM frontier AS f JOIN sources AS s ON s.seq = f.source_seq
-	LEFT JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = f.crawl_seq)
-	LEFT JOIN jobs AS j ON j.seq = e.job_seq
+	FROM frontier AS f JOIN sources AS s ON s.seq = f.source_seq` + joinCrawl + `
 	WHERE s.deleted_at IS NULL AND `
+
+// joinCrawl joins entries with the newest execution of their crawl, and its job.
+const joinCrawl = `
+	LEFT JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = f.crawl_seq)
+	LEFT JOIN jobs AS j ON j.seq = e.job_seq`
 
 const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.status, '') <> 'running' AND coalesce(j.crawl_seq, 0) <> f.crawl_seq`
 
@@ -88,7 +91,8 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 		q.And("f.status = ?", f.Status)
 	}
 	if f.Status == EntryPending || f.Status == EntryFetching {
-		q.And("NOT (" + entryEnded + ")")
+		q.From += joinCrawl
+		q.Also("NOT (" + entryEnded + ")")
 	}
 	if f.Host != "" {
 		host := hostOf(f.Host)

@@ -37,3 +37,17 @@ func TestListsInEachOrder(t *testing.T) {
 		})
 	})
 }
+
+// The count of each status is that of its list.
+func TestCountOfTheFrontier(t *testing.T) {
+	each(t, func(w *world) {
+		w.discover("http://other.example/")
+		modelstest.Copies(w.T, w.db, "frontier", 20, map[string]string{"url_hash": modelstest.Digits(w.db), "status": "CASE WHEN i % 3 = 0 THEN 'failed' WHEN i % 3 = 1 THEN 'pending' ELSE 'done' END"})
+		for _, f := range []crawl.EntryFilter{{}, {Status: crawl.EntryPending}, {Status: crawl.EntryFailed}, {Status: crawl.EntryDone}, {Status: crawl.EntryPending, Text: "http"}, {Host: "no.example"}} {
+			list, err := w.Frontier(w.as("alice"), f, models.Cursor{Want: models.Want{Total: true}}, 100)
+			if err != nil || list.Count != (models.Count{Known: true, N: len(list.Items)}) {
+				w.Errorf("%+v: %+v, %v; want %d", f, list.Count, err, len(list.Items))
+			}
+		}
+	})
+}

@@ -84,7 +84,7 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 	}
 	q := models.ListQuery{
 		Table: "crawled_pages", From: "crawled_pages JOIN sources ON sources.seq = crawled_pages.source_seq AND sources.deleted_at IS NULL",
-		Where: "crawled_pages.deleted_at IS NULL AND NOT crawled_pages.duplicate",
+		Where: "crawled_pages.seq > 0 AND crawled_pages.deleted_at IS NULL AND NOT crawled_pages.duplicate", // seq: read by key
 	}
 	q.Own, q.OwnArgs = ofVisibleSource(tx, "crawled_pages.source_seq")
 	if source != 0 {
