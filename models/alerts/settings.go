@@ -105,8 +105,12 @@ func get[T setting](tx *gorm.DB, n settingKind, id string, deleted bool) (v T, e
 func list[T setting](ctx context.Context, s *Store, n settingKind, after models.Cursor, limit int, at func(T) models.Cursor) (models.Slice[T], error) {
 	orders := models.Orders[T]{Field: "created_at", Time: "created_at", ID: "id", Kind: n.kind, At: at}
 	tx := s.db.Read(ctx)
-	visible, args := models.Visible(tx, n.table)
-	q := models.ListQuery{Table: n.table, Where: visible + " AND deleted_at IS NULL", Args: args}
+	q := models.ListQuery{Table: "maintenance", Where: "deleted_at IS NULL"}
+	if n.table != "" {
+		visible, args := models.Visible(tx, n.table)
+		q.Table = n.table
+		q.And(visible, args...)
+	}
 	return orders.List(tx, q, after, limit, func(p models.ListPart) (found []T, err error) {
 		if err = p.Of(tx).Find(&found).Error; err != nil {
 			err = fmt.Errorf("list %ss: %w", n.name, err)
