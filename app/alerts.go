@@ -46,7 +46,7 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	pages := alerthandlers.Pages{Deps: deps}
 	return &Alerts{Store: store, Deps: deps, pages: pages, System: System{
 		Items: map[string]audit.Lookup{
-			string(models.KindAlert):   audit.LookupOf("alert", store.Alert, func(a alerts.Alert) string { return a.Event }),
+			string(models.KindAlert):   audit.LookupOf("alert", store.Alert, func(a alerts.Alert) string { return string(a.Event) }),
 			string(models.KindChannel): audit.LookupOf("channel", store.Channel, func(c alerts.Channel) string { return c.Name }),
 			string(models.KindRule):    audit.LookupOf("alert_rule", store.Rule, func(r alerts.Rule) string { return r.Name }),
 		},
