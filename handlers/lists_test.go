@@ -25,7 +25,7 @@ func TestListParameters(t *testing.T) {
 		if ok := op.Responses["200"]; ok.Content["text/csv"] == nil || ok.Headers["Link"] == nil {
 			t.Errorf("%s has no CSV", path)
 		}
-		if strings.Contains(path, "{") {
+		if strings.Contains(path, "{") || path == "/v1/tokens" { // tokens need an account
 			continue
 		}
 		lists++
