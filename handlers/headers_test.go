@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// unstored matches the paths of routes whose responses nobody may store: the API, metrics, settings, the audit log
+	// unstored matches the paths of routes whose responses must not be stored: the API, metrics, settings, the audit log
 	// and pages with secrets.
 	unstored = regexp.MustCompile(`^/(v1/|sse/|admin(/|$)|settings(/|$)|metrics$|health$|openapi|alerts/channels(/new|/:id)$|sites/:id/(indexnow/key\.txt|credentials)$)`)
 	// chosen matches the paths of routes whose handlers choose: files, a random page, the end of a session.

@@ -1,9 +1,10 @@
 package middleware
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"linkwatch/models"
 )
@@ -15,22 +16,14 @@ var jwtMembers = []string{"alg", "typ", "cty", "crit", "iss", "sub", "aud", "exp
 // about other objects: encoding/json ignores case and takes the last of two members. Names must be unique (RFC 7515,
 // section 4, and RFC 7519, section 4).
 func exactMembers(object []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+	var members map[string]json.RawMessage
+	if !jsontext.Value(object).IsValid() || json.Unmarshal(object, &members) != nil { // a repeated member is not valid
 		return false
 	}
-	seen := map[string]bool{}
-	for d.More() {
-		var value json.RawMessage
-		token, err := d.Token()
-		name, ok := token.(string)
-		if err != nil || !ok || seen[name] || d.Decode(&value) != nil {
-			return false
-		}
+	for name := range members {
 		if folded := models.FoldName(name); folded != name && slices.Contains(jwtMembers, folded) {
 			return false
 		}
-		seen[name] = true
 	}
-	return true
+	return members != nil
 }

@@ -51,7 +51,7 @@ type Route struct {
 	System         string          // as in scopes of tokens: "links"; "" = none. The router sets it
 	OwnCredentials bool            // changes the caller's own credentials: tokens need the scope admin
 	Machine        bool            // for programs: without credentials it answers 401, not the login page
-	Secret         bool            // shows secrets or settings of an account: nobody may store the response
+	Secret         bool            // shows secrets or settings of an account: the response must not be stored
 	Handler        gin.HandlerFunc // nil for operations of the API, which are already registered
 
 	Limit   *Limiter                     // rate limit per client; nil = none

@@ -99,7 +99,7 @@ type usedLogin struct {
 }
 
 // UseLogin records that a login at an identity provider comes back. ok is false if it did before, on any instance. state
-// identifies the login, which nobody accepts after expires.
+// identifies the login, which is refused after expires.
 func (s *Store) UseLogin(ctx context.Context, state string, expires time.Time) (ok bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&usedLogin{hashSecret(state), models.At(expires)})

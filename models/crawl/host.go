@@ -26,7 +26,7 @@ type Host struct {
 }
 
 // silentSince returns the time since when the host of a batch has not responded, from its response or the wait that it
-// demanded. The zero time means that the batch does not tell.
+// demanded. The zero time means unknown.
 func (t *HostBatch) silentSince(now models.Time) models.Time {
 	responded := false
 	for _, r := range t.Results {

@@ -147,7 +147,7 @@ func TestStaleRuns(t *testing.T) {
 	}
 }
 
-// TestRunWithoutProgressFails checks that a run whose host hangs fails for good after its retries, with an event, and that each
+// TestRunWithoutProgressFails checks that a run whose host hangs fails after its last retry, with an event, and that each
 // retry continues it.
 func TestRunWithoutProgressFails(t *testing.T) {
 	each(t, func(w *world) {

@@ -1,11 +1,12 @@
 package oidc
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // tokenMembers are the members of ID tokens that are verified. encoding/json ignores their case.
@@ -24,20 +25,15 @@ func exactMembers(token string) bool {
 }
 
 func exactObject(object []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+	var members map[string]json.RawMessage
+	if !jsontext.Value(object).IsValid() || json.Unmarshal(object, &members) != nil { // a repeated member is not valid
 		return false
 	}
-	seen := map[string]bool{}
-	for d.More() {
-		var value json.RawMessage
-		token, err := d.Token()
-		name, ok := token.(string)
+	for name := range members {
 		inexact := func(member string) bool { return name != member && strings.EqualFold(name, member) }
-		if err != nil || !ok || seen[name] || slices.ContainsFunc(tokenMembers, inexact) || d.Decode(&value) != nil {
+		if slices.ContainsFunc(tokenMembers, inexact) {
 			return false
 		}
-		seen[name] = true
 	}
-	return true
+	return members != nil
 }
