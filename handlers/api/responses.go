@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,9 @@ func (a *API) addProblems(responses map[string]*huma.Response, pages bool, codes
 			if !ok {
 				panic("no such problem: " + string(code))
 			}
-			byStatus[t.Status] = append(byStatus[t.Status], t)
+			if !slices.Contains(byStatus[t.Status], t) {
+				byStatus[t.Status] = append(byStatus[t.Status], t)
+			}
 		}
 	}
 	for status, types := range byStatus {
