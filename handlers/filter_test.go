@@ -80,7 +80,7 @@ func describedFilters(t *testing.T, s *apptest.App) []string {
 	if err := json.Unmarshal([]byte(s.Do("GET", "/openapi.json", "").Body), &doc); err != nil {
 		t.Fatal(err)
 	}
-	parsed := []string{"page_token"} // of any length
+	parsed := []string{"page_token", "event"} // a token of any length, and a name of a list
 	var found []string
 	for path, operations := range doc.Paths {
 		if !strings.HasPrefix(path, "/v1/") { // not a list

@@ -39,7 +39,7 @@ const (
 )
 
 // kinds has all kinds in the order of a run.
-var kinds = []string{shortLinks, visitDays, "sessions", "tokens", "accounts", "audit_entries", alerts, alertSettings, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, "sessions", "used_logins", "tokens", "accounts", "audit_entries", alerts, alertSettings, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 

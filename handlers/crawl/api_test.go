@@ -259,13 +259,13 @@ func TestScheduler_API(t *testing.T) {
 	apptest.Has(t, m["jobs"].(map[string]any), map[string]any{"scheduled": 0, "running": 0, "completed": 0, "failed": 0, "cancelled": 0})
 	for i := range 40 {
 		j := s.AddJob("https://example.com/", func(n *crawl.NewJob) { n.Interval = crawl.Interval{Count: 1, Type: crawl.Days} })
-		modelstest.Exec(t, s.DB, "UPDATE jobs SET next_run_at = ? WHERE id = ?", models.At(s.Clock.Now().Add(time.Duration(2*i)*crawl.SlotLength)), j.ID)
+		modelstest.Exec(t, s.DB, "UPDATE jobs SET next_run_at = ?1, planned_at = ?1 WHERE id = ?2", models.At(s.Clock.Now().Add(time.Duration(2*i)*crawl.SlotLength)), j.ID)
 	}
 	d := s.Do("GET", "/v1/scheduler/distribution", "").Want(200)
 	if d["distribution_score"] != 1.0 || len(apptest.Objects(d["slots"])) != 96 {
 		t.Errorf("got distribution score %v", d["distribution_score"])
 	}
-	modelstest.Exec(t, s.DB, "UPDATE jobs SET next_run_at = ?, moved_at = NULL", models.At(s.Clock.Now().Add(2*time.Hour)))
+	modelstest.Exec(t, s.DB, "UPDATE jobs SET next_run_at = ?1, planned_at = ?1, moved_at = NULL", models.At(s.Clock.Now().Add(2*time.Hour)))
 	preview := s.Do("POST", "/v1/scheduler/rebalance/preview", "").Want(200)
 	done := s.Do("POST", "/v1/scheduler/rebalance", "").Want(200)
 	if n := len(apptest.Objects(done["moves"])); n < 30 || n != len(apptest.Objects(preview["moves"])) || preview["score_after"] != done["score_after"] || done["score_after"].(float64) <= done["score_before"].(float64) {
