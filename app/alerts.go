@@ -45,10 +45,10 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker, Subjects: alertSubjects{watched}}
 	pages := alerthandlers.Pages{Deps: deps}
 	return &Alerts{Store: store, Deps: deps, pages: pages, System: System{
-		Items: map[string]audit.Lookup{
-			string(models.KindAlert):   audit.LookupOf("alert", store.Alert, func(a alerts.Alert) string { return string(a.Event) }),
-			string(models.KindChannel): audit.LookupOf("channel", store.Channel, func(c alerts.Channel) string { return c.Name }),
-			string(models.KindRule):    audit.LookupOf("alert_rule", store.Rule, func(r alerts.Rule) string { return r.Name }),
+		Items: map[string]audit.Item{
+			string(models.KindAlert):   audit.ItemOf("alert", store.Alert, func(a alerts.Alert) string { return string(a.Event) }),
+			string(models.KindChannel): audit.ItemOf("channel", store.Channel, func(c alerts.Channel) string { return c.Name }),
+			string(models.KindRule):    audit.ItemOf("alert_rule", store.Rule, func(r alerts.Rule) string { return r.Name }),
 		},
 		System: handlers.System{
 			Name: "alerts",

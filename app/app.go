@@ -136,7 +136,7 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		return nil, err
 	}
 	scheduled := []jobs.Job{reap}
-	items := map[string]audit.Lookup{}
+	items := map[string]audit.Item{}
 	for _, s := range systems.All() {
 		maps.Copy(items, s.Items)
 		scheduled = append(scheduled, s.Jobs...)

@@ -81,14 +81,14 @@ func newCrawl(c *core) (*Crawl, error) {
 	}
 	pages := crawlhandlers.Pages{Deps: deps}
 	return &Crawl{Store: store, Crawler: crawler, deps: deps, pages: pages, System: System{
-		Items: map[string]audit.Lookup{
-			string(models.KindSource):     audit.LookupOf("source", store.Source, func(s crawl.Source) string { return s.Name }),
-			string(models.KindJob):        audit.LookupOf("job", store.Job, func(j crawl.Job) string { return j.URL }),
-			string(models.KindExecution):  audit.LookupOf("execution", store.Execution, func(e crawl.Execution) string { return e.JobID }),
-			string(models.KindCrawled):    audit.LookupOf("crawled_page", store.CrawledPage, func(p crawl.Page) string { return p.URL }),
-			string(models.KindDiscovered): audit.LookupOf("discovered_link", discoveredLink(store), func(l crawl.DiscoveredLink) string { return l.URL }),
-			string(models.KindFrontier):   audit.LookupOf("frontier_entry", store.Entry, func(e crawl.FrontierEntry) string { return e.URL }),
-			string(models.KindFeed):       audit.LookupOf("feed", store.Feed, func(f crawl.Feed) string { return f.URL }),
+		Items: map[string]audit.Item{
+			string(models.KindSource):     audit.ItemOf("source", store.Source, func(s crawl.Source) string { return s.Name }),
+			string(models.KindJob):        audit.ItemOf("job", store.Job, func(j crawl.Job) string { return j.URL }),
+			string(models.KindExecution):  audit.ItemOf("execution", store.Execution, func(e crawl.Execution) string { return e.JobID }),
+			string(models.KindCrawled):    audit.ItemOf("crawled_page", store.CrawledPage, func(p crawl.Page) string { return p.URL }),
+			string(models.KindDiscovered): audit.ItemOf("discovered_link", discoveredLink(store), func(l crawl.DiscoveredLink) string { return l.URL }),
+			string(models.KindFrontier):   audit.ItemOf("frontier_entry", store.Entry, func(e crawl.FrontierEntry) string { return e.URL }),
+			string(models.KindFeed):       audit.ItemOf("feed", store.Feed, func(f crawl.Feed) string { return f.URL }),
 		},
 		System: handlers.System{
 			Name: "crawl",

@@ -41,8 +41,9 @@ func newLinks(c *core) *Links {
 	deps := &linkhandlers.Deps{Frame: c.frame, Links: store, Metrics: linkhandlers.NewMetrics(c.registry)}
 	pages := linkhandlers.Pages{Deps: deps}
 	return &Links{Store: store, deps: deps, pages: pages, System: System{
-		Items: map[string]audit.Lookup{
-			string(models.KindLink): audit.LookupOf("link", store.Get, links.Link.DisplayTitle),
+		Items: map[string]audit.Item{
+			string(models.KindLink): audit.ItemOf("link", store.Get, links.Link.DisplayTitle),
+			string(models.KindTag):  audit.ItemOf("tag", store.Tag, func(t links.Tag) string { return t.Name }),
 		},
 		System: handlers.System{
 			Name: "links",

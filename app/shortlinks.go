@@ -51,8 +51,8 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	}
 	s.pages = shortlinkhandlers.Pages{Deps: s.deps}
 	s.System = System{
-		Items: map[string]audit.Lookup{
-			"key": audit.LookupOf("shortlink", s.Store.Get, func(l shortlinks.ShortLink) string { return l.Key }),
+		Items: map[string]audit.Item{
+			"key": audit.ItemOf("short_link", s.Store.Get, shortlinks.ShortLink.DisplayTitle),
 		},
 		System: handlers.System{
 			Name: "shortlinks",

@@ -54,9 +54,9 @@ func newSites(c *core) (*Sites, error) {
 	deps := &sitehandlers.Deps{Frame: c.frame, Sites: store, Services: services{worker}}
 	pages := sitehandlers.Pages{Deps: deps}
 	return &Sites{Store: store, Deps: deps, pages: pages, System: System{
-		Items: map[string]audit.Lookup{
-			string(models.KindWebsite): audit.LookupOf("website", store.Get, func(w sites.Website) string { return w.Name }),
-			string(models.KindPage):    audit.LookupOf("page", store.Page, func(p sites.Page) string { return p.URL }),
+		Items: map[string]audit.Item{
+			string(models.KindWebsite): audit.ItemOf("website", store.Get, func(w sites.Website) string { return w.Name }),
+			string(models.KindPage):    audit.ItemOf("page", store.Page, func(p sites.Page) string { return p.URL }),
 		},
 		System: handlers.System{
 			Name: "sites",

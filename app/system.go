@@ -23,7 +23,7 @@ type System struct {
 	Deletes  []cleanup.Kind // data that the reaper deletes
 	// Items are the kinds of items that can be private, by the prefix of their IDs or the name of the path parameter. The audit
 	// log records which of them an admin reads.
-	Items  map[string]audit.Lookup
+	Items  map[string]audit.Item
 	Events []event.Type // types of events that the system stores, for alerts
 
 	// Serve receives all routes of the server before it starts.

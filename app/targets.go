@@ -35,8 +35,8 @@ func newTargets(c *core) (*Targets, error) {
 	deps := &targethandlers.Deps{Frame: c.frame, Targets: store, Stopping: c.health.WhenStopping()}
 	pages := targethandlers.Pages{Deps: deps}
 	return &Targets{Store: store, deps: deps, pages: pages, System: System{
-		Items: map[string]audit.Lookup{
-			string(models.KindTarget): audit.LookupOf("target", store.Get, func(t targets.Target) string { return cmp.Or(t.Name, t.URL) }),
+		Items: map[string]audit.Item{
+			string(models.KindTarget): audit.ItemOf("target", store.Get, func(t targets.Target) string { return cmp.Or(t.Name, t.URL) }),
 		},
 		System: handlers.System{
 			Name: "targets",

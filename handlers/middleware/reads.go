@@ -29,11 +29,8 @@ func (a *Access) RecordReads(c *gin.Context) {
 		}
 	}
 	for _, values := range c.Request.URL.Query() {
-		for _, value := range values[:min(len(values), maxReadValues)] {
+		for _, value := range values {
 			a.Accounts.Read(actor, "", value)
 		}
 	}
 }
-
-// maxReadValues is the maximum number of values of a query parameter that RecordReads looks at.
-const maxReadValues = 20

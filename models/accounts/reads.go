@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -12,67 +13,64 @@ import (
 )
 
 const (
-	maxReads = 1000 // reads in memory; more are counted in one entry per admin
-	// readResolution limits the entries for reads to one per admin, item and hour.
-	readResolution = time.Hour
+	maxReads       = 1000      // reads in memory; more are counted in one entry per admin
+	readResolution = time.Hour // at most one entry per admin and item in this time
 )
 
-// read identifies reads that are recorded in one audit entry.
-type read struct{ actorID, actor, kind, id string }
+// read identifies reads that are recorded in one audit entry, by its columns.
+type read struct{ ActorID, Actor, Action, SubjectID string }
 
-// readBy is who read an item first.
-type readBy struct {
-	at       models.Time
-	actor    models.Actor
-	attempts int
-}
-
-// RecordReadsOf sets the kinds of items whose reads by admins are recorded, by the prefix of their IDs or by the name of the
-// path parameter. Call it before the server starts.
-func (s *Store) RecordReadsOf(items map[string]audit.Lookup) { s.items = items }
-
-// ReadItem records that an admin read an item, named by a parameter of the request. Flush stores an entry if the item is
-// private to another user. It reports whether the parameter names an item.
-func (s *Store) ReadItem(actor models.Actor, name, value string) bool {
-	kind, _, _ := strings.Cut(value, "_")
-	if s.items[name] != nil {
-		kind = name
-	}
-	if s.items[kind] == nil || len(value) > maxReadID {
-		return false
-	}
-	s.addRead(actor, kind, value)
-	return true
-}
-
-// maxReadID is the maximum length of an ID or a key in bytes.
-const maxReadID = 200
-
-// ReadAudit records that an admin read the audit log with the API.
-func (s *Store) ReadAudit(ctx context.Context) {
-	if actor, ok := models.ActorOf(ctx); ok {
-		s.addRead(actor, auditLog.Kind, auditLog.ID)
-	}
+// reader is who read an item first.
+type reader struct {
+	actor models.Actor
+	at    models.Time
+	item  audit.Item
+	reads int
 }
 
 // auditLog is the subject of reads of the audit log.
 var auditLog = audit.Subject{Kind: "audit", ID: "audit", Name: "Audit log"}
 
-func (s *Store) addRead(actor models.Actor, kind, id string) {
+// RecordReadsOf sets the kinds of items whose reads by admins are recorded, by the prefix of their IDs or by the name of the
+// path parameter. Call it before the server starts.
+func (s *Store) RecordReadsOf(items map[string]audit.Item) { s.items = items }
+
+// ReadItem records that an admin read an item, named by a parameter of the request. Flush stores an entry if the item is
+// private to another user. It reports whether the parameter names an item.
+func (s *Store) ReadItem(actor models.Actor, name, value string) bool {
+	item, ok := s.items[name]
+	if kind, _, _ := strings.Cut(value, "_"); !ok && models.CheckID(models.Kind(kind), value) == nil {
+		item, ok = s.items[kind]
+	}
+	if ok {
+		s.addRead(actor, item, value)
+	}
+	return ok
+}
+
+// ReadAudit records that an admin read the audit log with the API.
+func (s *Store) ReadAudit(ctx context.Context) {
+	if actor, ok := models.ActorOf(ctx); ok {
+		s.addRead(actor, audit.Item{Kind: auditLog.Kind}, auditLog.ID)
+	}
+}
+
+func (s *Store) addRead(actor models.Actor, item audit.Item, id string) {
+	e := audit.EntryOf(actor, models.Time{}, item.Kind+".read", audit.Subject{})
+	key := read{e.ActorID, e.Actor, e.Action, id}
 	b := &s.usage
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := read{actor.ID, actor.Name, kind, id}
 	if b.reads == nil {
-		b.reads = map[read]*readBy{}
+		b.reads = map[read]*reader{}
 	}
 	if b.reads[key] == nil && len(b.reads) >= maxReads {
-		key.kind, key.id = "", ""
+		key.Action, key.SubjectID, item = "item.read", "", audit.Item{}
 	}
 	if b.reads[key] == nil {
-		b.reads[key] = &readBy{at: s.clock.Now(), actor: actor}
+		b.reads[key] = &reader{actor: actor, at: s.clock.Now(), item: item}
 	}
-	b.reads[key].attempts++
+	b.reads[key].reads++
 }
 
 // AuditDownload records a download of the audit log.
@@ -93,73 +91,67 @@ func (s *Store) AuditDownload(ctx context.Context, f AuditFilter) error {
 	})
 }
 
-// entriesOfReads returns the entries for reads of items that are private to another user, without those that were recorded
-// in the hour before.
-func (s *Store) entriesOfReads(ctx context.Context, reads map[read]*readBy) (entries []audit.Entry, err error) {
+// entriesOfReads returns the entries for reads of the audit log and of items that are private to another user, without
+// those of the hour before. An error does not keep back the entries of other reads.
+func (s *Store) entriesOfReads(ctx context.Context, reads map[read]*reader) (entries []audit.Entry, err error) {
 	if len(reads) == 0 {
 		return nil, nil
 	}
 	recorded, err := s.recordedReads(ctx, reads)
-	if err != nil {
-		return nil, err
-	}
-	for key, by := range reads {
-		if recorded[read{actorID: key.actorID, actor: key.actor, id: key.id}] {
+	errs := []error{err}
+	for key, r := range reads {
+		if recorded[key] {
 			continue
 		}
-		subject, action := auditLog, "audit.read"
-		switch key.kind {
-		case auditLog.Kind:
+		subject, attempts := audit.Subject{Kind: r.item.Kind, ID: key.SubjectID}, 1
+		switch r.item.Kind {
 		case "":
-			subject, action = audit.Subject{}, "item.read"
+			attempts = r.reads
+		case auditLog.Kind:
+			subject = auditLog
 		default:
 			var private bool
-			if subject, private, err = privateToOther(ctx, s.items[key.kind], by.actor, key.id); err != nil {
-				return nil, err
-			}
+			subject.Name, private, err = privateToOther(ctx, r.item, r.actor, key.SubjectID)
+			errs = append(errs, err)
 			if !private {
 				continue
 			}
-			action = subject.Kind + ".read"
 		}
-		e := audit.EntryOf(by.actor, by.at, action, subject)
-		if key.kind == "" {
-			e.Attempts = by.attempts
-		}
+		e := audit.EntryOf(r.actor, r.at, key.Action, subject)
+		e.Attempts = attempts
 		entries = append(entries, e)
 	}
-	return entries, nil
+	return entries, errors.Join(errs...)
 }
 
-// privateToOther returns an item and reports whether it exists and only admins and another user see it.
-func privateToOther(ctx context.Context, find audit.Lookup, actor models.Actor, id string) (item audit.Subject, private bool, err error) {
-	_, err = find(models.WithActor(ctx, models.Actor{Name: actor.Name}), id)
+// privateToOther returns the name of an item and reports whether it exists and only admins and another user see it.
+func privateToOther(ctx context.Context, item audit.Item, actor models.Actor, id string) (name string, private bool, err error) {
+	_, err = item.Name(models.WithActor(ctx, models.Actor{Name: actor.Name}), id)
 	if models.CodeOf(err) != models.CodeNotFound {
-		return item, false, err
+		return "", false, err
 	}
-	item, err = find(models.WithActor(ctx, models.Actor{Name: actor.Name, SeesAll: true}), id)
+	name, err = item.Name(models.WithActor(ctx, models.Actor{Name: actor.Name, SeesAll: true}), id)
 	if models.CodeOf(err) == models.CodeNotFound {
-		return item, false, nil
+		return "", false, nil
 	}
-	return item, err == nil, err
+	return name, err == nil, err
 }
 
-// recordedReads returns which reads have an entry of the last hour.
-func (s *Store) recordedReads(ctx context.Context, reads map[read]*readBy) (map[read]bool, error) {
-	rows := models.NewRows("actor text, id text")
+// recordedReads returns the reads of the last hour that have an entry, and other entries about the same items.
+func (s *Store) recordedReads(ctx context.Context, reads map[read]*reader) (map[read]bool, error) {
+	rows := models.NewRows("id text")
 	for key := range reads {
-		rows.Add(key.actor, key.id)
+		rows.Add(key.SubjectID)
 	}
-	var found []struct{ ActorID, Actor, SubjectID string }
-	err := rows.Raw(s.db.Read(ctx), `SELECT DISTINCT e.actor_id, e.actor, e.subject_id FROM {rows} AS r JOIN audit_entries AS e
-		ON e.subject_id = r.id AND e.subject_id <> '' AND e.actor = r.actor AND e.at > ? AND e.action LIKE '%.read'`,
-		s.clock.Now().Add(-readResolution)).Scan(&found).Error
+	var found []read
+	err := rows.Raw(s.db.Read(ctx), `SELECT DISTINCT e.actor_id, e.actor, e.action, e.subject_id FROM {rows} AS r JOIN audit_entries AS e
+		ON e.subject_id = r.id AND e.subject_id <> '' AND e.at > ?`, s.clock.Now().Add(-readResolution)).Scan(&found).Error
 	if err != nil {
 		return nil, wrapError("find recorded reads", err)
 	}
 	recorded := map[read]bool{}
-	for _, f := range found {
-		recorded[read{actorID: f.ActorID, actor: f.Actor, id: f.SubjectID}] = true
+	for _, key := range found {
+		recorded[key] = true
 	}
 	return recorded, nil
 }

@@ -38,7 +38,7 @@ type Store struct {
 	inUse  atomic.Bool
 	first  sync.Mutex // held while the first account is added
 	usage  usageBuffer
-	items  map[string]audit.Lookup // see RecordReadsOf
+	items  map[string]audit.Item // see RecordReadsOf
 }
 
 // NewStore returns a Store for an open, migrated database. Call RefreshInUse before using it.

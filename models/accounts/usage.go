@@ -23,15 +23,15 @@ const (
 	failuresPerSecond = 1
 )
 
-// usageBuffer collects the times at which sessions and tokens were used, failed attempts, and reads of items by admins. Store.Flush writes it to the
-// database every few seconds. Requests therefore write nothing, and many failures become few rows. If the process is
-// killed, the data of the last seconds is lost. It is safe for concurrent use.
+// usageBuffer collects the times at which sessions and tokens were used, failed attempts, and reads of items by admins.
+// Store.Flush writes it to the database every few seconds. Requests therefore write nothing, and many failures become few
+// rows. If the process is killed, the data of the last seconds is lost. It is safe for concurrent use.
 type usageBuffer struct {
 	mu       sync.Mutex
 	sessions map[string]models.Time // by ID
 	tokens   map[string]tokenUse    // by ID
 	failures map[failure]*audit.Entry
-	reads    map[read]*readBy
+	reads    map[read]*reader
 	limiter  *rate.Limiter // of audit entries for failures
 }
 
@@ -94,7 +94,8 @@ func (s *Store) Refused(actor models.Actor, action string, subject audit.Subject
 	b.failures[key] = &e
 }
 
-// Flush writes the collected uses and failures to the database, with one statement per table.
+// Flush writes the collected uses, failures and reads to the database, with one statement per table. It looks up each item
+// that was read.
 func (s *Store) Flush(ctx context.Context) error {
 	b := &s.usage
 	b.mu.Lock()

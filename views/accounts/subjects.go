@@ -20,6 +20,9 @@ var subjects = []struct {
 	{"short_link", below("/short/")},
 	{"source", nil},
 	{"job", jobPath},
+	{"execution", below("/crawl/executions/")},
+	{"crawled_page", below("/crawl/pages/")},
+	{"discovered_link", nil},
 	{"feed", nil},
 	{"frontier_entry", nil},
 	{"website", below("/sites/")},
@@ -32,10 +35,11 @@ var subjects = []struct {
 	{"user", below(UsersPath + "/")},
 	{"token", nil},
 	{"session", nil},
+	{"audit", nil},
 }
 
 // actions are the actions that do not start with the kind of a subject.
-var actions = []string{"login", "login.failed", "login.throttled", "login.refused", "logout", "password.failed", "code.failed", "access.denied", "credential.refused"}
+var actions = []string{"login", "login.failed", "login.throttled", "login.refused", "logout", "password.failed", "code.failed", "access.denied", "credential.refused", "item.read"}
 
 func below(path string) func(id string) string {
 	return func(id string) string { return path + url.PathEscape(id) }
