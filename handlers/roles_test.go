@@ -321,20 +321,3 @@ func TestHeadersOfAccounts(t *testing.T) {
 		}
 	}
 }
-
-// TestStreamsOfEveryRole checks that a stream needs credentials, and that a viewer may open it.
-func TestStreamsOfEveryRole(t *testing.T) {
-	s := newTeam(t)
-	for _, rt := range s.Router.Routes() {
-		if !rt.Stream {
-			continue
-		}
-		path := strings.ReplaceAll(rt.Path, ":id", "j_0353VcDegkIr4HsS1JTp1z")
-		if w := s.ask("HEAD", path); w.Code != http.StatusUnauthorized && w.Code != http.StatusSeeOther {
-			t.Errorf("%s without credentials: got %d", rt.Path, w.Code)
-		}
-		if w := s.ask("HEAD", path, "Cookie", s.session(s.users[middleware.Viewer])); w.Code != http.StatusOK && w.Code != http.StatusNotFound {
-			t.Errorf("%s as a viewer: got %d", rt.Path, w.Code)
-		}
-	}
-}

@@ -4,12 +4,56 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"linkwatch/handlers/middleware"
 	"linkwatch/models/accounts"
 )
+
+// TestStreamsOfEveryRole opens every stream without credentials, with every role by session and by token, and with tokens
+// for one system.
+func TestStreamsOfEveryRole(t *testing.T) {
+	s := newTeam(t)
+	for _, rt := range s.Router.Routes() {
+		if !rt.Stream {
+			continue
+		}
+		path := strings.ReplaceAll(rt.Path, ":id", "j_0353VcDegkIr4HsS1JTp1z")
+		check := func(as string, refused bool, headers ...string) {
+			t.Helper()
+			want := http.StatusOK
+			if path != rt.Path {
+				want = http.StatusNotFound // there is no such job
+			}
+			if refused {
+				want = http.StatusForbidden
+			}
+			if w := s.ask("HEAD", path, headers...); w.Code != want {
+				t.Errorf("%s as %s: got %d, want %d", rt.Path, as, w.Code, want)
+			}
+		}
+		want := http.StatusUnauthorized
+		if !isCall(rt) {
+			want = http.StatusSeeOther // to the login
+		}
+		if w := s.ask("HEAD", path); w.Code != want {
+			t.Errorf("%s without credentials: got %d", rt.Path, w.Code)
+		}
+		for role, u := range s.users {
+			check(role.String()+" by session", role < rt.Needs, "Cookie", s.session(u))
+			for _, scope := range []string{"read", "write", "admin"} {
+				if scope == scopeOf[role] || scope == "read" {
+					check(role.String()+" by a token for "+scope, role < rt.Needs, "Authorization", s.token(u, scope))
+				}
+			}
+			for _, system := range accounts.Systems {
+				check(role.String()+" by a token for "+system, system != rt.System || role < rt.Needs, "Authorization", s.token(u, system+":read"))
+			}
+		}
+	}
+}
 
 // TestStreamsEndWithTheirCredentials: open streams end with their session, token, role or account.
 func TestStreamsEndWithTheirCredentials(t *testing.T) {
