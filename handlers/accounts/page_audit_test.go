@@ -82,7 +82,8 @@ func TestAuditPage(t *testing.T) {
 		} {
 			a := as.Get("/admin/audit?" + query)
 			apptest.WantStatus(tt, a, http.StatusOK)
-			if got := apptest.Text(a, "table.audit code"); got != want && !strings.HasPrefix(got, want+" ") || want == "" && got != "" {
+			// The downloads below are entries too.
+			if got := strings.TrimSpace(strings.ReplaceAll(apptest.Text(a, "table.audit code")+" ", "audit.download ", "")); got != want && !strings.HasPrefix(got, want+" ") || want == "" && got != "" {
 				s.Errorf("%s: got %q, want %q", query, got, want)
 			}
 			if want == "" {
@@ -109,6 +110,43 @@ func TestAuditPage(t *testing.T) {
 			apptest.WantStatus(tt, as.Get("/admin/audit.csv?"+query), http.StatusBadRequest)
 		}
 		apptest.WantStatus(tt, as.Get("/admin/audit?page_token=x"), http.StatusBadRequest)
+	})
+}
+
+// Each download is an entry. So is reading the audit log with the API, once an hour.
+func TestReadsOfTheAuditLogAreRecorded(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		as := s.SignIn(s.AddUser("alice", accounts.Admin))
+		of := func() (n int) {
+			s.Helper()
+			for _, line := range audited(s) {
+				if strings.HasPrefix(line, "alice session audit.read Audit log ") {
+					n++
+				}
+			}
+			return n
+		}
+		as.Get("/admin/audit?actor=bob")
+		if of() > 0 {
+			s.Error("a page of the audit log is recorded")
+		}
+		as.Get("/admin/audit.csv?actor=bob&since=2026-01-02")
+		wantAudited(s, `alice session audit.download Audit log  {"actor":"bob","since":"2026-01-02T00:00:00Z"}`)
+		as.Get("/admin/audit.csv?since=x")
+		for want := 1; want <= 2; want++ {
+			r := as.Request("GET", "/v1/audit", "Accept", "text/csv")
+			if r.Status != http.StatusOK || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/csv") {
+				s.Fatalf("got %d, %v", r.Status, r.Header)
+			}
+			as.Do("GET", "/v1/audit", "").Want(http.StatusOK)
+			if got := of(); got != want {
+				s.Errorf("got %d entries of reads, want %d", got, want)
+			}
+			s.Clock.Advance(time.Hour + time.Minute)
+		}
+		if downloads := strings.Count(strings.Join(audited(s), "\n"), "audit.download"); downloads != 1 {
+			s.Errorf("got %d entries of downloads, want 1", downloads)
+		}
 	})
 }
 
