@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 	"text/tabwriter"
 
 	"gorm.io/gorm"
@@ -44,7 +45,7 @@ func restoreBackup(ctx context.Context, args []string, getenv func(string) strin
 	}
 	var back accounts.Restored
 	r, err := models.Restore(ctx, file, database, bool(force), func(tx *gorm.DB) (err error) {
-		back, err = accounts.AfterRestore(tx)
+		back, err = accounts.AfterRestore(tx, models.At(time.Now()))
 		return err
 	})
 	switch {

@@ -42,6 +42,9 @@ func TestRestoreListsAccess(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	run(t, getenv, "user", "add", "alice", "--role", "admin")
 	run(t, getenv, "token", "add", "alice", "--name", "Leaked")
+	run(t, getenv, "user", "add", "carol", "--role", "viewer")
+	run(t, getenv, "token", "add", "carol", "--name", "Powerless")
+	run(t, getenv, "user", "disable", "carol")
 	withStore(t, getenv, func(ctx context.Context, _ *core, s *accounts.Store) error {
 		u, err := s.ByName(ctx, "alice")
 		if err != nil {
@@ -58,6 +61,9 @@ func TestRestoreListsAccess(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("got %q, want %q in it", out, want)
 		}
+	}
+	if strings.Contains(out, "Powerless") {
+		t.Errorf("got %q with a token that is not accepted", out)
 	}
 	withStore(t, getenv, func(ctx context.Context, _ *core, s *accounts.Store) error {
 		u, err := s.ByName(ctx, "alice")

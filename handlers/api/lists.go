@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"linkwatch/models"
 )
 
 // Sorts lists the fields by which a list can be sorted, the default first.
@@ -12,10 +14,20 @@ func Sorts(op huma.Operation, fields ...string) huma.Operation {
 	return op
 }
 
+// SortsOnly is Sorts for a list that has only one order.
+func SortsOnly(op huma.Operation, field string, d models.Direction) huma.Operation {
+	op.Metadata[orderKey] = string(d)
+	return Sorts(op, field)
+}
+
 // describeList adds to the document what lists have in common: the fields to sort by, and CSV.
 func (a *API) describeList(op huma.Operation) {
 	fields, _ := op.Metadata[sortsKey].([]string)
 	for _, p := range a.registered(op).Parameters {
+		if only, ok := op.Metadata[orderKey].(string); ok && p.Name == "order" && p.In == "query" {
+			p.Schema.Enum = []any{only}
+			p.Schema.PrecomputeMessages()
+		}
 		if p.Name != "sort" || p.In != "query" || len(p.Schema.Enum) > 0 {
 			continue
 		}

@@ -141,6 +141,7 @@ const (
 	problemsKey = "problems"
 	needsKey    = "needs"
 	limitKey    = "limit"
+	orderKey    = "order"
 	sortsKey    = "sorts"
 	tableKey    = "table"
 	ownKey      = "own"

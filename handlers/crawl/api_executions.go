@@ -19,8 +19,8 @@ func (a API) registerExecutions(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions", "list-all-executions", "List executions of all jobs",
 		"Newest first. Executions of deleted jobs are omitted."), "started_at"), a.listAllExecutions)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}", "get-execution", "Get an execution", "Includes the progress of a running execution.", models.CodeNotFound), a.getExecution)
-	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List log lines of an execution",
-		"Oldest first. A log keeps about 1 MiB plus its last lines.", models.CodeNotFound), "line"), a.listLog)
+	api.Register(r, api.SortsOnly(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List log lines of an execution",
+		"Oldest first. A log keeps about 1 MiB plus its last lines.", models.CodeNotFound), "line", models.Ascending), a.listLog)
 }
 
 // JobStats are the statistics of a job in the API.
@@ -192,7 +192,7 @@ func (a API) listLog(ctx context.Context, in *listLogInput) (*api.Output[api.Sli
 	page := models.NewSlice(lines, limit, func(l crawl.LogLine) models.Cursor {
 		return models.Cursor{CreatedAt: models.At(l.At), ID: strconv.Itoa(l.Number)}
 	})
-	page.Count = models.Count{Known: after.Want.Total, N: e.LogLines}
+	page.Count = models.Count{Known: after.Want.Total, N: min(e.LogLines, models.MaxCounted), LowerBound: e.LogLines > models.MaxCounted}
 	return api.AnswerSlice(page, toLine, err)
 }
 

@@ -16,7 +16,7 @@ import (
 
 func (a API) registerPages(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages", "list-crawled-pages", "List or search crawled pages",
-		"Without q, oldest first. With q, returns pages that contain all words, best match first. Use quotes for a phrase, "+
+		"Without q, sorted by created_at, oldest first. With q, returns pages that contain all words, sorted by relevance only, best match first. Use quotes for a phrase, "+
 			"word* for a prefix, and -word to exclude pages. A search returns up to 1,000 pages. Duplicates of canonical pages are omitted. "+
 			"text is cut to 1,000 characters. GET /v1/crawled-pages/{id} returns all of it."), "created_at", "relevance"), a.listPages)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}", "get-crawled-page", "Get a crawled page",
@@ -31,8 +31,8 @@ func (a API) registerPages(r *api.API) {
 		"Restores its versions too. Returns 404 if the page was not deleted, or was deleted more than a day ago.", models.CodeNotFound), a.restorePage)
 	api.Register(r, api.Operation(groupPages, middleware.Editor, "POST", "/v1/crawled-pages/bulk", "change-crawled-pages", "Delete many crawled pages at once",
 		"Ignores pages that do not exist or that you cannot see."), a.bulkPages)
-	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/changes", "list-page-changes", "List changed pages of an execution",
-		"Returns the changes in the order in which they were found.", models.CodeNotFound), "created_at"), a.listChanges)
+	api.Register(r, api.SortsOnly(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/changes", "list-page-changes", "List changed pages of an execution",
+		"Returns the changes in the order in which they were found.", models.CodeNotFound), "created_at", models.Ascending), a.listChanges)
 	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/broken-links", "list-broken-links", "List broken links of an execution",
 		"Links to URLs that could not be fetched, at most 10,000. The list is complete when reported of the execution is true.",
 		models.CodeNotFound), "created_at"), a.listBroken)

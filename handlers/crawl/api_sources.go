@@ -14,7 +14,7 @@ import (
 func (a API) registerSources(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources", "list-sources", "List sources", "Oldest first."), "created_at"), a.listSources)
 	api.Register(r, api.Creates(api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources", "add-source", "Add a source",
-		"A source is crawled when it has a job. Returns 200 with the existing source, unchanged, if a shared source or one of yours has the same URL. With private, only a private source of yours counts."), "Source"), a.addSource)
+		"A source is crawled when it has a job. Returns 200 with the existing source, unchanged, if a shared source or one of yours has the same URL."), "Source"), a.addSource)
 	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources/{id}", "get-source", "Get a source", "Returns its settings.", models.CodeNotFound), a.getSource)
 	api.Register(r, api.Operation(groupSources, middleware.Editor, "PATCH", "/v1/sources/{id}", "edit-source", "Update a source",
 		"Omitted fields stay unchanged. Disabling a source stops its running crawls, and its jobs do not start.", models.CodeNotFound), a.editSource)

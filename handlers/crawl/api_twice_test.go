@@ -33,9 +33,7 @@ func TestSourceTwice_API(t *testing.T) {
 		s.Do("POST", "/v1/sources", `{"url":"https://example.com/","max_depth":-1}`).Problem(400, "invalid-request", "max_depth")
 
 		alice, bob := s.As("alice"), s.As("bob")
-		private := post(bob, `{"url":"https://example.com/","private":true}`, 201)
-		apptest.Has(s.TB, post(bob, `{"url":"https://example.com","private":true}`, 200), private)
-		apptest.Has(s.TB, post(bob, `{"url":"https://example.com"}`, 200), first) // the shared one comes first
+		apptest.Has(s.TB, post(bob, `{"url":"https://example.com/","private":true}`, 200), first) // as with websites
 		secret := post(bob, `{"url":"https://secret.test","name":"Secret","private":true}`, 201)
 		apptest.Has(s.TB, post(bob, `{"url":"https://secret.test"}`, 200), secret)
 		for _, other := range []*apptest.App{alice, s} { // s sees all sources

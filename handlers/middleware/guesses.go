@@ -129,15 +129,19 @@ func (g *Guesses) Login(r *http.Request, account, device string, known func() bo
 	defer g.mu.Unlock()
 	now := g.now()
 	byAccount, byClient := g.account(account, now), g.client(client, device, now)
-	locked := byAccount.wait(now) > 0
-	byAccount.add(now)
+	locked := byAccount.wait(now) > 0 // then a login of a known client must not replace a failure and take it away again
+	if !locked {
+		byAccount.add(now)
+	}
 	if !locked && byAccount.wait(now) > 0 {
 		g.log.WarnContext(ctx, "account locked after failed logins", "failures", maxAccountFailures, "request_id", RequestID(ctx))
 	}
 	return 0, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		byAccount.uncount()
+		if !locked {
+			byAccount.uncount()
+		}
 		byClient.uncount()
 		g.all.uncount()
 	}

@@ -313,6 +313,13 @@ func TestKnownBrowsersAreCountedForThemselves(t *testing.T) {
 	if wait, _ := g.Login(from(9), "alice", "", stranger); wait == 0 || !g.Refuses(from(0)) {
 		t.Fatal("the account is not locked, or the network not refused")
 	}
+	for range 3 { // right passwords do not open the account to strangers
+		_, right := g.Login(from(8), "alice", "desktop", stranger)
+		right()
+	}
+	if wait, _ := g.Login(from(9), "alice", "", stranger); wait == 0 {
+		t.Error("a login of a known browser unlocks the account")
+	}
 	for range maxFailures {
 		if wait, _ := g.Login(from(0), "alice", "laptop", stranger); wait > 0 {
 			t.Fatalf("known browser: has to wait %s", wait)

@@ -67,7 +67,7 @@ func (t *tokens) read(given string) (subject string, role Role, refused *refusal
 		if refused = t.check(given, c); refused == nil {
 			role, refused = roleNamed(c.Role)
 		}
-		return models.CleanLine(c.Subject), role, refused
+		return c.Subject, role, refused
 	case err == nil, errors.Is(err, jwt.ErrTokenExpired):
 		return "", 0, &refusal{detail: "The token has expired. Get a new one."}
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
@@ -87,6 +87,8 @@ func (t *tokens) check(given string, c claims) *refusal {
 		}
 	}
 	switch {
+	case c.Subject != models.CleanLine(c.Subject): // it could look like a username
+		return &refusal{detail: "The claim sub of the token has invisible characters or extra spaces. Get a token without them."}
 	case t.rules.Issuer != "" && c.Issuer != t.rules.Issuer:
 		return &refusal{detail: "The claim iss of the token must be the issuer that this server is set up for. Get a token from this issuer."}
 	case t.rules.Audience != "" && !slices.Contains(c.Audience, t.rules.Audience):

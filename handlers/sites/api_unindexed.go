@@ -11,9 +11,9 @@ import (
 )
 
 func (a API) registerUnindexed(r *api.API) {
-	api.Register(r, api.Sorts(api.Operation(groupPages, middleware.Viewer, "GET", "/v1/websites/{id}/not-indexed", "list-unindexed-pages", "List pages that are not indexed, with the reasons",
+	api.Register(r, api.SortsOnly(api.Operation(groupPages, middleware.Viewer, "GET", "/v1/websites/{id}/not-indexed", "list-unindexed-pages", "List pages that are not indexed, with the reasons",
 		"Pages that are not_indexed or failed, and pages about which Google gave no clear answer. With cause, all pages with this cause, also indexed ones. Queue order.",
-		models.CodeNotFound), "priority"), a.listUnindexed)
+		models.CodeNotFound), "priority", models.Descending), a.listUnindexed)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/websites/{id}/causes", "list-website-causes", "Count pages by cause",
 		"Why pages are not indexed, and threats to indexed ones. Most frequent first.", models.CodeNotFound), a.listCauses)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/pages/{id}/findings", "get-website-page-findings", "Get the findings of a page",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,7 @@ const (
 // payer is who a hash is counted for.
 type payer struct {
 	known bool   // is signed in, or has signed in before
-	id    string // of the network or account that has the share
+	id    string // of the account that has the share, or the network
 }
 
 // payerOf returns who a hash is counted for that is not a login: the actor of a context, who is signed in.
@@ -90,23 +91,55 @@ func newBudget() *budget {
 
 // take counts a hash of a payer and returns how long the payer has to wait for it. ok is false if it would wait longer
 // than hashTimeout; then nothing is counted. Only hashes within the budget add shares, and a share is removed when it is
-// complete again, so there are at most about 50 shares.
+// complete again, so there are at most about 50 of each size of network.
 func (b *budget) take(payer string, now time.Time) (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	share := b.shares[payer]
-	if share == nil {
-		share = rate.NewLimiter(sharePerSecond, shareBurst)
+	limits := map[string]*rate.Limiter{}
+	reserved := []*rate.Reservation{b.all.ReserveN(now, 1)}
+	for _, id := range sharesOf(payer) {
+		limits[id] = b.shares[id]
+		if limits[id] == nil {
+			limits[id] = rate.NewLimiter(sharePerSecond, shareBurst)
+		}
+		reserved = append(reserved, limits[id].ReserveN(now, 1))
 	}
-	own, common := share.ReserveN(now, 1), b.all.ReserveN(now, 1)
-	if wait = max(own.DelayFrom(now), common.DelayFrom(now)); wait > hashTimeout {
-		own.CancelAt(now)
-		common.CancelAt(now)
+	for _, r := range reserved {
+		wait = max(wait, r.DelayFrom(now))
+	}
+	if wait > hashTimeout {
+		for _, r := range reserved {
+			r.CancelAt(now)
+		}
 		return 0, false
 	}
 	maps.DeleteFunc(b.shares, func(_ string, l *rate.Limiter) bool { return l.TokensAt(now) >= shareBurst })
-	b.shares[payer] = share
+	maps.Copy(b.shares, limits)
 	return wait, true
+}
+
+// sharesOf returns the shares that a hash of a payer counts for: an account, or a network and the larger networks that it
+// is part of, since an attacker can have thousands of addresses of one.
+func sharesOf(payer string) []string {
+	shares := []string{payer}
+	network, err := netip.ParsePrefix(payer)
+	if err != nil {
+		addr, err := netip.ParseAddr(payer)
+		if err != nil {
+			return shares
+		}
+		network = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	larger := []int{48, 32}
+	if network.Addr().Is4() {
+		larger = []int{16}
+	}
+	for _, bits := range larger {
+		if p, err := network.Addr().Prefix(bits); err == nil && bits < network.Bits() {
+			shares = append(shares, p.String())
+		}
+	}
+	return shares
 }
 
 // dummyHash is the hash of a discarded random password. Logins to accounts without a password are compared with it.

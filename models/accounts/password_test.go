@@ -127,6 +127,24 @@ func TestOnePayerHasOnlyAShare(t *testing.T) {
 	}
 }
 
+// An attacker with a large network, and so with many small ones, leaves the others a share.
+func TestLargeNetworkHasOnlyAShare(t *testing.T) {
+	for _, network := range []string{"2001:db8:%x:%x::/64", "198.51.%d.%d"} {
+		f := newFlooded(t)
+		for second := range 60 {
+			for i := range 100 {
+				f.try(payer{id: fmt.Sprintf(network, second, i)})
+			}
+			for i, id := range []string{"2001:dead:%x::/64", "203.%d.113.7"} {
+				if !f.try(payer{id: fmt.Sprintf(id, second+1)}) {
+					t.Errorf("%s, second %d: network %d is refused", network, second, i)
+				}
+			}
+			f.at = f.at.Add(time.Second)
+		}
+	}
+}
+
 // A refused hash costs nothing: a payer who is refused many times gets the next one as soon as others do.
 func TestRefusedHashesCostNothing(t *testing.T) {
 	f := newFlooded(t)

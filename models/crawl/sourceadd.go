@@ -1,7 +1,6 @@
 package crawl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,8 +15,8 @@ import (
 const lockSources models.LockKey = 7_110_913_006
 
 // EnsureSource returns the source of the caller for a URL, or adds it. created is false if there is one: a shared source with
-// the same canonical URL, or a private one of the caller. It is returned unchanged. If n.Private is set, only a private one
-// counts. Errors are those of AddSource.
+// the same canonical URL, or a private one of the caller. It is returned unchanged. If there are
+// both, it is the one that n.Private asks for. Errors are those of AddSource.
 func (s *Store) EnsureSource(ctx context.Context, n NewSource) (src Source, created bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockSources); err != nil {
@@ -32,15 +31,17 @@ func (s *Store) EnsureSource(ctx context.Context, n NewSource) (src Source, crea
 			return err
 		}
 		var known []Source
-		if err := ofHost(tx, u.Host, n.Private).Order("created_at").Find(&known).Error; err != nil {
+		if err := ofHost(tx, u.Host, false).Order("created_at").Find(&known).Error; err != nil {
 			return fmt.Errorf("find source: %w", err)
 		}
-		slices.SortStableFunc(known, func(a, b Source) int { return cmp.Compare(a.PrivateTo, b.PrivateTo) }) // shared ones first
-		for _, k := range known {
-			if of, err := models.ParseURL("url", k.URL); err == nil && of.Canonical == u.Canonical {
-				src, created = k, false
-				return nil
-			}
+		known = slices.DeleteFunc(known, func(k Source) bool {
+			of, err := models.ParseURL("url", k.URL)
+			return err != nil || of.Canonical != u.Canonical
+		})
+		if len(known) > 0 {
+			i := slices.IndexFunc(known, func(k Source) bool { return k.PrivateTo == wanted.PrivateTo })
+			src, created = known[max(i, 0)], false
+			return nil
 		}
 		src, err = s.addSource(tx, n)
 		created = true
