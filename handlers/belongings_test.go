@@ -363,16 +363,17 @@ func (b *belongings) paths() (all []string) {
 // lists returns the paths without parameters, with all filters.
 func lists(s *apptest.App, of ...*belongings) (paths []string) {
 	filters := map[string][]string{
-		"/v1/links": {"q=%s", "tag=%stag", "expired=all", "expired=true", "health=unchecked", "q=tag:%stag", "q=site:%slink.test", "q=notes:%snotes", "q=url:%slinkpath", "q=title:%slinktitle"},
-		"/links":    {"q=%s", "tag=%stag", "expired=all", "expired=true", "q=tag:%stag", "q=%slinktitel", "q=%slinktitl", "q=%sfetche", "url=https://%slink.test/%slinkpath", "format=csv"},
-		"/v1/tags":  {"q=%s"}, "/links/tags": {"q=%s", "sort=name", "sort=links"}, "/tags": {"tags=%s", "tags=%s&format=html", "q=%s"},
+		"/v1/links":  {"tag=%stag", "expired=all", "expired=true", "health=unchecked"},
+		"/v1/search": {"q=%s", "q=tag:%stag", "q=site:%slink.test", "q=notes:%snotes", "q=url:%slinkpath", "q=title:%slinktitle"},
+		"/links":     {"q=%s", "tag=%stag", "expired=all", "expired=true", "q=tag:%stag", "q=%slinktitel", "q=%slinktitl", "q=%sfetche", "url=https://%slink.test/%slinkpath", "format=csv"},
+		"/v1/tags":   {"q=%s"}, "/links/tags": {"q=%s", "sort=name", "sort=links"}, "/tags": {"tags=%s", "tags=%s&format=html", "q=%s"},
 		"/v1/targets": {"q=%s", "host=%starget.test", "status=down", "status=pending"}, "/watch": {"q=%s", "host=%starget.test", "status=down", "url=https://%starget.test/%stargetpath"},
 		"/v1/shortlinks": {"q=%s", "status=active", "status=expired"}, "/short": {"q=%s", "status=expired", "url=https://%sshort.test/%sshortpath", "added=%skey"},
 		"/v1/jobs": {"q=%s", "status=failed"}, "/crawl": {"q=%s", "status=failed", "url=https://%scrawl.test/"}, "/v1/sources": {"q=%s"},
 		"/v1/crawled-pages": {"q=%s", "q=%spagetext", "q=%spagetitle", "q=%spagetitel"}, "/crawl/pages": {"q=%s", "q=%spagetext", "q=%spagetitel", "q=%s&format=csv", "source=%s"},
-		"/v1/discovered-links": {"q=%s", "host=%sdiscovered.test"}, "/crawl/discovered": {"q=%s", "host=%sdiscovered.test"}, "/v1/frontier": {"status=failed", "status=done"},
-		"/crawl/frontier": {"status=failed", "status=done"}, "/crawl/feeds": {"url=https://%sfeed.test/"}, "/v1/alerts": {"state=firing", "state=unacknowledged", "state=resolved"},
-		"/alerts": {"state=firing", "state=unacknowledged"}, "/v1/checks": {"failed=true"}, "/sites": {"problem=refused", "problem=unread", "problem=failed", "url=https://%ssite.test/"},
+		"/v1/discovered-links": {"q=%s", "host=%sdiscovered.test"}, "/crawl/discovered": {"q=%s", "host=%sdiscovered.test"}, "/v1/frontier": {"status=failed", "status=done"}, "/v1/executions": {"status=failed"},
+		"/crawl/frontier": {"status=failed", "status=done"}, "/crawl/feeds": {"url=https://%sfeed.test/"}, "/v1/alerts": {"state=firing", "state=unacknowledged", "state=resolved", "event=target.down", "severity=critical"},
+		"/alerts": {"state=firing", "state=unacknowledged"}, "/v1/checks": {"failed=true"}, "/sites": {"problem=google", "problem=sitemaps", "problem=pages", "url=https://%ssite.test/"},
 		"/search":           {"q=%s", "q=%spagetext", "q=%slinktitle", "q=%stargetname", "q=%skey", "q=%schannel", "q=%srule", "q=%ssite", "q=https://%starget.test/%stargetpath"},
 		"/alerts/rules/new": {"find=%s", "q=%s"}, "/alerts/maintenance/new": {"find=%s"}, "/status/new": {"find=%s", "q=%s"},
 	}
@@ -382,10 +383,10 @@ func lists(s *apptest.App, of ...*belongings) (paths []string) {
 			{"deleted", "target"}, {"removed", "short link"}, {"job_added", "job"}, {"job_kept", "job"}, {"job_refused", "job"}, {"job_deleted", "job"}, {"source_deleted", "source"},
 			{"site_deleted", "website"}, {"channel_deleted", "channel"}, {"rule_deleted", "rule"},
 		},
-		"/v1/jobs": {{"source_id", "source"}}, "/v1/crawled-pages": {{"source_id", "source"}}, "/crawl/pages": {{"source", "source"}, {"deleted", "crawled page"}},
+		"/v1/jobs": {{"source_id", "source"}}, "/v1/executions": {{"job_id", "job"}}, "/v1/crawled-pages": {{"source_id", "source"}}, "/crawl/pages": {{"source", "source"}, {"deleted", "crawled page"}},
 		"/v1/discovered-links": {{"source_id", "source"}}, "/v1/frontier": {{"source_id", "source"}, {"execution_id", "execution"}}, "/v1/feeds": {{"source_id", "source"}},
 		"/crawl/feeds": {{"source", "source"}}, "/crawl/frontier": {{"source", "source"}, {"execution", "execution"}}, "/crawl/discovered": {{"source", "source"}},
-		"/short": {{"made", "short link"}}, "/alerts/rules/new": {{"targets", "target"}}, "/v1/checks": {{"target", "target"}}, "/alerts/maintenance/new": {{"targets", "target"}},
+		"/short": {{"made", "short link"}}, "/alerts/rules/new": {{"targets", "target"}}, "/v1/alerts": {{"subject", "target"}, {"subject", "alerted"}}, "/alerts/maintenance/new": {{"targets", "target"}},
 	}
 	for _, r := range s.Router.Routes() {
 		if r.Method != http.MethodGet || strings.ContainsAny(r.Path, ":*") || r.Stream || r.Needs == middleware.Admin {

@@ -57,6 +57,9 @@ func TestPrivateItemsAreHidden(t *testing.T) {
 				shows(a.TB, p, plain, got, secrets)
 			}
 			got := strings.ToLower(his.see(p))
+			if strings.Contains(p, "?") && strings.HasPrefix(got, "400") {
+				a.Errorf("%s: got 400, so the test reads nothing", p)
+			}
 			for _, s := range secrets {
 				seen[s] = seen[s] || strings.Contains(got, s)
 			}
