@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
 	"text/tabwriter"
+	"time"
 
 	"gorm.io/gorm"
 

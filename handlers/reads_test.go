@@ -138,6 +138,12 @@ func TestReadsOfPrivateItemsAreRecorded(t *testing.T) {
 		if got, want := bobs.reads(&last), "source.read source "+bobs.ids["source"]+" root session"; !slices.Equal(got, []string{want}) {
 			a.Errorf("a list of a private source: got %q, want %q", got, want)
 		}
+		write := httptest.NewRequestWithContext(a.TB.Context(), http.MethodPatch, "/v1/targets/"+bobs.ids["target"], strings.NewReader("{}"))
+		write.Header.Set("Content-Type", "application/json")
+		root.send(write, "Authorization", bearer)
+		if got, want := bobs.reads(&last), "target.read target "+bobs.ids["target"]+" robot token"; !slices.Equal(got, []string{want}) {
+			a.Errorf("a write that changes nothing: got %q, want %q", got, want)
+		}
 	})
 }
 
