@@ -151,7 +151,7 @@ func TestDeleteUser(t *testing.T) {
 	apptest.WantStatus(t, as.Post(at+"/restore", nil), http.StatusNotFound)
 	as.Follow(at+"/delete", nil)
 	s.Clock.Advance(25 * time.Hour)
-	a = as.Get("/settings/users")
+	a = as.Get("/settings/users?deleted=true")
 	apptest.WantText(t, a, "tbody", "bob")
 	a = as.Follow(at+"/restore", nil)
 	apptest.WantText(t, a, ".flash", "User restored, without sessions and API tokens.")
