@@ -186,13 +186,13 @@ func TestForwardedResponsesAreRepaired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	go func() {
 		conn, err := l.Accept()
 		if err != nil {
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		req, err := http.ReadRequest(bufio.NewReader(conn))
 		if err != nil {
 			return

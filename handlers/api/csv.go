@@ -172,7 +172,7 @@ func (l List[T]) next() (param, value string) {
 	if l.Page < l.TotalPages || l.TotalIsLowerBound && len(l.Results) == l.PerPage {
 		return "page", strconv.Itoa(l.Page + 1)
 	}
-	return "page", ""
+	return "", ""
 }
 
 func (s Slice[T]) next() (param, value string) { return "page_token", s.NextPageToken }

@@ -37,7 +37,7 @@ func TestInterruptedRunsContinue(t *testing.T) {
 		_, err := w.Act(w.Context(), j.ID, e)
 		w.ok(err)
 	}
-	clear := func(w *world) {
+	sweep := func(w *world) {
 		if n, err := w.ClearStaleLocks(w.Context()); err != nil || n != 1 {
 			w.Errorf("cleared %d locks, %v", n, err)
 		}
@@ -47,10 +47,10 @@ func TestInterruptedRunsContinue(t *testing.T) {
 		interrupt func(w *world, j crawl.Job, e crawl.Execution)
 	}{
 		{"the program stops", func(w *world, _ crawl.Job, e crawl.Execution) { release(w, e) }},
-		{"its lease ends", func(w *world, _ crawl.Job, _ crawl.Execution) { w.kill(); clear(w) }},
+		{"its lease ends", func(w *world, _ crawl.Job, _ crawl.Execution) { w.kill(); sweep(w) }},
 		{"no progress", func(w *world, _ crawl.Job, _ crawl.Execution) {
 			w.clock.Advance(2 * staleAfter)
-			clear(w)
+			sweep(w)
 			w.clock.Advance(time.Minute)
 		}},
 		{"its source is disabled", func(w *world, j crawl.Job, e crawl.Execution) {
