@@ -196,6 +196,68 @@ func TestRunsThatDoNotContinue(t *testing.T) {
 	}
 }
 
+// TestResultsAfterTheEndOfARun stores the result of the only open URL after its run has ended, and checks whether the next run
+// continues the crawl.
+func TestResultsAfterTheEndOfARun(t *testing.T) {
+	failed := func(w *world, turn *crawl.HostBatch) crawl.Result { return hangs(w, turn, crawl.EntryFailed) }
+	done := func(w *world, turn *crawl.HostBatch) crawl.Result { return fetched(turn, w.Now()) }
+	fail := func(w *world, _ crawl.Execution) {
+		w.clock.Advance(2 * staleAfter)
+		n, err := w.ClearStaleLocks(w.Context())
+		w.ok(err)
+		if n != 1 {
+			w.Fatalf("cleared %d locks", n)
+		}
+	}
+	release := func(w *world, e crawl.Execution) {
+		w.ok(w.EndExecution(w.Context(), e, crawl.ExecutionEnd{Event: crawl.Release, Error: crawl.Interrupted}))
+	}
+	for _, c := range []struct {
+		name          string
+		end           func(w *world, e crawl.Execution)
+		result        func(w *world, turn *crawl.HostBatch) crawl.Result
+		force, resume bool
+	}{
+		{"a retry, the start page failed", fail, failed, false, false},
+		{"a retry, no page is left", fail, done, false, false},
+		{"a forced run, the start page failed", release, failed, true, false},
+		{"a forced run, no page is left", release, done, true, false},
+		{"an interrupted run, the start page failed", release, failed, false, false},
+		{"an interrupted run, no page is left", release, done, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(w *world) {
+				j := w.job("http://a.example/", 24*time.Hour)
+				w.clock.Advance(24 * time.Hour)
+				first := w.begin()
+				turn := w.turn()
+				c.end(w, first)
+				turn.Add(c.result(w, turn))
+				w.ok(w.Record(w.Context(), turn))
+				if c.force {
+					_, err := w.Act(w.Context(), j.ID, crawl.ForceRun)
+					w.ok(err)
+				}
+				w.clock.Advance(time.Minute)
+				second := w.begin()
+				_, continues := second.Metadata["continues"]
+				if continues != c.resume || (second.CrawlSeq == first.CrawlSeq) != c.resume || second.StartError != "" {
+					w.Fatalf("got %+v", second)
+				}
+				requests := 0
+				w.crawlAll(func(string) []string { requests++; return nil })
+				if requests == 0 != c.resume || !c.resume && w.get(j).CrawlSeq != nil {
+					w.Errorf("got %d requests, %+v", requests, w.get(j))
+				}
+				w.ok(w.EndExecution(w.Context(), second, crawl.ExecutionEnd{Event: crawl.Succeed}))
+				if e, err := w.Execution(w.Context(), second.ID); err != nil || e.Queued != 0 || e.StartError != "" || e.StartHash == "" {
+					w.Errorf("got %+v, %v", e, err)
+				}
+			})
+		})
+	}
+}
+
 // TestManualEntriesWaitForTheirSource checks that entries that were added manually stay open while their source is disabled or
 // deleted, and are fetched afterwards.
 func TestManualEntriesWaitForTheirSource(t *testing.T) {

@@ -79,21 +79,23 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 	}
 	goesOn := false
 	if j.CrawlSeq != nil {
-		e.CrawlSeq = *j.CrawlSeq
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // Queued must not change meanwhile
 			return e, err
 		}
 		var before Execution
-		err := tx.Where("crawl_seq = ?", e.CrawlSeq).Order("seq DESC").Limit(1).Find(&before).Error
+		err := tx.Where("crawl_seq = ?", *j.CrawlSeq).Order("seq DESC").Limit(1).Find(&before).Error
 		if err != nil {
 			return e, err
 		}
-		if goesOn = before.Seq != 0; goesOn { // otherwise it was deleted meanwhile
-			e.Queued, e.StartHash, e.StartError, e.Metadata = before.Queued, before.StartHash, before.StartError, Metadata{"continues": before.ID}
+		if goesOn = before.canContinue(j); goesOn {
+			e.CrawlSeq, e.Queued, e.StartHash, e.Metadata = *j.CrawlSeq, before.Queued, before.StartHash, Metadata{"continues": before.ID}
 			e.PagesNew, e.PagesChanged, e.PagesGone = before.PagesNew, before.PagesChanged, before.PagesGone // its changes are listed with those of its crawl
-			if err := tx.Model(&before).Update("has_frontier", false).Error; err != nil {                    // the new execution has it now
-				return e, err
-			}
+			err = tx.Model(&before).Update("has_frontier", false).Error                                      // the new execution has it now
+		} else {
+			err = tx.Exec("UPDATE jobs SET crawl_seq = NULL WHERE seq = ?", j.Seq).Error
+		}
+		if err != nil {
+			return e, err
 		}
 	}
 	if err := tx.Create(&e).Error; err != nil {
@@ -118,6 +120,13 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 	}
 	_, err := s.enqueue(tx, []FoundURL{{Crawl: e.CrawlSeq, Source: j.SourceSeq, URL: url}})
 	return e, err
+}
+
+// canContinue reports whether a run of a job can continue the crawl of the execution, the newest of its crawl. Results that came
+// after the end of the execution count too. If the start page has failed, the crawl cannot continue. If no entries are open, only
+// its end is missing, but retries and forced runs must request pages. The zero value is a deleted execution.
+func (e *Execution) canContinue(j Job) bool {
+	return e.Seq != 0 && e.StartError == "" && (e.Queued > 0 || j.CurrentRetryCount == 0 && !j.Forced)
 }
 
 // RunningExecution is what the holder of a running job needs to know about it.
