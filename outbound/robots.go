@@ -45,6 +45,7 @@ type Verdict struct {
 	Delay     time.Duration // between requests to the host (Crawl-delay), at most a minute; 0 = none
 	Reason    string        // of a refusal, such as "disallowed by robots.txt"; contains no address
 	Temporary bool          // refused because robots.txt is unavailable
+	Responded bool          // robots.txt is unavailable because of the status of a response
 	Fetched   bool          // robots.txt was just requested, so the next request to the host must wait for Delay
 }
 
@@ -52,6 +53,7 @@ type Verdict struct {
 type robotsEntry struct {
 	rules   robotsRules
 	refusal string // why robots.txt is unavailable; "" = available
+	status  int    // of the response; 0 = none
 	at      time.Time
 }
 
@@ -87,7 +89,7 @@ func (r *Robots) Check(ctx context.Context, rawURL string) (Verdict, error) {
 	case path == "/robots.txt":
 		return Verdict{Allowed: true, Delay: e.rules.delay, Fetched: fetched}, nil
 	case e.refusal != "":
-		return Verdict{Reason: e.refusal, Temporary: true, Fetched: fetched}, nil
+		return Verdict{Reason: e.refusal, Temporary: true, Responded: e.status != 0, Fetched: fetched}, nil
 	case !e.rules.allow(path):
 		return Verdict{Fetched: fetched, Delay: e.rules.delay, Reason: "disallowed by robots.txt"}, nil
 	}
@@ -147,7 +149,8 @@ func (r *Robots) fetch(ctx context.Context, origin string) (*robotsEntry, error)
 			return e, nil
 		}
 	} else {
-		switch status := res.StatusCode; {
+		e.status = res.StatusCode
+		switch status := e.status; {
 		case status >= 200 && status < 300:
 			e.rules = parseRobots(wholeLines(res), r.agent)
 		case status == http.StatusTooManyRequests || status >= 500:

@@ -27,7 +27,9 @@ func check(t *testing.T, r *Robots, u string) Verdict {
 func TestRobotsStatuses(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /no\nCrawl-delay: 1.5"
 	allowed, refused := Verdict{Allowed: true}, Verdict{Delay: 1500 * time.Millisecond, Reason: "disallowed by robots.txt"}
-	unavailable := func(why string) Verdict { return Verdict{Reason: "robots.txt unavailable: " + why, Temporary: true} }
+	unavailable := func(why string) Verdict {
+		return Verdict{Reason: "robots.txt unavailable: " + why, Temporary: true, Responded: true}
+	}
 	for _, tc := range []struct {
 		status int
 		want   Verdict

@@ -22,6 +22,7 @@ type fetched struct {
 	timedOut   bool
 	Refused    bool // robots.txt disallows the URL; no request was sent
 	cut        bool // it was cancelled without a result
+	noRobots   bool // robots.txt is unavailable; no request for the URL was sent
 }
 
 // label returns the outcome for the metrics.
@@ -98,7 +99,7 @@ func isText(body []byte) bool { return strings.HasPrefix(http.DetectContentType(
 func (f *fetched) refuse(v outbound.Verdict, now models.Time) {
 	f.Refused, f.Reason, f.Status = true, v.Reason, crawl.EntryFailed
 	if v.Temporary { // after several failures the other URLs of the host fail too
-		f.Unreachable, f.retryAfter = true, time.Minute
+		f.noRobots, f.Unreachable, f.retryAfter = true, !v.Responded, time.Minute
 		f.retry(v.Reason)
 	}
 	f.LogLine = crawl.FormatLogLine(now, "warn", "not fetched", "error", v.Reason, "url", lastURL(f.Entry.URL))

@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,33 @@ func TestHostThatHangs(t *testing.T) {
 				}
 				if got := w.entries(s.URL); !maps.Equal(got, map[string]string{"/": "done ", "/a": "done "}) || s.count("/") != 1 || s.count("/a") != 2 {
 					w.Errorf("got %v, requests %v", got, s.requests)
+				}
+			})
+		})
+	}
+}
+
+// A robots.txt with an error status is a response: during the pause after it, the run does not end. Without a response it does.
+func TestPauseAfterRobotsFailed(t *testing.T) {
+	for name, c := range map[string]struct {
+		robots http.HandlerFunc
+		stale  int
+	}{
+		"status 503":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, 0},
+		"no response": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				other := newSite(w.T, map[string]http.HandlerFunc{"/robots.txt": c.robots})
+				s := newSite(w.T, map[string]http.HandlerFunc{"/": html("Home", other.URL+"/a")})
+				w.start()
+				w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.AllowedDomains = []string{"127.0.0.1"} })
+				modelstest.Eventually(w.T, "robots.txt was requested", func() bool {
+					return strings.HasPrefix(w.entries(other.URL)["/a"], "pending robots.txt unavailable: ")
+				})
+				later := crawl.NewStore(w.db, func() time.Time { return time.Now().Add(5*time.Minute + 10*time.Second) }, crawl.Options{StaleAfter: 5 * time.Minute})
+				if n, err := later.ClearStaleLocks(w.Context()); err != nil || n != c.stale {
+					w.Errorf("got %d stale runs, %v", n, err)
 				}
 			})
 		})

@@ -274,11 +274,11 @@ func (q *queue) after(h *claimedHost, f fetched, duration time.Duration) dispatc
 	q.bytes.Add(int64(f.Size()))
 	full := h.Add(f.Result)
 	q.metrics.fetches.WithLabelValues(f.label()).Inc()
-	if f.Unreachable {
+	if f.Unreachable || f.noRobots {
 		h.Failures++
 		pause = max(pause, min(failPause<<min(h.Failures-1, 10), maxPause))
 		if h.Failures >= deadAfter {
-			full = q.fail(h, f.Reason)
+			full = q.fail(h, f.Result)
 		}
 	} else if !f.Refused {
 		h.Failures = 0
@@ -293,10 +293,13 @@ func (q *queue) after(h *claimedHost, f fetched, duration time.Duration) dispatc
 	return o
 }
 
-// fail fails the remaining entries of a claimed host after its host was unreachable many times.
-func (q *queue) fail(h *claimedHost, reason string) (full bool) {
+// fail fails the remaining entries of a claimed host after many failures, like the last one.
+func (q *queue) fail(h *claimedHost, last crawl.Result) (full bool) {
 	for _, e := range h.Unfetched {
-		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Unreachable: true, Broken: true, LogLine: crawl.FormatLogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
+		r := crawl.Result{
+			Entry: e, Status: crawl.EntryFailed, Reason: last.Reason, Unreachable: last.Unreachable, Broken: true,
+			LogLine: crawl.FormatLogLine(q.store.Now(), "warn", "not fetched", "error", last.Reason, "url", lastURL(e.URL)),
+		}
 		q.bytes.Add(int64(r.Size()))
 		full = h.Add(r)
 	}

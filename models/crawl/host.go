@@ -25,15 +25,16 @@ type Host struct {
 	LastAttemptAt models.Time
 }
 
-// silentSince returns the time since when the host of a batch has not responded, from its response or the wait that it
-// demanded. The zero time means unknown.
+// silentSince returns the time since when the host of a batch has not responded: the end of the pause after its last response,
+// or its last response if requests failed since. The zero time means unknown.
 func (t *HostBatch) silentSince(now models.Time) models.Time {
-	responded := false
+	responded, last := false, t.Failures == 0 // any result is a response, and the last one is
 	for _, r := range t.Results {
-		responded = responded || !r.Unreachable
+		last = !r.Unreachable
+		responded = responded || last
 	}
 	switch {
-	case t.Failures == 0 && t.NextAt.After(now.Time): // later: it demanded a pause
+	case last && t.NextAt.After(now.Time):
 		return t.NextAt
 	case responded:
 		return now

@@ -25,7 +25,7 @@ type staleLock struct {
 //     is retried if it has retries left.
 //
 // In both cases the next run continues the crawl. It is not a lack of progress if a host demanded a longer delay, or if it
-// waits for a worker.
+// waits for a worker. Pauses after earlier failures of a host do not count either, until it was requested during the run.
 func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 	var stale []staleLock
 	since := s.clock.Now().Add(-s.opts.StaleAfter)
@@ -34,8 +34,9 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 		WHERE j.lock_token IS NOT NULL AND (j.claimed_by IS NULL OR e.progress_at < ? AND NOT EXISTS (
 			SELECT 1 FROM crawl_hosts AS h WHERE h.seq IN (SELECT f.host_seq FROM frontier AS f WHERE f.crawl_seq = e.crawl_seq AND f.`+openEntries+`) AND (
 				h.silent_since >= ? OR h.claimed_by IS NULL AND h.failures = 0 AND h.next_at >= ?
+				OR coalesce(h.last_attempt_at, 0) < e.started_at AND CASE WHEN h.claimed_by IS NULL THEN h.next_at ELSE h.next_at - h.delay_ms * 1000 - ? END >= ?
 				OR h.claimed_by IS NOT NULL AND NOT EXISTS (SELECT 1 FROM frontier AS l WHERE l.host_seq = h.seq AND l.`+openEntries+` AND l.status = 'fetching'))))`,
-		since, since, since).Scan(&stale).Error
+		since, since, since, MaxClaimTime.Microseconds(), since).Scan(&stale).Error
 	if err != nil {
 		return 0, fmt.Errorf("find stale locks: %w", err)
 	}

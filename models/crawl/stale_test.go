@@ -67,6 +67,15 @@ func TestStaleRuns(t *testing.T) {
 			w.ok(w.Record(w.Context(), turn))
 			w.clock.Advance(staleAfter)
 		}, false},
+		{"its host responds with errors and is paused", func(w *world) {
+			turn := w.turn()
+			r := hangs(w, turn, crawl.EntryPending)
+			r.Unreachable = false
+			turn.Add(r)
+			turn.NextAt = w.Now().Add(3 * staleAfter)
+			w.ok(w.Record(w.Context(), turn))
+			w.clock.Advance(2 * staleAfter)
+		}, false},
 		{"its host demands a pause", func(w *world) {
 			turn := w.turn()
 			turn.Add(fetched(turn, w.Now()))
@@ -141,6 +150,59 @@ func TestStaleRuns(t *testing.T) {
 				w.ok(err)
 				if got := lines[len(lines)-2].Message; got != "no response for=5m0s hosts=a.example" {
 					t.Errorf("got log line %q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestRunOnAPausedHost starts a run while its host is paused because an earlier request failed, and checks whether it ends
+// without progress.
+func TestRunOnAPausedHost(t *testing.T) {
+	const pause = 3 * staleAfter
+	for _, c := range []struct {
+		name  string
+		do    func(w *world)
+		stale bool
+	}{
+		{"the host is paused", func(w *world) { w.clock.Advance(staleAfter + time.Second) }, false},
+		{"the first request takes as long as allowed", func(w *world) {
+			w.clock.Advance(pause)
+			w.turn()
+			w.clock.Advance(staleAfter)
+		}, false},
+		{"the first request hangs", func(w *world) {
+			w.clock.Advance(pause)
+			w.turn()
+			w.clock.Advance(staleAfter + time.Second)
+		}, true},
+		{"the next pause counts", func(w *world) {
+			w.clock.Advance(pause)
+			turn := w.turn()
+			w.clock.Advance(time.Second)
+			turn.Add(hangs(w, turn, crawl.EntryPending))
+			turn.NextAt = w.Now().Add(pause)
+			w.ok(w.Record(w.Context(), turn))
+			w.clock.Advance(staleAfter)
+		}, true},
+		{"no instance claims the host after its pause", func(w *world) { w.clock.Advance(pause + staleAfter + time.Second) }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(w *world) {
+				_, _, err := w.AddEntry(w.Context(), "http://a.example/1", "")
+				w.ok(err)
+				turn := w.turn()
+				turn.Add(hangs(w, turn, crawl.EntryPending))
+				turn.NextAt = w.Now().Add(pause + time.Second)
+				w.ok(w.Record(w.Context(), turn))
+				w.clock.Advance(time.Second)
+				w.job("http://a.example/", 0)
+				w.begin()
+				c.do(w)
+				n, err := w.ClearStaleLocks(w.Context())
+				w.ok(err)
+				if stale := n == 1; stale != c.stale {
+					w.Errorf("got %d stale runs", n)
 				}
 			})
 		})
