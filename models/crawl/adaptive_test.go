@@ -26,6 +26,12 @@ func TestAdaptDoublesTheIntervalOfUnchangedPages(t *testing.T) {
 		{7 * day, 3, 7 * day},
 		{math.MaxInt64, 1, math.MaxInt64},
 		{1, 63, day},
+		{18 * time.Hour, 1, 18 * time.Hour},
+		{7 * time.Hour, 1, 14 * time.Hour},
+		{7 * time.Hour, 2, 21 * time.Hour},
+		{13 * time.Minute, 10, 110 * 13 * time.Minute},
+		{day - 1, 9, day - 1},
+		{-time.Hour, 3, -time.Hour},
 		{0, 5, 0},
 	} {
 		if got := crawl.Adapt(c.baseline, c.unchanged); got != c.want {

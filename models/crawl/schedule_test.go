@@ -47,10 +47,6 @@ func TestNextRunOnTheGrid(t *testing.T) {
 			t.Errorf("%s: got %v after noon, want %v", name, got.Sub(noon), want.Sub(noon))
 		}
 	}
-	odd := crawl.Run{Planned: noon, Base: 7 * time.Hour, Every: 24 * time.Hour}
-	if got := odd.Next(noon.Add(time.Minute)); got != noon.Add(28*time.Hour) {
-		t.Errorf("24 hours are not a multiple of 7: got %v", got.Sub(noon))
-	}
 	long := crawl.Run{Planned: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), Base: time.Hour, Every: 2 * time.Hour, Forced: true, Adapted: true}
 	if got := long.Next(noon.Add(time.Minute)); got != noon.Add(3*time.Hour) {
 		t.Errorf("planned in the year 1: got %v", got)
@@ -143,6 +139,29 @@ func TestPhaseOfAJob(t *testing.T) {
 			if now.Status == crawl.Scheduled && now.CrawlSeq == nil && (now.NextRunAt != now.PlannedAt || !now.NextRunAt.After(w.Now().Time)) {
 				t.Fatalf("step %d: got %+v", step, now)
 			}
+		}
+	})
+}
+
+// TestNextRunIsOneEffectiveIntervalLater checks that an unchanged job with an interval that does not divide 24 hours runs at
+// least every 24 hours, and that its effective interval is the time between its runs.
+func TestNextRunIsOneEffectiveIntervalLater(t *testing.T) {
+	each(t, func(w *world) {
+		for base, longest := range map[time.Duration]time.Duration{18 * time.Hour: 18 * time.Hour, 7 * time.Hour: 21 * time.Hour, 30 * time.Hour: 30 * time.Hour} {
+			j := w.job("http://"+base.String()+".example/", base)
+			for range 4 {
+				planned := w.get(j).PlannedAt
+				w.clock.Advance(planned.Sub(w.Now().Time))
+				w.runOnce("same", time.Minute)
+				got := w.get(j)
+				if every := got.NextRunAt.Sub(planned.Time); every != got.EffectiveInterval() || every > longest {
+					w.Errorf("every %v: next run %v later, effective interval %v", base, every, got.EffectiveInterval())
+				}
+			}
+			if got := w.get(j).EffectiveInterval(); got != longest {
+				w.Errorf("every %v: got %v", base, got)
+			}
+			w.ok(w.DeleteJob(w.Context(), j.ID))
 		}
 	})
 }

@@ -173,14 +173,13 @@ func placeInSlot(seq int64) time.Duration {
 type Run struct {
 	Planned time.Time     // scheduled time of the run, or of the next run if this one was forced before it
 	Base    time.Duration // interval that the owner set, positive
-	Every   time.Duration // effective interval after the run, at least Base
+	Every   time.Duration // effective interval after the run, a multiple of Base
 	Forced  bool          // a user started it outside the schedule
 	Adapted bool          // it changed the effective interval
 }
 
 // Next returns the time of the next run, on the grid of the job:
-//   - After a run on schedule, this is one effective interval later, rounded up to a whole number of intervals. Missed runs
-//     are skipped.
+//   - After a run on schedule, this is one effective interval later. Missed runs are skipped.
 //   - A forced run leaves the schedule as it is.
 //   - If a forced run changed the effective interval, the next run is the first that is not before the effective interval
 //     from now.
@@ -191,7 +190,7 @@ func (r Run) Next(now time.Time) time.Time {
 	case r.Forced && r.Planned.After(now):
 		return r.Planned
 	}
-	return NextRun(r.Planned, (r.Every+r.Base-1)/r.Base*r.Base, now)
+	return NextRun(r.Planned, r.Every, now)
 }
 
 // onGrid returns the first time that is not before a time and a whole number of intervals before or after planned.
