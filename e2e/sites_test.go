@@ -30,7 +30,7 @@ func TestWebsitePages(t *testing.T) {
 		b.wait(`document.activeElement.id === "url"`)
 		b.fill("#url", web.URL)
 		b.press(enter)
-		b.see("Website added. Linkwatch will read the sitemaps")
+		b.see("Website added. The first read of the sitemaps")
 		id := eval[string](b, `location.pathname.split("/").pop()`)
 		at := "/sites/" + id
 		b.see("No sitemaps: robots.txt lists none.")

@@ -240,7 +240,7 @@ func TestSitesWithoutJavaScript(t *testing.T) {
 		b.has("#test .state.ok")
 		b.fill("#url", web.sitemap(3))
 		b.click("#add button.primary")
-		b.see("Sitemap added. Linkwatch will read it in a few seconds.")
+		b.see("Sitemap added. The first read starts within seconds.")
 		modelstest.Eventually(t, "the sitemap is read", func() bool { return s.ownSite(path.Base(at)).Pages.Total == 3 })
 		b.open(at)
 		b.see("0 of 3 pages indexed.")
