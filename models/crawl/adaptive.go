@@ -15,5 +15,5 @@ func Adapt(baseline time.Duration, unchanged int) time.Duration {
 	if baseline <= 0 {
 		return baseline
 	}
-	return max(baseline, doubled(baseline, unchanged, maxAdapted)/baseline*baseline)
+	return max(baseline, doubled(baseline, unchanged, maxAdapted).Truncate(baseline))
 }
