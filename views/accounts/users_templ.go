@@ -184,7 +184,7 @@ func DeletedUsersPage(v Users) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"lead\">Deleted users cannot sign in, and no new user gets their names. Restore a user to allow it again. A day after the deletion, password and two-factor authentication are gone.</p><table class=\"cards history users\"><thead><tr><th scope=\"col\">Username</th><th scope=\"col\">Role</th><th scope=\"col\">Deleted</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"lead\">Deleted users cannot sign in until you restore them, and no new user gets their names. A day after the deletion, Linkwatch removes the password and two-factor authentication.</p><table class=\"cards history users\"><thead><tr><th scope=\"col\">Username</th><th scope=\"col\">Role</th><th scope=\"col\">Deleted</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1089,7 +1089,7 @@ func userEnd(v User) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<p class=\"help\">A disabled user cannot sign in or use API tokens. Deleting a user ends all sessions and revokes all API tokens. Items of the user stay. The user can sign in again only after you restore it.</p><div class=\"actions\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<p class=\"help\">A disabled user cannot sign in or use API tokens. Deleting a user ends all sessions and revokes all API tokens. Items of the user stay. The user can sign in again only after you restore the account.</p><div class=\"actions\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
