@@ -40,7 +40,7 @@ var routeParams = map[string]string{
 	"discovered-links/:id": "SELECT TIMED d FROM discovered_links WHERE seq = 2",
 	"frontier/:id":         "SELECT TIMED f FROM frontier WHERE seq = 2",
 	"sitemaps/:sitemap_id": "SELECT TIMED m FROM sitemaps WHERE website_seq = 2 ORDER BY seq LIMIT 1",
-	"tokens/:id":           "SELECT min(id) FROM tokens",
+	"tokens/:id":           "SELECT t.id FROM tokens AS t JOIN users AS u ON u.seq = t.user_seq WHERE t.name = 'walk' AND u.username = 'alice'",
 	"executions/:id":       "SELECT id FROM job_executions WHERE seq = {n}",
 	"feeds/:id":            "SELECT TIMED h FROM feeds WHERE seq = 10",
 	"jobs/:id":             "SELECT j.id FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq WHERE e.seq = {n}",
@@ -90,9 +90,8 @@ var routeVariants = map[string][]string{
 	"/v1/targets":             {"?status=down", "?status=up", "?host=host-7.example", "?q=page-77", "?q=qqqqqq", "?page_token={deep /v1/targets}", "?limit=500"},
 	"/watch/:id":              {"?range=30d", "?range=90d", "?failed=true"},
 	"/v1/targets/:id/results": {"?failed=true", "?page_token={deep /v1/targets/:id/results}"}, "/v1/targets/:id/outages": {"?page_token={deep /v1/targets/:id/outages}"}, "/v1/targets/:id/history": {"?range=365d"},
-	"/v1/checks":       {"?failed=true", "?page_token={deep /v1/checks}"},
-	"/admin/checks":    {"?failed=true", "?since=24h", "?since=7d&failed=true", "?target={targets/:id}", "?page_token={deep /v1/checks}"},
-	"/v1/status-pages": {"?page_token={deep /v1/status-pages}"},
+	"/v1/checks":    {"?failed=true", "?page_token={deep /v1/checks}"},
+	"/admin/checks": {"?failed=true", "?since=24h", "?since=7d&failed=true", "?target={targets/:id}", "?page_token={deep /v1/checks}"},
 
 	// Short links.
 	"/short":         {"?status=active", "?status=expired", "?status=disabled", "?q=spring", "?q=s10000077", "?q=qqqqqq", "?page_token={deep /v1/shortlinks}"},

@@ -113,6 +113,24 @@ func TestProxyWithoutCONNECT(t *testing.T) {
 	}
 }
 
+// A proxy that has opened a tunnel for a page without TLS refuses CONNECT for one host only: other hosts are fetched by CONNECT.
+func TestProxyRefusesCONNECTForOneHost(t *testing.T) {
+	allowed, refused := serve(t, func(http.ResponseWriter, *http.Request) {}), serve(t, func(http.ResponseWriter, *http.Request) {})
+	s := startSquid(t, squidRefusal("403 Forbidden"), mustURL(t, allowed.URL).Port())
+	c := testClient(t, Options{Proxies: []*url.URL{s.URL}})
+	for _, srv := range []*httptest.Server{allowed, refused, allowed} {
+		c.transport.base.CloseIdleConnections()
+		if _, err := c.Fetch(t.Context(), Request{URL: srv.URL}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	connect := func(srv *httptest.Server) string { return "CONNECT " + strings.TrimPrefix(srv.URL, "http://") }
+	want := connect(allowed) + "\n" + connect(refused) + "\nGET " + refused.URL + "/\n" + connect(allowed)
+	if got := s.requests(); got != want {
+		t.Errorf("the proxy got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Pages with TLS need CONNECT, also after a refusal.
 func TestTLSNeedsCONNECT(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "plain") })

@@ -25,6 +25,8 @@ const connectLimit = 16 << 10
 // forwardFor is how long a proxy that refused CONNECT gets http pages without it.
 const forwardFor = 10 * time.Minute
 
+const opensTunnels = -1
+
 // proxyPorts are the default ports of proxies by scheme.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080"}
 
@@ -43,7 +45,8 @@ type tunnels struct {
 	tls     *tls.Config // for https proxies; nil = system roots
 	next    atomic.Uint64
 	now     func() time.Time
-	// forwards has for each proxy until when it gets http pages without CONNECT, in nanoseconds since 1970; 0 = it supports CONNECT.
+	// forwards has for each proxy until when it gets http pages without CONNECT, in nanoseconds since 1970. A proxy that has opened
+	// a tunnel for such a page has opensTunnels: if it refuses CONNECT later, it refuses it for one host.
 	forwards []atomic.Int64
 }
 
@@ -107,11 +110,16 @@ func (t *tunnels) connect(ctx context.Context, to netip.AddrPort, page string) (
 		err = connectHTTP(raw, by.User, to)
 	}
 	if stop() && err == nil {
+		if page != "" {
+			forwards.Store(opensTunnels)
+		}
 		return c, nil
 	}
 	_ = raw.Close()
 	if page != "" && errors.Is(err, errNoConnect) {
-		forwards.Store(t.now().Add(forwardFor).UnixNano())
+		if forwards.Load() != opensTunnels {
+			forwards.Store(t.now().Add(forwardFor).UnixNano())
+		}
 		return t.forward(ctx, by, page)
 	}
 	return nil, proxyError(ctx, "proxy refused the connection")

@@ -134,6 +134,38 @@ func TestUserPage_TokensAndTwoFactor(t *testing.T) {
 	wantNoSecrets(s, secret, key.Secret)
 }
 
+// An admin who sets a password can revoke the API tokens of the account with it, on the page and by the API.
+func TestPasswordRevokesTokens(t *testing.T) {
+	s := apptest.New(t)
+	as, bob, store := s.SignIn(s.AddUser("alice", accounts.Admin)), s.AddUser("bob", accounts.Viewer), s.Systems.Accounts.Store
+	at := "/settings/users/" + bob.ID
+	apptest.WantCount(t, as.Get(at), "[name=revoke_tokens]", 0) // bob has no token
+	add := func() string {
+		_, secret, err := store.AddToken(t.Context(), bob, accounts.NewToken{Name: "Script", Scopes: []string{"read"}})
+		s.Must(err)
+		return secret
+	}
+	status := func(secret string, want int) {
+		t.Helper()
+		s.Request("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(want)
+	}
+	secret := add()
+	apptest.WantText(t, as.Get(at), "label:has([name=revoke_tokens])", "Also revoke 1 API token")
+	apptest.WantText(t, as.Follow(at+"/password", form("password", newPassword)), ".flash", "Password set.")
+	status(secret, http.StatusOK)
+	a := as.Follow(at+"/password", form("password", newPassword, "revoke_tokens", "true"))
+	apptest.WantText(t, a, ".flash", "all API tokens are revoked.")
+	status(secret, http.StatusUnauthorized)
+
+	secret = add()
+	as.Do("PATCH", "/v1/users/"+bob.ID, `{"password": "`+newPassword+`", "revoke_tokens": false}`).Want(http.StatusOK)
+	status(secret, http.StatusOK)
+	as.Do("PATCH", "/v1/users/"+bob.ID, `{"revoke_tokens": null}`).Problem(http.StatusBadRequest, "invalid-request", "revoke_tokens")
+	as.Do("PATCH", "/v1/users/"+bob.ID, `{"password": "`+newPassword+`", "revoke_tokens": true}`).Want(http.StatusOK)
+	status(secret, http.StatusUnauthorized)
+	wantNoSecrets(s, secret)
+}
+
 func TestDeleteUser(t *testing.T) {
 	s := apptest.New(t)
 	as, bob := s.SignIn(s.AddUser("alice", accounts.Admin)), s.AddUser("bob", accounts.Viewer)

@@ -189,10 +189,19 @@ func (a API) listLog(ctx context.Context, in *listLogInput) (*api.Output[api.Sli
 		return api.AnswerSlice(models.NoItems[crawl.LogLine](after), toLine, err)
 	}
 	lines, err := a.Crawl.Log(ctx, e, line, limit+1)
+	if err != nil {
+		return nil, err
+	}
 	page := models.NewSlice(lines, limit, func(l crawl.LogLine) models.Cursor {
 		return models.Cursor{CreatedAt: models.At(l.At), ID: strconv.Itoa(l.Number)}
 	})
-	page.Count = models.Count{Known: after.Want.Total, N: min(e.LogLines, models.MaxCounted), LowerBound: e.LogLines > models.MaxCounted}
+	if after.Want.Total {
+		n, err := a.Crawl.StoredLines(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		page.Count = models.Count{Known: true, N: min(n, models.MaxCounted), LowerBound: n > models.MaxCounted}
+	}
 	return api.AnswerSlice(page, toLine, err)
 }
 

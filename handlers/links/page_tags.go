@@ -14,7 +14,7 @@ import (
 
 // TagsPage is the list of tags, or the matching tags for htmx.
 func (p Pages) TagsPage(c *gin.Context) {
-	v := views.Tags{Match: strings.TrimSpace(c.Query("q")), Order: links.TagOrder(c.DefaultQuery("sort", string(links.TagsByName)))}
+	v := views.Tags{Match: strings.TrimSpace(c.Query("q")), Order: tagOrder(c.Query("sort"))}
 	page, err := pages.PageNumber(c.Request.URL.Query())
 	if err != nil {
 		p.Fail(c, err)
@@ -73,9 +73,18 @@ func (p Pages) RenameTag(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	order := links.TagsByName
-	if s := q.Get("sort"); s != "" {
-		order = links.TagOrder(s)
+	p.showTags(c, status, views.Tags{Match: q.Get("q"), Order: tagOrder(q.Get("sort")), Edit: form}, page)
+}
+
+// tagOrder returns the order that the parameter sort selects. URLs of earlier versions, such as bookmarks, have count and recent.
+func tagOrder(sort string) links.TagOrder {
+	switch sort {
+	case "":
+		return links.TagsByName
+	case "count":
+		return links.TagsByCount
+	case "recent":
+		return links.TagsByLastUse
 	}
-	p.showTags(c, status, views.Tags{Match: q.Get("q"), Order: order, Edit: form}, page)
+	return links.TagOrder(sort)
 }

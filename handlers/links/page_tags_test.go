@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -36,6 +37,23 @@ func TestRenameAsksBeforeItMerges(t *testing.T) {
 	a = s.Follow(a.Find("tbody form").AttrOr("action", ""), url.Values{"name": {"GO"}})
 	apptest.WantText(t, a, ".flash", "Tag renamed.")
 	apptest.WantText(t, a, "tbody .tag", "GO")
+}
+
+// The list of tags takes the names of its orders, and those of earlier versions.
+func TestTagsPage_Orders(t *testing.T) {
+	s := apptest.New(t)
+	s.Save("http://a.test/1", "often", "zebra")
+	s.Save("http://a.test/2", "often")
+	s.Save("http://a.test/3", "alpha")
+	first := map[string]string{"": "alpha", "name": "alpha", "link_count": "often", "count": "often", "last_used_at": "alpha", "recent": "alpha"}
+	for order, want := range first {
+		a := s.Get("/tags?sort=" + order)
+		apptest.WantStatus(t, a, 200)
+		if got := a.Find("tbody tr").First().Text(); !strings.Contains(got, want) {
+			t.Errorf("sort=%s: the first tag is %q, want %s", order, got, want)
+		}
+	}
+	apptest.WantStatus(t, s.Get("/tags?sort=x"), 400)
 }
 
 // The target of a merge loses its last link between any two statements of the request.

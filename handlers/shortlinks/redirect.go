@@ -71,9 +71,10 @@ func (p Pages) Redirect(c *gin.Context) {
 		p.withhold(c)
 		return
 	}
-	// A redirect has no page to protect, and the referring site decides about the referrer.
-	delete(h, "Content-Security-Policy")
-	delete(h, "Referrer-Policy")
+	// A redirect has no page to protect, and the referring site decides about the referrer and the opener.
+	for _, name := range []string{"Content-Security-Policy", "Permissions-Policy", "Referrer-Policy", "Cross-Origin-Opener-Policy"} {
+		delete(h, name)
+	}
 	h["Location"] = []string{longURL} // not http.Redirect, which cleans paths
 	c.Writer.WriteHeader(http.StatusFound)
 }

@@ -43,7 +43,7 @@ func visitOf(t testing.TB) func() {
 	r.Header.Set("Referer", "https://news.example/")
 	w := &discard{http.Header{}}
 	visit := func() {
-		clear(w.header)
+		w.header = http.Header{} // as net/http, which makes one for each response
 		a.Router.ServeHTTP(w, r)
 	}
 	visit() // reads the short link into the cache
@@ -53,11 +53,11 @@ func visitOf(t testing.TB) func() {
 	return visit
 }
 
-// TestRedirectAllocates counts the allocations of a redirect beyond those of net/http: its ID, and the values of the
-// headers X-Request-Id and Location.
+// TestRedirectAllocates counts the allocations of a redirect beyond those of net/http: its ID, the values of the headers
+// X-Request-Id and Location, and two for the map of the headers. With more than eight headers at a time the map would grow.
 func TestRedirectAllocates(t *testing.T) {
-	if n := testing.AllocsPerRun(1000, visitOf(t)); n > 3.5 { // the queue of visits grows now and then
-		t.Errorf("got %.1f allocations, want 3", n)
+	if n := testing.AllocsPerRun(1000, visitOf(t)); n > 5.5 { // the queue of visits grows now and then
+		t.Errorf("got %.1f allocations, want 5", n)
 	}
 }
 

@@ -32,35 +32,34 @@ func (s *Store) Excerpts(ctx context.Context, pages ...Page) (map[int64]Excerpt,
 	for i, p := range pages {
 		seqs[i] = p.Seq
 	}
-	var found []struct {
-		PageSeq int64
-		Packed  []byte
-	}
-	err := s.db.Read(ctx).Raw(`SELECT v.page_seq, substr(v.text, 1, ?) AS packed
-		FROM crawled_pages AS p JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version
-		WHERE p.seq IN ?`, maxExcerptPacked, seqs).Scan(&found).Error
-	if err != nil {
-		return nil, fmt.Errorf("load excerpts of crawled pages: %w", err)
-	}
 	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPacked))
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	all := make(map[int64]Excerpt, len(found))
-	for _, f := range found {
-		if len(f.Packed) == 0 {
-			continue
+	all := make(map[int64]Excerpt, len(pages))
+	query := s.db.Read(ctx).Raw(`SELECT v.page_seq, substr(v.text, 1, ?) FROM crawled_pages AS p
+		JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version WHERE p.seq IN ?`, maxExcerptPacked, seqs)
+	var unpacking error
+	err = models.Each(query, func(row *models.Row) { // one text at a time: 500 of them can have 64 MiB
+		seq, packed := row.Int64(), row.Bytes()
+		if len(packed) == 0 || unpacking != nil {
+			return
 		}
-		if err := r.Reset(bytes.NewReader(f.Packed)); err != nil {
-			return nil, fmt.Errorf("unpack stored text: %w", err)
+		if unpacking = r.Reset(bytes.NewReader(packed)); unpacking != nil {
+			return
 		}
-		beginning, err := io.ReadAll(io.LimitReader(r, (ExcerptLength+1)*utf8.UTFMax))
-		if err != nil {
-			return nil, fmt.Errorf("unpack stored text: %w", err)
+		var beginning []byte
+		if beginning, unpacking = io.ReadAll(io.LimitReader(r, (ExcerptLength+1)*utf8.UTFMax)); unpacking == nil {
+			text := models.Truncate(string(beginning), ExcerptLength)
+			all[seq] = Excerpt{text, len(text) < len(beginning)}
 		}
-		text := models.Truncate(string(beginning), ExcerptLength)
-		all[f.PageSeq] = Excerpt{text, len(text) < len(beginning)}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load excerpts of crawled pages: %w", err)
+	}
+	if unpacking != nil {
+		return nil, fmt.Errorf("unpack stored text: %w", unpacking)
 	}
 	return all, nil
 }

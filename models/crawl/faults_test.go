@@ -11,6 +11,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
 )
 
 func (w *world) n(sql string, args ...any) (n int64) {
@@ -283,6 +284,34 @@ func TestLogHasALimit(t *testing.T) {
 		w.ok(w.Record(w.Context(), tn))
 		if n := w.n("SELECT max(length(text)) FROM job_logs"); n > crawl.MaxLog {
 			w.Errorf("a piece of the log has %d bytes", n)
+		}
+	})
+}
+
+// TestStoredLines checks that lines which a full log does not store are not counted as lines that can be read.
+func TestStoredLines(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 0)
+		w.begin()
+		want := 0
+		for _, full := range []bool{false, true} {
+			if full {
+				modelstest.Exec(t, w.db, "UPDATE job_executions SET log_bytes = ?", crawl.MaxLog)
+				tn := w.turn()
+				tn.Add(fetched(tn, w.Now()))
+				w.ok(w.Record(w.Context(), tn))
+			}
+			e, _, err := w.LastExecution(w.Context(), j)
+			w.ok(err)
+			lines, err := w.Log(w.Context(), e, 0, 100)
+			w.ok(err)
+			if !full {
+				want = len(lines)
+			}
+			n, err := w.StoredLines(w.Context(), e)
+			if err != nil || n != want || len(lines) != want || full != (e.LogLines > n) {
+				w.Errorf("full %v: got %d lines, %v, of %d; want %d", full, n, err, e.LogLines, want)
+			}
 		}
 	})
 }

@@ -114,6 +114,18 @@ func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines [
 	return lines, nil
 }
 
+// StoredLines returns the number of lines that Log can return. Lines beyond MaxLog were not stored.
+func (s *Store) StoredLines(ctx context.Context, e Execution) (n int, err error) {
+	if e.LogBytes <= MaxLog {
+		return e.LogLines, nil
+	}
+	err = s.db.Read(ctx).Raw("SELECT coalesce(sum(lines), 0) FROM job_logs WHERE execution_seq = ?", e.Seq).Scan(&n).Error
+	if err != nil {
+		return 0, fmt.Errorf("count lines of crawl log: %w", err)
+	}
+	return n, nil
+}
+
 // LogText calls write with each piece of the log of an execution, in order. It stops at the first error of write.
 func (s *Store) LogText(ctx context.Context, e Execution, write func(text string) error) error {
 	for after := 0; ; {
