@@ -134,10 +134,18 @@ type Filter struct {
 	Since    models.Time // alerts created at this time or later
 }
 
-// addTo adds the conditions of the filter. The columns of Event and Severity lead an index of listed alerts.
+// addTo adds the conditions of the filter. The columns of Event and Severity lead an index of the alerts with fired_at > 0. It has resolved
+// alerts too, so lists of firing alerts use the indexes of these: IS TRUE keeps them from an index by event.
 func (f Filter) addTo(q *models.ListQuery) {
 	q.And(f.State.condition())
-	if f.Event != "" {
+	firing := f.State == Firing || f.State == Unacknowledged
+	if !firing && (f.Event != "" || f.Severity != nil) {
+		q.And("fired_at > 0")
+	}
+	switch {
+	case f.Event != "" && firing:
+		q.And("(event = ?) IS TRUE", f.Event)
+	case f.Event != "":
 		q.And("event = ?", f.Event)
 	}
 	if f.Severity != nil {

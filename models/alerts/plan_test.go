@@ -114,7 +114,7 @@ var reads = regexp.MustCompile("\\b(?:FROM|JOIN|UPDATE|INTO)\\s+[`\"]?(\\w+)[`\"
 // settled are the small tables, and events, which are read in batches. waiting are the partial indexes of exactly the requested rows.
 var (
 	settled = []string{"channels", "alert_rules", "maintenance", "events"}
-	waiting = []string{"alerts_fired", "alerts_firing", "alerts_unacknowledged", "alerts_severity", "alerts_by_event", "alerts_by_severity", "deliveries_pending", "deliveries_waiting"}
+	waiting = []string{"alerts_fired", "alerts_firing", "alerts_unacknowledged", "alerts_severity", "deliveries_pending", "deliveries_waiting"}
 )
 
 // readsAll reports whether a step of a plan scans a growing table, directly or through an index without a condition. A partial index with
