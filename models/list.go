@@ -116,7 +116,9 @@ func (o Orders[T]) List(tx *gorm.DB, q ListQuery, after Cursor, limit int, load 
 		if err != nil {
 			return page, err
 		}
-		rest.And(by.compare(false), at...)
+		// Before the conditions of the list: if two limit the same column of an index, SQLite uses the first.
+		rest.Where, rest.Args = by.compare(false), at
+		rest.with(q.Where, q.Args)
 	}
 	var end Cursor
 	if q.match != "" {
