@@ -103,8 +103,8 @@ func orNotFound(err error) error {
 	return models.NotFound("link")
 }
 
-// Popular returns a page of the active links, most viewed first, or last if the page is in ascending order. A page in the second half of the list is read from its
-// end, so that it skips fewer links.
+// Popular returns a page of the active links, most viewed first, or last if the page is in ascending order. A page in
+// the second half of the list is read from its end, so that it skips fewer links.
 func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], error) {
 	out := models.List[Link]{Page: p}
 	tx := s.db.Read(ctx)

@@ -80,8 +80,8 @@ func position(tx *gorm.DB, states []string, offset int, oldest bool) (from int64
 	return none, 0, nil
 }
 
-// listByState returns a page of the links that are active, expired or both (ShowAll), newest first by default. h selects a health
-// ("" = any).
+// listByState returns a page of the links that are active, expired or both (ShowAll), newest first by default. h selects
+// a health ("" = any).
 func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) error {
 	n, err := countLinks(tx)
 	if err != nil {
