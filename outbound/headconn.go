@@ -73,48 +73,60 @@ func (c *headConn) Read(p []byte) (int, error) {
 // pass returns received bytes as net/http may read them: b itself if nothing is repaired, and nothing while the head is
 // incomplete.
 func (c *headConn) pass(b []byte) []byte {
-	if c.in != atHead {
-		return c.passBody(b)
-	}
 	if len(c.part) > 0 {
 		c.part = append(c.part, b...)
 		b = c.part
 	}
+	var out []byte
+	repaired := false
+	for at := 0; at < len(b); {
+		passed, n := c.passPart(b[at:])
+		if !repaired && !same(passed, b[at:at+n]) {
+			out, repaired = slices.Clone(b[:at]), true
+		}
+		if repaired {
+			out = append(out, passed...)
+		}
+		at += n
+	}
+	if repaired {
+		return out
+	}
+	return b
+}
+
+// passPart does the work of pass for the first n bytes of b, which is not empty: one head, or all bytes.
+func (c *headConn) passPart(b []byte) (passed []byte, n int) {
+	if c.in != atHead {
+		return c.passBody(b), len(b)
+	}
 	if !c.scan.find(b) {
 		if len(b) > headerLimit || c.scan.open && !startsHead(b) { // net/http refuses it
 			c.part, c.in = nil, elsewhere
-			return b
+			return b, len(b)
 		}
 		if len(c.part) == 0 {
 			c.part = slices.Clone(b)
 		}
-		return nil
+		return nil, len(b)
 	}
 	c.part = nil
-	head, rest := b[:c.scan.at], b[c.scan.at:]
+	head := b[:c.scan.at]
 	kind, valid := checkHead(head)
-	repaired := head
+	passed = head
 	if c.force = c.force || !valid; c.force {
-		repaired, kind = repairHead(head)
+		passed, kind = repairHead(head)
 	}
-	var body []byte
+	n = len(head)
 	switch {
-	case kind.informational && len(rest) > 0:
-		c.scan = headScan{}
-		body = c.pass(rest)
 	case kind.informational:
 		c.scan = headScan{}
+	case kind.chunked && c.method != "HEAD":
+		c.in, c.body = atChunks, chunks{}
 	default:
 		c.in, c.body = elsewhere, chunks{}
-		if kind.chunked && c.method != "HEAD" {
-			c.in = atChunks
-		}
-		body = c.passBody(rest)
 	}
-	if same(repaired, head) && same(body, rest) {
-		return b
-	}
-	return slices.Concat(repaired, body)
+	return passed, n
 }
 
 func (c *headConn) passBody(b []byte) []byte {
