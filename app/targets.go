@@ -28,7 +28,7 @@ type Targets struct {
 func newTargets(c *core) (*Targets, error) {
 	cfg := c.Config
 	store := targets.NewStore(c.DB, c.Clock, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
-	checker, err := targetjobs.NewChecker(store, c.lease, c.outbound, cfg.MaxConcurrency, c.Log, c.registry)
+	checker, err := targetjobs.NewChecker(store, c.lease, c.outbound, cfg.MaxConcurrency, cfg.ChecksPerHost, c.Log, c.registry)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		HTTPHost: "127.0.0.1", HTTPPort: 8080,
 		DatabaseDriver: SQLite, DatabaseURL: "linkwatch.db",
-		HTTPTimeout: 5 * time.Second, MaxConcurrency: 8, ShutdownGrace: 10 * time.Second, LinkCheckInterval: 168 * time.Hour,
+		HTTPTimeout: 5 * time.Second, MaxConcurrency: 8, ChecksPerHost: 1, ShutdownGrace: 10 * time.Second, LinkCheckInterval: 168 * time.Hour,
 		CheckInterval: 15 * time.Second, ResultRetention: 720 * time.Hour,
 		ShortCacheSize: 100_000, ShortTombstoneTTL: time.Hour, ShortCreateLimit: 600,
 		CleanupEnabled: true, CleanupInterval: 15 * time.Minute, CleanupBatchSize: 1000,

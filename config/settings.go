@@ -89,6 +89,8 @@ type Config struct {
 	CheckInterval time.Duration `env:"CHECK_INTERVAL" envDefault:"15s" range:"100ms..24h" meaning:"How often targets are checked, unless they have a longer interval."`
 	// MaxConcurrency is the number of workers that check targets.
 	MaxConcurrency int `env:"MAX_CONCURRENCY" envDefault:"8" range:"1..1024" meaning:"Number of checks that run at the same time."`
+	// ChecksPerHost is the number of concurrent checks of a host and port.
+	ChecksPerHost int `env:"CHECKS_PER_HOST" envDefault:"1" range:"1..16" meaning:"Number of checks of the same host and port that run at the same time, with their retries."`
 	// ResultRetention is the age at which a check result is deleted.
 	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"How long check results are kept."`
 

@@ -26,8 +26,11 @@ type Request struct {
 	// Timeout. The body ends with io.EOF, also at MaxBytes. If the exchange ends early, Read fails and Stream must return soon.
 	// Bytes that Stream does not read are not received. Its error becomes KindStream, unless reading the body failed.
 	Stream func(body io.Reader) error
-	// Insist ignores a backoff of the host unless it comes from Retry-After. A monitor needs this to retry after 200 ms.
+	// Insist ignores a backoff of the host unless it comes from Retry-After: a user waits.
 	Insist bool
+	// IgnoreBackoff neither respects nor changes the backoff of hosts. The caller observes Retry-After itself, for each URL
+	// of a host.
+	IgnoreBackoff bool
 	// UserAgent replaces Options.UserAgent. IfNoneMatch and IfModifiedSince make the request conditional: a 304 is a Response
 	// without a body. Redirected requests have these headers too. A value with control characters or over 1 KiB counts as empty.
 	UserAgent, IfNoneMatch, IfModifiedSince string

@@ -91,8 +91,10 @@ func (t *transport) hop(req *http.Request, x *exchange) (*http.Response, error) 
 	x.releaseConn()
 	x.dials.Store(0)
 	host := hostKey(req.URL)
-	if err := t.polite.allow(host, x.Insist); err != nil {
-		return nil, err
+	if !x.IgnoreBackoff {
+		if err := t.polite.allow(host, x.Insist); err != nil {
+			return nil, err
+		}
 	}
 	if x.jar != nil {
 		if cookies := x.jar.Cookies(inJar(x.url)); len(cookies) > 0 {
@@ -113,7 +115,9 @@ func (t *transport) hop(req *http.Request, x *exchange) (*http.Response, error) 
 		return nil, &Error{Kind: KindProxy, text: "proxy refused the request"}
 	}
 	x.responded = time.Now()
-	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))
+	if !x.IgnoreBackoff {
+		t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))
+	}
 	x.status, x.header = resp.StatusCode, resp.Header
 	if resp.TLS != nil { // HTTP/2; otherwise gotConn has set it
 		x.tls = resp.TLS

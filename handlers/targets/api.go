@@ -22,7 +22,7 @@ func (a API) registerTargets(r *api.API) {
 	api.Register(r, api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets/{id}", "get-target", "Get a target", "Returns its settings, status and uptime.", models.CodeNotFound), a.getTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "PATCH", "/v1/targets/{id}", "edit-target", "Edit a target",
 		"A JSON merge patch (RFC 7396). Omitted members do not change, also within expect, and null clears a member. "+
-			"Pausing a target resets its state. A resumed target is checked at once, or when the rate limit of its host ends. "+
+			"Pausing a target resets its state. A resumed target is checked at once, or when its Retry-After ends. "+
 			"409 if private changes and the URL already has another target that is shared, or private to the same owner.", models.CodeNotFound, models.CodeConflict), a.editTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "DELETE", "/v1/targets/{id}", "delete-target", "Delete a target",
 		"It can be restored within a day with POST /v1/targets/{id}/restore.", models.CodeNotFound), a.deleteTarget)
@@ -30,8 +30,9 @@ func (a API) registerTargets(r *api.API) {
 		"Restores its history too. 404 if it was not deleted, or more than a day ago. 409 if another target has its URL now.",
 		models.CodeNotFound, models.CodeConflict), a.restoreTarget)
 	check := api.Operation(groupTargets, middleware.Editor, "POST", "/v1/targets/{id}/check", "check-target", "Check a target now",
-		"Waits up to 25 seconds for the result. After that the response is 202, and the check still runs. "+
-			"409 if the target is paused or its host is rate limiting requests (429). Retry-After is then the time until the rate limit ends.",
+		"The check precedes all others of its host and port that wait. "+
+			"Waits up to 25 seconds for the result. After that the response is 202, and the check still runs. "+
+			"409 if the target is paused, or its last response was a 429 or 503 whose Retry-After has not ended. Retry-After is then the time until it ends.",
 		models.CodeNotFound, models.CodeConflict)
 	check.DefaultStatus = http.StatusAccepted // without a result
 	check.Responses = map[string]*huma.Response{
@@ -68,6 +69,8 @@ type Target struct {
 	LastError       *string     `json:"last_error" example:"unexpected status 404" doc:"Why the last check failed. null if it succeeded"`
 	Failures        int         `json:"consecutive_failures" example:"0" doc:"Number of failed checks in a row"`
 	NextCheckAt     *time.Time  `json:"next_check_at" example:"2025-03-24T14:03:00Z" doc:"When it is checked next. null if it is paused"`
+	LateSince       *time.Time  `json:"late_since" example:"2025-03-24T14:03:00Z" doc:"Since when its check is due, if it waits for other checks. null if it is not late"`
+	LateReason      *string     `json:"late_reason" example:"another check of example.com is running" doc:"What its check waits for. null if it is not late"`
 	TLSExpiresAt    *time.Time  `json:"tls_expires_at" example:"2025-06-24T12:00:00Z" doc:"When its TLS certificate expires: the earliest date of all redirects and their certificate chains. null if there is none or it is unknown"`
 	Uptime          Uptime      `json:"uptime" doc:"Uptime over several ranges"`
 	UptimeSince     UptimeSince `json:"uptime_since" doc:"Start of the history of each uptime, if it is shorter than the range"`
@@ -109,7 +112,7 @@ func (a API) toTarget(t targets.Target) Target {
 		},
 		Status: string(t.Status()), LastCheckedAt: api.Time(t.LastCheckedAt), LastStatusCode: api.OrNull(t.LastStatusCode),
 		LastError: api.OrNull(t.LastError), Failures: t.Failures,
-		NextCheckAt: api.Time(t.NextCheckAt), TLSExpiresAt: api.Time(t.TLSExpiresAt),
+		NextCheckAt: api.Time(t.NextCheckAt), LateSince: api.Time(t.Late.Since), LateReason: api.OrNull(t.Late.Reason), TLSExpiresAt: api.Time(t.TLSExpiresAt),
 		Uptime: Uptime{
 			toRatio(t.Uptime[targets.Last24h]), toRatio(t.Uptime[targets.Last7d]),
 			toRatio(t.Uptime[targets.Last30d]), toRatio(t.Uptime[targets.Last90d]),

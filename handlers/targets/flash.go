@@ -16,7 +16,7 @@ const (
 	paramAdded   = "added"   // id of a target that was just added
 	paramKnown   = "watched" // id of a target that existed already
 	paramChecked = "checked" // id of a target that was just checked
-	paramResting = "resting" // id of a target that was not checked, because its host is rate limited
+	paramResting = "resting" // id of a target that was not checked, because of a Retry-After
 	paramDeleted = "deleted" // id of a target that was just deleted
 )
 
@@ -65,8 +65,8 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 		return ui.Flash{Text: "This URL is already a target. Nothing was changed.", Link: details}
 	case param == paramResting && t.Throttled(now):
 		wait := ui.LongDuration(t.PostponedUntil.Sub(now.Time))
-		return ui.Flash{Text: "The host of this target is rate limiting requests (429). Try again in " + wait + ".", Bad: true}
-	case param == paramResting: // the rate limit has ended since
+		return ui.Flash{Text: "This target is rate limited. Try again in " + wait + ".", Bad: true}
+	case param == paramResting: // it has ended since
 		return ui.Flash{}
 	case len(t.RecentChecks) == 0: // the parameter is wrong, or the check was deleted
 		return ui.Flash{}

@@ -131,9 +131,9 @@ func newOutageFeed(base string, page targets.StatusPage, outages []targets.Outag
 	}
 	for _, o := range outages {
 		if !o.EndedAt.IsZero() {
-			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetName+": the outage ended after "+ui.LongDuration(o.Duration(o.EndedAt.Time)))
+			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetTitle()+": the outage ended after "+ui.LongDuration(o.Duration(o.EndedAt.Time)))
 		}
-		add(o, o.StartedAt.Time, o.ID, o.TargetName+" is down")
+		add(o, o.StartedAt.Time, o.ID, o.TargetTitle()+" is down")
 	}
 	f.Updated = feedTime(f.at)
 	return f

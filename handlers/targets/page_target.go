@@ -108,8 +108,8 @@ func (p Pages) Pause(c *gin.Context) {
 	p.Done(c, err, p.Back(c, targetPath(c)), notice)
 }
 
-// Check checks a target now and waits up to checkWait for the result. If the host is
-// rate limited, it shows a message.
+// Check checks a target now and waits up to checkWait for the result. If a
+// Retry-After has not ended, it shows a message.
 func (p Pages) Check(c *gin.Context) {
 	here := p.Back(c, targetPath(c))
 	_, done, err := p.Targets.CheckNow(c.Request.Context(), c.Param("id"), checkWait)

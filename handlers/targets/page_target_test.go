@@ -68,7 +68,7 @@ func TestCheckNowOnPages(t *testing.T) {
 	<-answer
 	for _, back := range []string{"/watch/" + id, "/watch?q=one", "/"} {
 		a := s.Follow("/watch/"+id+"/check", url.Values{"back": {back}})
-		apptest.WantText(t, a, ".flash.bad", "The host of this target is rate limiting requests (429). Try again in 59 min 35 s.")
+		apptest.WantText(t, a, ".flash.bad", "This target is rate limited. Try again in 59 min 35 s.")
 	}
 	s.Clock.Advance(time.Hour)
 	apptest.WantCount(t, s.Get("/watch?resting="+id), ".flash", 0)

@@ -17,6 +17,7 @@ type Options struct {
 	Name    string // of the queue, for the log: "checks"
 	Lease   *lease.Lease
 	Workers int // the number of concurrent attempts
+	PerHost int // the number of items of a host in progress; 0 = 1
 	Log     *slog.Logger
 	Metrics Metrics
 
@@ -48,8 +49,8 @@ func NewMetrics() Metrics {
 // released from a dead instance.
 const pollInterval = lease.Heartbeat
 
-// Dispatcher claims the items of a queue and attempts each, with a fixed number of workers and at most one item
-// per host at a time. One goroutine, the loop, owns all its state. It sends tasks to a pool of workers: attempts,
+// Dispatcher claims the items of a queue and attempts each, with a fixed number of workers and at most PerHost items
+// of a host at a time. One goroutine, the loop, owns all its state. It sends tasks to a pool of workers: attempts,
 // and at most one call of the store at a time.
 type Dispatcher[T any] struct {
 	Options
@@ -73,11 +74,15 @@ type Dispatcher[T any] struct {
 func New[T any](q Queue[T], o Options) *Dispatcher[T] {
 	o.Workers = max(1, o.Workers)
 	room := min(max(1024, 64*o.Workers), 8192) // a batch being stored, and enough that no worker waits for it
-	return &Dispatcher[T]{
+	d := &Dispatcher[T]{
 		Options: o, queue: q, quickNext: true, other: unsure,
-		hosts: hosts[T]{queue: q, room: room, maxDelay: o.MaxDelay, byName: map[string]*host[T]{}},
+		hosts: hosts[T]{queue: q, perHost: max(1, o.PerHost), room: room, maxDelay: o.MaxDelay, byName: map[string]*host[T]{}},
 		tasks: make(chan func() func(), o.Workers+1), done: make(chan func(), o.Workers+1),
 	}
+	if p, ok := q.(Prioritizer[T]); ok {
+		d.hosts.first = p.First
+	}
+	return d
 }
 
 // Run dispatches items until taking ends, then releases waiting items and finishes attempts in progress, with
@@ -208,6 +213,12 @@ func (d *Dispatcher[T]) next() *entry[T] {
 			return e
 		}
 	}
+	if d.full(slow) {
+		if e := d.hosts.passSlow(); e != nil {
+			e.class, d.quickNext = quick, false
+			return e
+		}
+	}
 	return nil
 }
 
@@ -235,7 +246,7 @@ func (d *Dispatcher[T]) tried(working context.Context, e *entry[T], o Outcome, s
 		o = Outcome{Step: Release}
 	}
 	if o.Step != Release {
-		d.hosts.note(e.host, classOf(o, took), time.Now())
+		d.hosts.note(e, classOf(o, took), time.Now())
 		if o.TimedOut && e.class == quick {
 			d.hosts.timedOut(started)
 		}

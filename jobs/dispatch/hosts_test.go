@@ -52,7 +52,7 @@ type hostsTest struct {
 }
 
 func newHosts(t *testing.T, room int) hostsTest {
-	return hostsTest{t, &hosts[*item]{queue: names{}, room: room, maxDelay: time.Minute, byName: map[string]*host[*item]{}}}
+	return hostsTest{t, &hosts[*item]{queue: names{}, perHost: 1, room: room, maxDelay: time.Minute, byName: map[string]*host[*item]{}}}
 }
 
 func (q hostsTest) put(i *item) {
@@ -118,7 +118,7 @@ func TestOneItemOfEachHostInTurn(t *testing.T) {
 		t.Errorf("drained %v, %d left", all, q.waiting)
 	}
 	q.end(a, time.Second)
-	q.end(q.byName["b"].busy, time.Second)
+	q.end(q.byName["b"].busy[0], time.Second)
 	q.empty()
 }
 
@@ -171,11 +171,11 @@ func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
 	q.none(quick)
 
 	// One that hangs now is slow, with all that waits for it; one that responds is not.
-	q.note(c.host, slow, noon)
+	q.note(c, slow, noon)
 	q.put(due("c/2", 10))
 	q.retry(c)
 	q.take(slow, "c/1")
-	q.note(c.host, quick, noon)
+	q.note(c, quick, noon)
 	q.end(c, time.Second)
 	q.put(hanging(due("c/0", 0))) // an item that hung goes to the slow class,
 	c = q.take(quick, "c/0")      // unless its host was tried since
@@ -206,7 +206,7 @@ func TestHostsAreUnsureAfterATimeOut(t *testing.T) {
 	q.none(quick)
 
 	before := q.take(unsure, "before/1")
-	q.note(before.host, quick, noon.Add(12*time.Minute))
+	q.note(before, quick, noon.Add(12*time.Minute))
 	q.end(before, time.Second)
 	q.timedOut(noon.Add(13 * time.Minute)) // while others wait: before/2 stays where it is
 	before = q.take(quick, "before/2")
@@ -227,7 +227,7 @@ func TestItemThatHangsIsSlowBesideOneThatResponds(t *testing.T) {
 	q.put(tried("a/1", 0))
 	first := q.take(quick, "a/1")
 	q.put(hanging(tried("a/2", 5)))
-	q.note(first.host, quick, noon.Add(10*time.Minute))
+	q.note(first, quick, noon.Add(10*time.Minute))
 	q.end(first, time.Second)
 	q.end(q.take(slow, "a/2"), time.Second)
 	q.empty()
@@ -238,7 +238,7 @@ func TestNoHostIsUnsureAfterTheClockWasSetBack(t *testing.T) {
 	q.put(due("a/1", 60))
 	a := q.take(quick, "a/1")
 	q.timedOut(noon.Add(time.Hour))
-	q.note(a.host, slow, noon)
+	q.note(a, slow, noon)
 	q.put(due("b/1", 60))
 	q.end(q.take(quick, "b/1"), time.Second)
 	q.end(a, time.Second)

@@ -1,6 +1,6 @@
 // Package dispatch sends claimed items, such as targets to check, to a fixed number
-// of workers, with at most one item per host at a time. Hosts that are slow or hang
-// do not delay others. All queues of Linkwatch use it.
+// of workers, with a limit of items in progress per host. Hosts that are slow or hang
+// do not delay others, and neither do items that hang delay those of their host for long. All queues of Linkwatch use it.
 package dispatch
 
 import (
@@ -29,9 +29,15 @@ type Queue[T any] interface {
 
 	Host(item T) string   // the host of its requests, with the port
 	Due(item T) time.Time // the order of the items of a host
-	Slow(item T) bool     // whether the host was slow when the item was last tried
+	Slow(item T) bool     // whether the item was slow when it was last tried
 	// Tried is when the item was last tried; zero: never.
 	Tried(item T) time.Time
+}
+
+// Prioritizer is a Queue in which some items precede all others of their host that wait.
+type Prioritizer[T any] interface {
+	// First reports whether an item does, now: it may change while the item waits.
+	First(item T) bool
 }
 
 // Outcome is the result of an attempt. The zero value means that the item is done.
@@ -47,6 +53,6 @@ type Step int
 // The steps.
 const (
 	Finish  Step = iota // it is done
-	Retry               // another attempt after a delay, in which no other item of its host is tried
+	Retry               // another attempt after a delay, in which it counts as in progress
 	Release             // it was not tried and is claimed again
 )

@@ -18,24 +18,17 @@ func (q *queue) Try(ctx context.Context, c *check) dispatch.Outcome {
 	}
 	c.attempts++
 	f := probe(ctx, q.client, c.Target)
-	switch {
-	case f.canceled: // the process is stopping
+	if f.canceled { // the process is stopping
+		q.running.remove(c)
 		return dispatch.Outcome{Step: dispatch.Release}
-	case f.refused && c.attempts == 1:
-		if f.throttled {
-			c.PostponedUntil = q.store.Now().Add(f.retryAfter)
-		}
-		return dispatch.Outcome{Step: dispatch.Release, After: f.retryAfter}
-	case f.refused: // the previous response caused the rate limit: its finding counts
-		c.attempts--
-	default:
-		c.found = f
 	}
+	c.found = f
 	o := dispatch.Outcome{TimedOut: f.problem == timedOut}
-	if f.transient && !f.refused && c.attempts <= len(retryDelays) {
+	if f.transient && c.attempts <= len(retryDelays) {
 		o.Step, o.After = dispatch.Retry, retryDelays[c.attempts-1]
 		return o
 	}
+	q.running.remove(c)
 	c.elapsed = time.Since(c.monotonicStart)
 	q.metrics.checks.WithLabelValues(c.found.outcome.String()).Inc()
 	return o
@@ -53,6 +46,7 @@ func (q *queue) begin(c *check) {
 	lag := max(0, c.startedAt.Sub(c.OverdueSince().Time))
 	q.metrics.lag.Observe(lag.Seconds())
 	q.metrics.skipped.Add(float64(lag / q.store.Interval(c.Target)))
+	q.running.add(c)
 }
 
 // checked returns the record of a finished check.

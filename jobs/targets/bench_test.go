@@ -39,7 +39,7 @@ func BenchmarkChecker(b *testing.B) {
 	heartbeat := jobs.NewHeartbeat(instance, slog.New(slog.DiscardHandler))
 	heartbeat.Start()
 	defer heartbeat.Stop(b.Context())
-	c, err := targetjobs.NewChecker(store, instance, client, 64, slog.New(slog.DiscardHandler), reg)
+	c, err := targetjobs.NewChecker(store, instance, client, 64, 1, slog.New(slog.DiscardHandler), reg)
 	if err != nil {
 		b.Fatal(err)
 	}

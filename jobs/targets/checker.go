@@ -5,6 +5,7 @@ package targets
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,10 +19,12 @@ import (
 )
 
 // NewChecker returns the Service that checks due targets. workers is the maximum number of
-// concurrent requests (MAX_CONCURRENCY), which client must allow. A Heartbeat must renew
-// the lease. The caller closes client. It returns an error if reg already has metrics
-// with the same names.
-func NewChecker(store *targets.Store, l *lease.Lease, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (jobs.Service, error) {
+// concurrent requests (MAX_CONCURRENCY), which client must allow. perHost is that for one
+// host and port (CHECKS_PER_HOST). A Heartbeat must renew the lease. The caller closes
+// client. It returns an error if reg already has metrics with the same names.
+func NewChecker(
+	store *targets.Store, l *lease.Lease, client *outbound.Client, workers, perHost int, log *slog.Logger, reg prometheus.Registerer,
+) (jobs.Service, error) {
 	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, err
@@ -29,8 +32,8 @@ func NewChecker(store *targets.Store, l *lease.Lease, client *outbound.Client, w
 	return jobs.NewBackground(func(taking, working context.Context) {
 		q := &queue{store: store, client: client, log: log, metrics: m}
 		d := dispatch.New(q, dispatch.Options{
-			Name: "checks", Lease: l, Workers: workers, Log: log, Metrics: m.Metrics,
-			MaxDelay: maxDelay, Wanted: store.Wanted(),
+			Name: "checks", Lease: l, Workers: workers, PerHost: perHost, Log: log, Metrics: m.Metrics,
+			MaxDelay: targets.MaxPostponed, Wanted: store.Wanted(),
 		})
 		_ = d.Run(taking, working) // Run returns an error only when it drains
 	}), nil
@@ -42,6 +45,10 @@ type queue struct {
 	client  *outbound.Client
 	log     *slog.Logger
 	metrics *metrics
+	running running
+
+	// requested has the keys of the claimed targets whose check was requested since they were claimed.
+	requested atomic.Pointer[map[int64]bool]
 
 	// The lease and time of the last claim, to detect a new lease and clock changes.
 	holder lease.ID
@@ -56,6 +63,7 @@ type check struct {
 	attempts       int
 	found          finding       // of the last attempt that sent a request
 	elapsed        time.Duration // of all attempts, with the delays between them
+	long           bool          // stored as started; guarded by running
 }
 
 // spreadAfter is how late checks must be when an instance starts for it to spread them
@@ -63,11 +71,9 @@ type check struct {
 // so that a short failure of the store does not delay checks.
 const spreadAfter = time.Second
 
-// maxDelay is the maximum delay of a target whose host has too many targets in memory.
-const maxDelay = time.Minute
-
 // Claim implements dispatch.Queue. If the lease is new or the clock was set back, it first
-// spreads targets that are overdue or due too far ahead.
+// spreads targets that are overdue or due too far ahead. It also exchanges with the database
+// which checks take long, and which were requested.
 func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*check, time.Duration, error) {
 	now := q.store.Now()
 	if holder != q.holder || now.Before(q.at.Time) {
@@ -84,6 +90,9 @@ func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*check, ti
 		}
 	}
 	q.holder, q.at = holder, now
+	if err := q.exchange(ctx, holder); err != nil {
+		return nil, 0, err
+	}
 	ts, next, err := q.store.Claim(ctx, holder, n)
 	if err != nil {
 		return nil, 0, err
@@ -96,6 +105,27 @@ func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*check, ti
 		return checks, -1, nil
 	}
 	return checks, max(0, next.Sub(q.store.Now().Time)), nil
+}
+
+// exchange stores which checks take long, and loads which checks were requested.
+func (q *queue) exchange(ctx context.Context, holder lease.ID) error {
+	if long := q.running.long(holder); len(long) > 0 {
+		if err := q.store.Started(ctx, holder, long); err != nil {
+			return err
+		}
+	}
+	requested, err := q.store.Requested(ctx, holder)
+	if err != nil {
+		return err
+	}
+	q.requested.Store(&requested)
+	return nil
+}
+
+// First implements dispatch.Prioritizer: requested checks precede others.
+func (q *queue) First(c *check) bool {
+	requested := q.requested.Load()
+	return !c.RequestedAt.IsZero() || requested != nil && (*requested)[c.Seq]
 }
 
 // Finish implements dispatch.Queue.

@@ -29,10 +29,11 @@ const interval = 8 * time.Second
 type world struct {
 	*testing.T
 	*targets.Store
-	db    *models.DB
-	clock *modelstest.Clock
-	log   *modelstest.Log
-	reg   *prometheus.Registry
+	db      *models.DB
+	clock   *modelstest.Clock
+	log     *modelstest.Log
+	reg     *prometheus.Registry
+	perHost int // 0 = 1
 }
 
 // each runs a test on every engine. The test must not leak goroutines.
@@ -64,7 +65,7 @@ func (w world) startOver(store *targets.Store, reg *prometheus.Registry, workers
 	o.AllowCIDRs = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	o.MaxConcurrent = workers
 	client := outbound.New(o)
-	c, err := targetjobs.NewChecker(store, l, client, workers, log, reg)
+	c, err := targetjobs.NewChecker(store, l, client, workers, w.perHost, log, reg)
 	w.must(err)
 	c.Start()
 	w.Cleanup(func() {

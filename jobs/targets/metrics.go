@@ -41,7 +41,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 				Name: "linkwatch_checks_running", Help: "Number of check requests in progress.",
 			}),
 			Deferred: prometheus.NewCounter(prometheus.CounterOpts{
-				Name: "linkwatch_checks_deferred_total", Help: "Total number of due checks that were deferred because their host was rate limited or had too many checks waiting.",
+				Name: "linkwatch_checks_deferred_total", Help: "Total number of due checks that were deferred because their host had too many checks waiting.",
 			}),
 			Retries: prometheus.NewCounter(prometheus.CounterOpts{
 				Name: "linkwatch_check_retries_total", Help: "Total number of check requests retried after a 5xx response, a network error or a timeout.",
@@ -71,8 +71,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// Probes gathers the last result of each shared target from the store at each scrape. All instances therefore export the
-// same values, and none for deleted targets. Private targets are omitted because all accounts can read the metrics.
+// Probes gathers the last result of each shared target from the store at each scrape, and how late checks are. All
+// instances therefore export the same values, and none for deleted targets. Results of private targets are omitted because
+// all accounts can read the metrics.
 type Probes struct {
 	Store *targets.Store
 	Log   *slog.Logger
@@ -130,5 +131,24 @@ func (p Probes) Gather() ([]*dto.MetricFamily, error) {
 			families[i].Metric = append(families[i].Metric, &s.metric)
 		}
 	}
-	return slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 }), nil
+	families = slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 })
+	return append(families, p.lateness(ctx)...), nil
+}
+
+// lateness returns the metrics of targets that wait for a check.
+func (p Probes) lateness(ctx context.Context) []*dto.MetricFamily {
+	n, longest, err := p.Store.Lateness(ctx)
+	if err != nil {
+		p.Log.Warn("count late targets for metrics failed", "error", err)
+		return nil
+	}
+	gauge := func(name, help string, value float64) *dto.MetricFamily {
+		return &dto.MetricFamily{
+			Name: &name, Help: &help, Type: dto.MetricType_GAUGE.Enum(), Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &value}}},
+		}
+	}
+	return []*dto.MetricFamily{
+		gauge("linkwatch_targets_late", "Number of targets whose check is due and waits for other checks.", float64(n)),
+		gauge("linkwatch_target_lateness_seconds", "How long the target that is late the most has waited, in seconds.", longest.Seconds()),
+	}
 }

@@ -27,10 +27,8 @@ type finding struct {
 	status       int    // 0: no response
 	latency      time.Duration
 	tlsExpiresAt models.Time
-	retryAfter   time.Duration // time until the rate limit of the host ends; 0 = none
-	transient    bool          // another attempt may succeed (5xx, network error, timeout)
-	refused      bool          // no request was sent: the host is rate limited, or too many fetches are running
-	throttled    bool          // refused because the host is rate limited
+	retryAfter   time.Duration // Retry-After of the response; 0 = none
+	transient    bool          // another attempt may succeed (5xx without Retry-After, network error, timeout)
 	canceled     bool          // there is no finding
 }
 
@@ -44,8 +42,7 @@ func probe(ctx context.Context, client *outbound.Client, t targets.Target) findi
 		r.Error = err.Error()
 		f.canceled = ctx.Err() != nil
 		if e, ok := errors.AsType[*outbound.Error](err); ok {
-			f.transient, f.refused = transient(e.Kind), e.Kind == outbound.KindThrottled || e.Kind == outbound.KindBusy
-			f.throttled, f.retryAfter = e.Kind == outbound.KindThrottled, e.RetryAfter
+			f.transient = transient(e.Kind)
 		}
 	} else {
 		r = targets.Response{
@@ -56,7 +53,7 @@ func probe(ctx context.Context, client *outbound.Client, t targets.Target) findi
 	}
 	f.outcome, f.problem = t.Expect.Evaluate(r)
 	f.status, f.latency = r.StatusCode, r.Latency
-	f.transient = f.transient || f.status >= http.StatusInternalServerError && f.outcome == targets.DownOutcome
+	f.transient = f.transient || f.status >= http.StatusInternalServerError && f.outcome == targets.DownOutcome && f.retryAfter == 0
 	return f
 }
 
@@ -64,7 +61,7 @@ func probe(ctx context.Context, client *outbound.Client, t targets.Target) findi
 // failure, and discards it if no condition needs it. keywordsFound reports that it stopped
 // early because the rest of the body cannot change the outcome.
 func fetch(ctx context.Context, client *outbound.Client, t targets.Target) (res *outbound.Response, keywordsFound bool, err error) {
-	r := outbound.Request{URL: models.RequestURL(t.URL), MaxRedirects: maxRedirects, Insist: true, Discard: !t.Expect.NeedsBody()}
+	r := outbound.Request{URL: models.RequestURL(t.URL), MaxRedirects: maxRedirects, IgnoreBackoff: true, Discard: !t.Expect.NeedsBody()}
 	if r.Discard {
 		r.MaxBytes = maxDiscarded
 	} else {

@@ -11,9 +11,9 @@ import (
 	"linkwatch/models/audit"
 )
 
-// RequestCheck makes a target due now. A check that is running counts as the requested
-// one. Errors are CodeNotFound, and CodeConflict if the target is paused or its host is
-// rate limited.
+// RequestCheck makes a target due now, before all others of its host that wait. A check
+// that is running counts as the requested one. Errors are CodeNotFound, and CodeConflict
+// if the target is paused or a Retry-After has not ended.
 func (s *Store) RequestCheck(ctx context.Context, id string) error {
 	_, err := s.requestCheck(ctx, id)
 	return err
@@ -28,18 +28,18 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 			return errPaused
 		}
 		now := s.clock.Now()
-		switch {
-		case t.ClaimedBy != "":
-			return nil
-		case t.Throttled(now):
+		if t.ClaimedBy == "" && t.Throttled(now) {
 			wait := t.PostponedUntil.Sub(now.Time)
 			return &models.Error{Code: models.CodeConflict, RetryAfter: wait, Detail: fmt.Sprintf(
-				"The host of this target is rate limiting requests (429). Try again in %s.", wait.Round(time.Second))}
+				"This target is rate limited. Try again in %s.", wait.Round(time.Second))}
 		}
 		requested := t
-		requested.NextCheckAt = now
-		if t.DueAt.After(now.Time) { // otherwise it is overdue and keeps its place in the queue
-			requested.DueAt = now
+		requested.RequestedAt = now
+		if t.ClaimedBy == "" { // otherwise it is running, or waits and Requested finds it
+			requested.NextCheckAt = now
+			if t.DueAt.After(now.Time) { // otherwise it is overdue since then
+				requested.DueAt = now
+			}
 		}
 		if err := reschedule(tx, requested); err != nil {
 			return err

@@ -40,7 +40,7 @@ func claim(tx *gorm.DB, holder lease.ID, now models.Time, n int, skipLocked stri
 	// MATERIALIZED makes PostgreSQL evaluate due only once in the statement.
 	query := tx.Raw(`WITH due AS MATERIALIZED (
 			SELECT target_seq FROM target_schedule WHERE next_check_at <= ? AND claimed_by IS NULL ORDER BY next_check_at LIMIT ?`+skipLocked+`)
-		UPDATE target_schedule SET claimed_by = ? WHERE target_seq IN (SELECT target_seq FROM due) RETURNING `+scheduleColumns, now, n, holder)
+		UPDATE target_schedule SET claimed_by = ?, started_at = NULL WHERE target_seq IN (SELECT target_seq FROM due) RETURNING `+scheduleColumns, now, n, holder)
 	return schedules, models.Each(query, func(r *models.Row) {
 		seq, s := readSchedule(r)
 		schedules[seq] = s
@@ -95,16 +95,15 @@ func firstDue(tx *gorm.DB) (next models.Time, err error) {
 }
 
 // Release frees claimed targets, so that they can be claimed again after a delay. It
-// stores their PostponedUntil and keeps their DueAt. It skips targets whose claim or
-// DueAt has changed.
+// keeps their DueAt. It skips targets whose claim or DueAt has changed.
 func (s *Store) Release(ctx context.Context, back ...lease.Released[Target]) error {
-	rows := models.NewRows("seq bigint, claimed_by text, due_at bigint, next_check_at bigint, postponed_until bigint")
+	rows := models.NewRows("seq bigint, claimed_by text, due_at bigint, next_check_at bigint")
 	now := s.clock.Now()
 	for _, b := range back {
-		rows.Add(b.Item.Seq, b.Item.ClaimedBy, b.Item.DueAt, now.Add(b.After), b.Item.PostponedUntil)
+		rows.Add(b.Item.Seq, b.Item.ClaimedBy, b.Item.DueAt, now.Add(b.After))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return rows.Exec(tx, `UPDATE target_schedule SET claimed_by = NULL, next_check_at = r.next_check_at, postponed_until = r.postponed_until
+		return rows.Exec(tx, `UPDATE target_schedule SET claimed_by = NULL, next_check_at = r.next_check_at
 			FROM {rows} AS r WHERE target_seq = r.seq AND `+sameClaim+` AND target_schedule.due_at = r.due_at`).Error
 	})
 	if err != nil {

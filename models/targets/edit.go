@@ -13,7 +13,7 @@ import (
 
 // Edit changes the settings of a target. Pausing ends an outage and resets the state.
 // Resuming the target, or changing its expectations or interval, makes it due now, or
-// when the rate limit of its host ends. Errors are those of Add, CodeNotFound,
+// when its Retry-After ends. Errors are those of Add, CodeNotFound,
 // CodeForbidden and CodeConflict. CodeForbidden means that the actor may not change who
 // sees the target. CodeConflict means that another target with the same URL is shared, or
 // private to the same owner.

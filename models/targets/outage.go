@@ -20,7 +20,8 @@ type Outage struct {
 	Cause     string      // the error of the first check
 
 	TargetID   string `gorm:"->"`
-	TargetName string `gorm:"->"` // its DisplayTitle
+	TargetName string `gorm:"->"` // "" = none
+	TargetURL  string `gorm:"->"` // its canonical URL
 }
 
 // Duration returns how long the outage lasted, until now if it is ongoing.
@@ -51,12 +52,15 @@ func endOutages(tx *gorm.DB, rs []Result) error {
 		FROM {rows} AS r WHERE outages.target_seq = r.target_seq AND ended_at IS NULL`).Error
 }
 
-// withTarget selects rows of a table, with the alias x, and the id and title of their
+// TargetTitle returns the DisplayTitle of the target of a row in a list.
+func (o Outage) TargetTitle() string { return titleOf(o.TargetName, o.TargetURL) }
+
+// withTarget selects rows of a table, with the alias x, and the id, name and URL of their
 // target. It omits rows of targets that are deleted or not visible to the actor.
 func withTarget(tx *gorm.DB, table string, args ...any) *gorm.DB {
 	visible, who := models.Visible(tx, "t")
 	return tx.Table(table, args...).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND "+visible, who...).
-		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
+		Select("x.*, t.id AS target_id, t.name AS target_name, t.canonical_url AS target_url")
 }
 
 // listWithTarget is withTarget for a list.

@@ -17,7 +17,7 @@ type Checked struct {
 	Result       Result
 	Elapsed      time.Duration // of the whole check, with retries
 	TLSExpiresAt models.Time   // of the certificate; zero: none or unknown
-	RetryAfter   time.Duration // how long the host is rate limited; 0 = it is not
+	RetryAfter   time.Duration // from the response, how long the target may not be checked; 0 = none
 
 	inMaintenance bool // the check does not count towards uptime
 }
@@ -54,8 +54,8 @@ func nextDue(seq int64, start models.Time, interval time.Duration) models.Time {
 	return models.At(time.UnixMicro(int64(earliest + (offset+step-earliest%step)%step)))
 }
 
-// plan sets when a target is checked next: when it is due, or when the rate limit of its
-// host ends. If the clock was set back during the check, plan uses the current time as
+// plan sets when a target is checked next: when it is due, or when its Retry-After
+// ends. If the clock was set back during the check, plan uses the current time as
 // its start, so that the next check is not delayed.
 func (s *Store) plan(t *Target, c Checked) {
 	now, started := s.clock.Now(), c.Result.CheckedAt
@@ -70,8 +70,8 @@ func (s *Store) plan(t *Target, c Checked) {
 	t.NextCheckAt = t.OverdueSince()
 }
 
-// OverdueSince returns when a check should start: when it is due, or when the rate limit
-// of the host ends.
+// OverdueSince returns when a check should start: when it is due, or when the Retry-After
+// of the target ends.
 func (t Target) OverdueSince() models.Time {
 	if t.PostponedUntil.After(t.DueAt.Time) {
 		return t.PostponedUntil
@@ -79,7 +79,7 @@ func (t Target) OverdueSince() models.Time {
 	return t.DueAt
 }
 
-// Throttled reports whether the host of the target is rate limited at a time.
+// Throttled reports whether a Retry-After of the target has not ended at a time.
 func (t Target) Throttled(now models.Time) bool { return t.PostponedUntil.After(now.Time) }
 
 // Record stores finished checks in one transaction and releases the targets. It writes
@@ -209,7 +209,8 @@ func releaseChecked(tx *gorm.DB, batch []recorded) (valid []recorded, err error)
 	for _, c := range batch {
 		rows.Add(c.before.Seq, c.before.ClaimedBy, c.before.DueAt, c.after.DueAt, c.after.NextCheckAt, c.after.PostponedUntil)
 	}
-	query := rows.Raw(tx, `UPDATE target_schedule SET claimed_by = NULL, due_at = r.due_at, next_check_at = r.next_check_at, postponed_until = r.postponed_until
+	query := rows.Raw(tx, `UPDATE target_schedule SET claimed_by = NULL, due_at = r.due_at, next_check_at = r.next_check_at,
+			postponed_until = r.postponed_until, started_at = NULL, requested_at = NULL
 		FROM {rows} AS r WHERE target_seq = r.seq AND `+sameClaim+` AND target_schedule.due_at = r.claimed_due
 		RETURNING target_seq`)
 	released := make(map[int64]bool, len(batch))

@@ -29,7 +29,7 @@ func TestRecordStoresResultAndState(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		rs := f.results(targets.ResultFilter{TargetID: made.ID})
-		if len(rs) != 1 || rs[0].TargetID != made.ID || rs[0].TargetName != "a.test" || rs[0].CheckedAt != f.Now() ||
+		if len(rs) != 1 || rs[0].TargetID != made.ID || rs[0].TargetTitle() != "a.test" || rs[0].CheckedAt != f.Now() ||
 			models.CheckID(models.KindCheck, rs[0].ID()) != nil {
 			t.Errorf("%+v", rs)
 		}
@@ -59,7 +59,7 @@ func TestOutagesAreDerivedFromResults(t *testing.T) {
 		if len(got) != 2 {
 			t.Fatalf("%+v", got)
 		}
-		if got[1].StartedAt != times[1] || got[1].EndedAt != times[3] || got[1].Cause != "unexpected status 500" || got[1].TargetName != "a.test" {
+		if got[1].StartedAt != times[1] || got[1].EndedAt != times[3] || got[1].Cause != "unexpected status 500" || got[1].TargetTitle() != "a.test" {
 			t.Errorf("%+v", got[1])
 		}
 		if got[0].StartedAt != times[4] || !got[0].EndedAt.IsZero() || got[0].Duration(f.Now().Add(time.Hour).Time) != time.Hour {

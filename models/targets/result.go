@@ -52,8 +52,12 @@ type Result struct {
 	IntervalMS int64  `gorm:"column:interval_ms"` // time between checks at that time, or the duration of the check if longer; set by Record
 
 	TargetID   string `gorm:"->"` // in lists only
-	TargetName string `gorm:"->"` // its DisplayTitle
+	TargetName string `gorm:"->"` // "" = none
+	TargetURL  string `gorm:"->"` // its canonical URL
 }
+
+// TargetTitle returns the DisplayTitle of the target of a row in a list.
+func (r Result) TargetTitle() string { return titleOf(r.TargetName, r.TargetURL) }
 
 // TableName implements GORM's Tabler.
 func (Result) TableName() string { return "check_results" }

@@ -12,7 +12,7 @@ import (
 // recorded. So schedules are rows of a narrow table (ADR 29). A transaction that locks
 // both rows of a target locks its schedule first.
 
-// due returns the target due now, or when the rate limit of its host ends. It has no
+// due returns the target due now, or when its Retry-After ends. It has no
 // claim, so that the result of a running check with old settings is dropped.
 func (t Target) due(now models.Time) Target {
 	t = t.unclaimed()
@@ -25,32 +25,36 @@ func (t Target) due(now models.Time) Target {
 
 func (t Target) unscheduled() Target {
 	t = t.unclaimed()
-	t.DueAt, t.NextCheckAt = models.Time{}, models.Time{}
+	t.DueAt, t.NextCheckAt, t.RequestedAt = models.Time{}, models.Time{}, models.Time{}
 	return t
 }
 
 func (t Target) unclaimed() Target {
-	t.ClaimedBy = ""
+	t.ClaimedBy, t.StartedAt = "", models.Time{}
 	return t
 }
 
 // reschedule stores the Schedule of a target.
 func reschedule(tx *gorm.DB, t Target) error {
-	err := tx.Exec("UPDATE target_schedule SET due_at = ?, next_check_at = ?, postponed_until = ?, claimed_by = ? WHERE target_seq = ?",
-		t.DueAt, t.NextCheckAt, t.PostponedUntil, t.ClaimedBy, t.Seq).Error
+	err := tx.Exec(`UPDATE target_schedule SET due_at = ?, next_check_at = ?, postponed_until = ?, claimed_by = ?, started_at = ?, requested_at = ?
+		WHERE target_seq = ?`, t.DueAt, t.NextCheckAt, t.PostponedUntil, t.ClaimedBy, t.StartedAt, t.RequestedAt, t.Seq).Error
 	if err != nil {
 		return fmt.Errorf("schedule target: %w", err)
 	}
 	return nil
 }
 
-// scheduleNew makes new targets due.
+// scheduleNew makes new targets due. One that is added alone is checked first, like a requested check: a user waits.
 func scheduleNew(tx *gorm.DB, added []Target) error {
-	rows := models.NewRows("seq bigint, due bigint")
+	rows := models.NewRows("seq bigint, due bigint, requested bigint")
 	for _, t := range added {
-		rows.Add(t.Seq, t.CreatedAt)
+		var requested models.Time
+		if len(added) == 1 {
+			requested = t.CreatedAt
+		}
+		rows.Add(t.Seq, t.CreatedAt, requested)
 	}
-	err := rows.Exec(tx, "INSERT INTO target_schedule (target_seq, due_at, next_check_at) SELECT seq, due, due FROM {rows} AS r").Error
+	err := rows.Exec(tx, "INSERT INTO target_schedule (target_seq, due_at, next_check_at, requested_at) SELECT seq, due, due, requested FROM {rows} AS r").Error
 	if err != nil {
 		return fmt.Errorf("schedule targets: %w", err)
 	}
@@ -97,7 +101,7 @@ func loadSchedule(tx *gorm.DB, ts []Target) error {
 const sameClaim = "target_schedule.claimed_by || '' = r.claimed_by"
 
 // scheduleColumns are the columns that readSchedule reads.
-const scheduleColumns = "target_seq, due_at, next_check_at, postponed_until, claimed_by"
+const scheduleColumns = "target_seq, due_at, next_check_at, postponed_until, claimed_by, started_at, requested_at"
 
 func readSchedule(r *models.Row) (seq int64, s Schedule) {
 	seq = r.Int64()
@@ -105,5 +109,7 @@ func readSchedule(r *models.Row) (seq int64, s Schedule) {
 	r.Scan(&s.NextCheckAt)
 	r.Scan(&s.PostponedUntil)
 	r.Scan(&s.ClaimedBy)
+	r.Scan(&s.StartedAt)
+	r.Scan(&s.RequestedAt)
 	return seq, s
 }

@@ -255,13 +255,13 @@ func find(query *gorm.DB) ([]Target, error) {
 	return ts, nil
 }
 
-// load is like find but also sets the Schedule and the Uptime, with one more query for each.
+// load is like find but also sets the Schedule, Late and the Uptime, with one more query for each.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := find(query)
 	if err != nil {
 		return nil, err
 	}
-	return ts, errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
+	return ts, errors.Join(loadSchedule(tx, ts), s.loadLate(tx, ts), s.loadUptime(tx, ts))
 }
 
 // lock loads a target with its Schedule and locks both rows. deleted selects deleted

@@ -3,6 +3,8 @@
 package targets
 
 import (
+	"cmp"
+
 	"linkwatch/models"
 	"linkwatch/models/lease"
 )
@@ -78,6 +80,8 @@ type Target struct {
 	Hour Rollup `gorm:"embedded;embeddedPrefix:hour_"` // of the current hour
 	Day  Rollup `gorm:"embedded;embeddedPrefix:day_"`  // of the ended hours of the current day
 
+	Late Late `gorm:"-"` // set with Uptime
+
 	Uptime map[Range]Share `gorm:"-"` // by the ranges in Windows; nil if not loaded
 	AsOf   models.Time     `gorm:"-"` // the end of the ranges of Uptime
 }
@@ -86,10 +90,12 @@ type Target struct {
 type Schedule struct {
 	DueAt       models.Time `gorm:"-"` // when the next check is due; zero while paused
 	NextCheckAt models.Time `gorm:"-"` // when it can be claimed: DueAt, or later if it was postponed; zero while paused
-	// PostponedUntil is the end of the rate limit of its host, possibly in the past;
-	// zero: none.
+	// PostponedUntil is the end of its last Retry-After, possibly in the past; zero: none.
 	PostponedUntil models.Time `gorm:"-"`
-	ClaimedBy      lease.ID    `gorm:"-"` // the instance that is checking it; "" = none
+	ClaimedBy      lease.ID    `gorm:"-"` // the instance that is checking it, or will when it is its turn; "" = none
+	// StartedAt is the start of the check in progress; zero: there is none, or it has taken less than about a second.
+	StartedAt   models.Time `gorm:"-"`
+	RequestedAt models.Time `gorm:"-"` // when a check was requested that is not done yet; zero: none
 }
 
 // Status returns Paused or the state.
@@ -103,13 +109,13 @@ func (t Target) Status() Status {
 // Private reports whether only the owner and admins see the target.
 func (t Target) Private() bool { return t.PrivateTo != "" }
 
-// DisplayTitle returns the name of the target, or its host if it has none.
-func (t Target) DisplayTitle() string {
-	if t.Name != "" {
-		return t.Name
-	}
-	return t.Host
-}
+// DisplayTitle returns the name of the target, or its HostPort if it has none.
+func (t Target) DisplayTitle() string { return titleOf(t.Name, t.CanonicalURL) }
+
+func titleOf(name, canonicalURL string) string { return cmp.Or(name, models.HostPort(canonicalURL)) }
+
+// HostPort returns the host of the target, with its port unless it is the default of the scheme.
+func (t Target) HostPort() string { return models.HostPort(t.CanonicalURL) }
 
 // New is the settings of a new target.
 type New struct {

@@ -4,6 +4,7 @@ package targets
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -101,6 +102,22 @@ func Intervals(check time.Duration, own int) []int {
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// waits reports whether a target of the list waits for its first check.
+func (v List) waits() bool { return slices.ContainsFunc(v.Targets.Items, firstIsDue) }
+
+// firstIsDue reports whether the next check of a target gives it its first result, and is due.
+func firstIsDue(t targets.Target) bool {
+	return t.Status() == targets.Pending && !t.NextCheckAt.IsZero() && !t.NextCheckAt.After(t.AsOf.Time)
+}
+
+// pollEvery is the trigger of the part of a page that updates itself: soon while a first result is awaited.
+func pollEvery(waits bool) string {
+	if waits {
+		return "every 1s"
+	}
+	return "every 5s"
+}
 
 // count is the number of targets in the list, as far as it is known.
 func (v List) count() string {
