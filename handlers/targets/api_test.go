@@ -28,6 +28,7 @@ func TestAddTarget(t *testing.T) {
 		"expect":     map[string]any{"status": "200-299,404", "keyword": "cart", "keyword_absent": "sorry", "max_latency_ms": 800.0},
 		"created_at": "2026-03-24T12:00:00Z", "updated_at": "2026-03-24T12:00:00Z", "next_check_at": "2026-03-24T12:00:00Z",
 		"last_checked_at": nil, "last_status_code": nil, "last_latency_ms": nil, "last_error": nil, "consecutive_failures": 0.0,
+		"late_since": nil, "late_reason": nil,
 		"tls_expires_at": nil, "uptime": map[string]any{"24h": nil, "7d": nil, "30d": nil, "90d": nil},
 		"uptime_since": map[string]any{"24h": nil, "7d": nil, "30d": nil, "90d": nil},
 	}

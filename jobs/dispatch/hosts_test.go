@@ -15,9 +15,17 @@ type item struct {
 	due  time.Time
 	slow bool
 	at   time.Time // it was last tried
+
+	first bool
 }
 
 func (i *item) host() string { host, _, _ := strings.Cut(i.url, "/"); return host }
+
+// first is a due item that is first.
+func first(i *item) *item {
+	i.first = true
+	return i
+}
 
 // names are the parts of Queue that hosts use.
 type names struct{ Queue[*item] }
@@ -52,7 +60,7 @@ type hostsTest struct {
 }
 
 func newHosts(t *testing.T, room int) hostsTest {
-	return hostsTest{t, &hosts[*item]{queue: names{}, perHost: 1, room: room, maxDelay: time.Minute, byName: map[string]*host[*item]{}}}
+	return hostsTest{t, &hosts[*item]{queue: names{}, perHost: 1, first: func(i *item) bool { return i.first }, room: room, maxDelay: time.Minute, byName: map[string]*host[*item]{}}}
 }
 
 func (q hostsTest) put(i *item) {
@@ -225,10 +233,10 @@ func TestHostsAreUnsureAfterATimeOut(t *testing.T) {
 func TestItemThatHangsIsSlowBesideOneThatResponds(t *testing.T) {
 	q := newHosts(t, 100)
 	q.put(tried("a/1", 0))
-	first := q.take(quick, "a/1")
+	a := q.take(quick, "a/1")
 	q.put(hanging(tried("a/2", 5)))
-	q.note(first, quick, noon.Add(10*time.Minute))
-	q.end(first, time.Second)
+	q.note(a, quick, noon.Add(10*time.Minute))
+	q.end(a, time.Second)
 	q.end(q.take(slow, "a/2"), time.Second)
 	q.empty()
 }
@@ -242,5 +250,105 @@ func TestNoHostIsUnsureAfterTheClockWasSetBack(t *testing.T) {
 	q.put(due("b/1", 60))
 	q.end(q.take(quick, "b/1"), time.Second)
 	q.end(a, time.Second)
+	q.empty()
+}
+
+// Between two items that hang, the quick ones that were due at the end of the first have their turn, but not those that
+// became due later: the items that hang have their turn too.
+func TestQuickItemsHaveTheirTurnBetweenTwoThatHang(t *testing.T) {
+	q := newHosts(t, 100)
+	for i := range 3 {
+		q.put(hanging(due(fmt.Sprintf("a/hangs/%d", i), i)))
+	}
+	one := q.take(slow, "a/hangs/0")
+	q.put(due("a/1", 10))
+	q.put(due("a/2", 11))
+	q.note(one, slow, noon.Add(12*time.Minute))
+	q.end(one, 12*time.Minute)
+	one = q.take(quick, "a/1")
+	q.put(due("a/late", 13))
+	q.end(one, time.Second)
+	q.end(q.take(quick, "a/2"), time.Second)
+	two := q.take(slow, "a/hangs/1")
+	q.none(quick)
+	q.note(two, slow, noon.Add(20*time.Minute))
+	q.end(two, 20*time.Minute)
+	q.end(q.take(quick, "a/late"), time.Second)
+	q.end(q.take(slow, "a/hangs/2"), time.Second)
+	q.empty()
+}
+
+// A quick item passes one that hangs and waits for a worker. It does not if its host hangs.
+func TestQuickItemsPassThoseThatWaitForAWorker(t *testing.T) {
+	q := newHosts(t, 100)
+	q.put(hanging(due("a/hangs", 0)))
+	q.put(due("a/1", 1))
+	q.put(hanging(due("b/hangs", 0)))
+	passed := q.passSlow()
+	if passed == nil || passed.item.url != "a/1" {
+		t.Fatalf("got %+v", passed)
+	}
+	passed.start = noon
+	if again := q.passSlow(); again != nil {
+		t.Errorf("%s passes", again.item.url)
+	}
+	q.note(passed, slow, noon)
+	q.put(due("a/2", 2))
+	q.end(passed, time.Second)
+	if again := q.passSlow(); again != nil {
+		t.Errorf("%s passes on a host that hangs", again.item.url)
+	}
+	b := q.take(slow, "b/hangs")
+	q.end(b, time.Second)
+	q.end(q.take(slow, "a/hangs"), time.Second)
+	q.end(q.take(slow, "a/2"), time.Second)
+	q.empty()
+}
+
+// A first item is before all others of its host, and never without room.
+func TestFirstItems(t *testing.T) {
+	q := newHosts(t, 10)
+	for i := range maxPerHost - 1 {
+		q.put(due(fmt.Sprintf("a/%d", i), i))
+	}
+	q.put(hanging(due("a/hangs", 0)))
+	q.take(quick, "a/0")
+	if out, _ := q.add(&entry[*item]{item: first(hanging(due("a/first", 99)))}, noon); out != nil && out.item.first {
+		t.Error("the first item leaves")
+	}
+	q.end(q.byName["a"].busy[0], time.Second)
+	q.take(slow, "a/first")
+}
+
+// Items that hang do not take the places of quick ones of their host.
+func TestHostsKeepQuickItems(t *testing.T) {
+	q := newHosts(t, 1000)
+	for i := range maxPerHost {
+		q.put(hanging(due(fmt.Sprintf("a/%d", i), i)))
+	}
+	out, _ := q.add(&entry[*item]{item: due("a/quick", 100)}, noon)
+	if want := fmt.Sprintf("a/%d", maxPerHost-1); out == nil || out.item.url != want {
+		t.Errorf("%+v leaves, want %s", out, want)
+	}
+}
+
+// With two places, two items of a host are in progress, also while one of them waits for a retry.
+func TestItemsPerHost(t *testing.T) {
+	q := newHosts(t, 100)
+	q.perHost = 2
+	for i := range 4 {
+		q.put(due(fmt.Sprintf("a/%d", i), i))
+	}
+	a, b := q.take(quick, "a/0"), q.take(quick, "a/1")
+	q.none(quick)
+	q.end(a, time.Second)
+	q.retry(b)
+	q.take(quick, "a/1")
+	c := q.take(quick, "a/2")
+	q.none(quick)
+	q.end(b, time.Second)
+	d := q.take(quick, "a/3")
+	q.end(c, time.Second)
+	q.end(d, time.Second)
 	q.empty()
 }

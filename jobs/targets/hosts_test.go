@@ -160,46 +160,115 @@ func TestProtocolSwitchesHoldNoWorker(t *testing.T) {
 	})
 }
 
-// A 429 does not change the state of a target, and no request is sent to its host until
-// the rate limit ends.
-func TestThrottledHosts(t *testing.T) {
+// A Retry-After postpones only the target that got it. Its neighbors are checked, and crawls of the host do not wait.
+func TestThrottledTargets(t *testing.T) {
 	each(t, func(w world) {
-		var asked atomic.Int64
 		s := w.site(func(rw http.ResponseWriter, r *http.Request) {
-			asked.Add(1)
-			rw.Header().Set("Retry-After", "90")
-			rw.WriteHeader(http.StatusTooManyRequests)
-		})
-		busy := w.site(func(rw http.ResponseWriter, r *http.Request) {
-			rw.Header().Set("Retry-After", "600")
-			rw.WriteHeader(http.StatusServiceUnavailable)
+			status := map[string]int{"/throttled": http.StatusTooManyRequests, "/failing": http.StatusServiceUnavailable}[r.URL.Path]
+			if status > 0 {
+				rw.Header().Set("Retry-After", "600")
+				rw.WriteHeader(status)
+			}
 		})
 		w.start(4, outbound.Options{Timeout: time.Minute})
-		first := w.add(s + "/1")[0]
+		throttled := w.add(s + "/throttled")[0]
 		r := w.recorded(1)[0]
 		if r.Outcome != targets.ThrottledOutcome || r.Error != "throttled: status 429" || r.Attempts != 1 {
 			w.Errorf("got %+v", r)
 		}
-		if t := w.get(first); t.State != targets.Pending || t.NextCheckAt.Sub(w.Now().Time) < 90*time.Second {
-			w.Errorf("state %s, next check at %v", t.State, t.NextCheckAt)
-		}
-		second := w.add(s + "/2")[0]
-		modelstest.Eventually(w, "the second is postponed", func() bool { return w.get(second).NextCheckAt.After(w.Now().Time) })
-		t := w.get(second)
-		if wait := t.NextCheckAt.Sub(w.Now().Time); wait < 60*time.Second || wait > 91*time.Second || t.ClaimedBy != "" || !t.DueAt.Equal(w.Now().Time) {
-			w.Errorf("postponed for %v: %+v", wait, t)
-		}
-		if asked.Load() != 1 || w.metric("linkwatch_checks_deferred_total") != 1 {
-			w.Errorf("%d requests", asked.Load())
-		}
+		failing := w.add(s + "/failing")[0]
 		// A 5xx is usually retried, but not before Retry-After.
-		third := w.add(busy)[0]
 		r = w.recorded(2)[1]
 		if r.Outcome != targets.DownOutcome || r.Error != "unexpected status 503" || r.Attempts != 1 {
 			w.Errorf("got %+v", r)
 		}
-		if t := w.get(third); t.NextCheckAt.Sub(w.Now().Time) < 10*time.Minute {
-			w.Errorf("next check at %v", t.NextCheckAt)
+		for _, id := range []string{throttled, failing} {
+			if t := w.get(id); t.NextCheckAt.Sub(w.Now().Time) != 10*time.Minute {
+				w.Errorf("state %s, next check at %v", t.State, t.NextCheckAt)
+			}
 		}
+		w.add(s + "/fine")
+		if r := w.recorded(3)[2]; r.Outcome != targets.UpOutcome || w.metric("linkwatch_checks_deferred_total") != 0 {
+			w.Errorf("the neighbor: %+v", r)
+		}
+	})
+}
+
+// While a target hangs, its neighbors are late, and another instance says why. Then they have their turn before the
+// next one that hangs, and a requested check is the first of them.
+func TestNeighborsOfATargetThatHangs(t *testing.T) {
+	each(t, func(w world) {
+		var mu sync.Mutex
+		var paths []string
+		release := make(chan struct{})
+		s := w.site(func(_ http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			paths = append(paths, r.URL.Path)
+			mu.Unlock()
+			if r.URL.Path == "/hangs/1" {
+				wait(r, release)
+			}
+		})
+		asked := func() int { mu.Lock(); defer mu.Unlock(); return len(paths) }
+		ids := w.add(s+"/hangs/1", s+"/hangs/2", s+"/a", s+"/b", s+"/c")
+		modelstest.Exec(w, w.db, "UPDATE target_schedule SET requested_at = NULL")
+		modelstest.Exec(w, w.db, "UPDATE targets SET last_error = 'timed out' WHERE url LIKE '%/hangs/%'")
+		modelstest.Exec(w, w.db, "UPDATE target_schedule SET due_at = due_at + target_seq, next_check_at = next_check_at + target_seq")
+		w.clock.Advance(time.Second)
+		w.start(8, outbound.Options{Timeout: time.Minute})
+		modelstest.Eventually(w, "one hangs", func() bool { return asked() == 1 })
+		modelstest.Eventually(w, "the others wait", func() bool { return w.metric("linkwatch_check_queue_depth") == 4 })
+		w.clock.Advance(5 * time.Second)
+		other := targets.NewStore(w.db, w.clock.Now, targets.Options{CheckInterval: interval, Retention: time.Hour})
+		modelstest.Eventually(w, "the reason is known", func() bool {
+			t, err := other.Get(w.Context(), ids[2])
+			w.must(err)
+			return t.Late.Reason == "another check of "+t.HostPort()+" is running" && t.Late.Since == t.DueAt
+		})
+		if late := w.get(ids[0]).Late; late != (targets.Late{}) {
+			w.Errorf("the one that hangs is late: %+v", late)
+		}
+		n, longest, err := other.Lateness(w.Context())
+		if err != nil || n != 4 || longest < 5*time.Second {
+			w.Errorf("%d late by %v, %v", n, longest, err)
+		}
+		w.must(other.RequestCheck(w.Context(), ids[4])) // by another instance, so found by the poll
+		w.add(s + "/new")
+		modelstest.Eventually(w, "the new one waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 5 })
+		close(release)
+		w.recorded(6)
+		if got := fmt.Sprint(paths); got != "[/hangs/1 /c /new /a /b /hangs/2]" {
+			w.Errorf("requests %s", got)
+		}
+		if n, _, err := other.Lateness(w.Context()); n != 0 || err != nil {
+			w.Errorf("%d late, %v", n, err)
+		}
+		w.free()
+	})
+}
+
+// CHECKS_PER_HOST allows more than one check of a host, and not more than that many.
+func TestChecksPerHost(t *testing.T) {
+	each(t, func(w world) {
+		const perHost = 3
+		var now, asked atomic.Int64
+		full := make(chan struct{})
+		s := w.site(func(_ http.ResponseWriter, r *http.Request) {
+			defer now.Add(-1)
+			if n := now.Add(1); n > perHost {
+				w.Errorf("%d at once", n)
+			}
+			if asked.Add(1) == perHost {
+				close(full)
+			}
+			wait(r, full)
+		})
+		w.perHost = perHost
+		w.start(8, outbound.Options{Timeout: time.Minute})
+		for i := range 9 {
+			w.add(fmt.Sprintf("%s/%d", s, i))
+		}
+		w.recorded(9)
+		w.free()
 	})
 }

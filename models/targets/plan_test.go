@@ -78,6 +78,9 @@ func TestQueryPlans(t *testing.T) {
 			return f.Release(ctx, lease.Released[targets.Target]{Item: f.get(ids[7])})
 		}},
 		{"release others", func() error { return f.ReleaseOthers(ctx, checker, f.get(ids[7])) }},
+		{"started", func() error { return f.Started(ctx, checker, map[int64]models.Time{7: f.Now()}) }},
+		{"requested", func() error { _, err := f.Requested(ctx, checker); return err }},
+		{"lateness", func() error { _, _, err := f.Lateness(ctx); return err }},
 		{"claim", func() error { _, _, err := f.Claim(ctx, checker, 10); return err }},
 		{"record", func() error {
 			r := down()
@@ -97,7 +100,7 @@ func TestQueryPlans(t *testing.T) {
 				small := strings.Contains(s.SQL, "status_page") || strings.Contains(s.SQL, "GROUP BY state") || // the states of row_counts
 					strings.Contains(s.SQL, "tls_expires_at > ?") && strings.Contains(s.SQL, "seq IN") // keys from an index
 				for _, step := range modelstest.Plan(t, f.db, s) {
-					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN c" // claimed rows, rows of the statement, and rows counted up to a limit
+					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN c" || step == "SCAN waiting" // rows claimed, of the statement, counted up to a limit, and due
 					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && !small {
 						t.Errorf("%s\n  %s", s.SQL, step)
 					}

@@ -94,7 +94,8 @@ func (s *Store) loadOne(tx, query *gorm.DB) (t Target, ok bool, err error) {
 	if err != nil || len(ts) == 0 {
 		return Target{}, false, err
 	}
-	return ts[0], true, nil
+	err = s.loadLate(tx, ts)
+	return ts[0], err == nil, err
 }
 
 // ListOrders are the orders of List.
@@ -123,14 +124,19 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		q.Search(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	return ListOrders.List(tx, q, after, limit, func(p models.ListPart) ([]Target, error) {
-		if f.Certificate == "" {
-			return s.load(tx, p.Of(tx.Model(&Target{})))
+		selected := p.Of(tx.Model(&Target{}))
+		if f.Certificate != "" {
+			q, err := byCertificate(tx, f.Certificate, now, p)
+			if err != nil {
+				return nil, err
+			}
+			selected = q.Order(p.Order).Limit(p.Limit)
 		}
-		q, err := byCertificate(tx, f.Certificate, now, p)
+		ts, err := s.load(tx, selected)
 		if err != nil {
 			return nil, err
 		}
-		return s.load(tx, q.Order(p.Order).Limit(p.Limit))
+		return ts, s.loadLate(tx, ts)
 	})
 }
 
@@ -255,13 +261,13 @@ func find(query *gorm.DB) ([]Target, error) {
 	return ts, nil
 }
 
-// load is like find but also sets the Schedule, Late and the Uptime, with one more query for each.
+// load is like find but also sets the Schedule and the Uptime, with one more query for each.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := find(query)
 	if err != nil {
 		return nil, err
 	}
-	return ts, errors.Join(loadSchedule(tx, ts), s.loadLate(tx, ts), s.loadUptime(tx, ts))
+	return ts, errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
 }
 
 // lock loads a target with its Schedule and locks both rows. deleted selects deleted

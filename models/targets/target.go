@@ -80,7 +80,7 @@ type Target struct {
 	Hour Rollup `gorm:"embedded;embeddedPrefix:hour_"` // of the current hour
 	Day  Rollup `gorm:"embedded;embeddedPrefix:day_"`  // of the ended hours of the current day
 
-	Late Late `gorm:"-"` // set with Uptime
+	Late Late `gorm:"-"` // set by Get, ByURL and List
 
 	Uptime map[Range]Share `gorm:"-"` // by the ranges in Windows; nil if not loaded
 	AsOf   models.Time     `gorm:"-"` // the end of the ranges of Uptime
