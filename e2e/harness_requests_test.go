@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,6 +23,16 @@ func send(t testing.TB, s *Server, method, path, body string, with func(*http.Re
 	}
 	t.Cleanup(func() { res.Body.Close() })
 	return res
+}
+
+// bodyOf returns the body of a page or another GET.
+func bodyOf(t testing.TB, s *Server, path string) string {
+	t.Helper()
+	body, err := io.ReadAll(send(t, s, "GET", path, "", func(*http.Request) {}).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }
 
 // problem is an error of the API.

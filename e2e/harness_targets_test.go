@@ -19,6 +19,8 @@ type target struct {
 	LastError                   string    `json:"last_error"`
 	ConsecutiveFailures         int       `json:"consecutive_failures"`
 	TLSExpiresAt                time.Time `json:"tls_expires_at"` // zero: null
+	LateSince                   time.Time `json:"late_since"`     // zero: null
+	LateReason                  string    `json:"late_reason"`    // "": null
 	Uptime                      map[string]*float64
 }
 

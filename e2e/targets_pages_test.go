@@ -16,7 +16,7 @@ func TestTargetStatusOnPages(t *testing.T) {
 		b.fits(in, "/watch, empty")
 		b.fill("#url", web.URL+"/shop")
 		b.click("#add button.primary")
-		b.see("Target added: 127.0.0.1.")
+		b.see("Target added: 127.0.0.1:")
 		eval[bool](b, `window.stays = true`) // lost on a reload
 		b.fill("#q", "shop")
 		b.wait(`location.search === "?q=shop"`)

@@ -122,7 +122,7 @@ func TestTargetsWithoutJavaScript(t *testing.T) {
 		b.wait(`document.querySelector("#url").value === "ftp://nothing"`)
 		b.fill("#url", web.set("/shop", status(404)))
 		b.click("#add button.primary")
-		b.see("Target added: 127.0.0.1.")
+		b.see("Target added: 127.0.0.1:")
 		b.fill("#url", web.URL+"/fine")
 		b.click("#add button.primary")
 		b.wait(`document.querySelectorAll("` + targetRow + `").length === 2`)

@@ -146,9 +146,10 @@
     sayTimer = setTimeout(() => { out.textContent = ""; }, 5000);
   }
   document.addEventListener("say", (e) => say(e.detail.text)); // from the header HX-Trigger
-  const failed = () => say("Something went wrong. Try again.");
+  // Refreshes in the background are no action of the user: stale.js reports their failures.
+  const failed = (e) => { if (!e.target.matches?.("[hx-trigger^=every]")) say("Something went wrong. Try again."); };
   document.addEventListener("htmx:error", failed);
-  document.addEventListener("htmx:response:error", (e) => { if (e.detail.ctx.response.status >= 500) failed(); });
+  document.addEventListener("htmx:response:error", (e) => { if (e.detail.ctx.response.status >= 500) failed(e); });
 
   // Opening a form focuses its first field.
   document.addEventListener("toggle", (e) => {

@@ -1,4 +1,4 @@
-// Package static holds the files that pages load: one style sheet, two scripts
+// Package static holds the files that pages load: one style sheet, three scripts
 // of ours, and htmx. They are part of the program.
 package static
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed app.css app.js palette.js icon.svg favicon.ico vendor/htmx.min.js
+//go:embed app.css app.js palette.js stale.js icon.svg favicon.ico vendor/htmx.min.js
 var files embed.FS
 
 // Prefix is the path under which Handler serves.
