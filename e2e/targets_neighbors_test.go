@@ -11,9 +11,9 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// On one server, two targets hang, one is throttled and one fails with Retry-After. The others are checked all the same:
-// each has a check between two that hang, an outage of one is found, and so is its recovery. Meanwhile /v1, the pages
-// and the metrics show which targets are late, and why.
+// On one server, two targets hang, one is throttled and one fails with Retry-After. The others are still checked: each
+// has a check between two that hang, an outage of one is found, and so is its recovery. Meanwhile /v1, the pages and the
+// metrics show which targets are late, and why.
 func TestBadTargetsDoNotStopTheirNeighbors(t *testing.T) {
 	t.Parallel() // waits for checks that time out
 	web := site(t)
