@@ -183,3 +183,31 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// Requests that ignore the backoff are sent in it, and neither start one nor end it.
+func TestIgnoreBackoff(t *testing.T) {
+	status := 429
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if status != 200 {
+			w.Header().Set("Retry-After", "120")
+		}
+		w.WriteHeader(status)
+	})
+	c := testClient(t, Options{})
+	fetch := func(ignore bool) (*Response, error) {
+		return c.Fetch(t.Context(), Request{URL: srv.URL, IgnoreBackoff: ignore})
+	}
+	res, err := fetch(true)
+	if err != nil || res.StatusCode != 429 || res.RetryAfter != 2*time.Minute {
+		t.Fatalf("got %+v, %v", res, err)
+	}
+	if res, err := fetch(false); err != nil || res.StatusCode != 429 {
+		t.Fatalf("the first request started a backoff: %+v, %v", res, err)
+	}
+	status = 200
+	if res, err := fetch(true); err != nil || res.StatusCode != 200 {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	_, err = fetch(false)
+	fails(t, err, KindThrottled, "rate limited by the host")
+}

@@ -286,3 +286,31 @@ func TestWatchConstantNumberOfQueries(t *testing.T) {
 		}
 	}
 }
+
+// A late target is marked on the list and its page, and in the API. The port of a target is in its title, its host and
+// the filter by host.
+func TestLateTargetOnPages(t *testing.T) {
+	s := apptest.New(t)
+	one := s.Watch("http://127.0.0.1:18700/up", "", foundUp)
+	two := s.Watch("http://127.0.0.1:18701/up", "", foundUp)
+	apptest.WantCount(t, s.Get("/watch"), "#"+two.ID+" .late", 0)
+	s.Clock.Advance(time.Hour)
+	a := s.Get("/watch")
+	apptest.WantCount(t, a, "tr .late", 2)
+	apptest.WantText(t, a, "#"+one.ID+" .late", "other checks run first")
+	apptest.WantText(t, a, "#"+one.ID+" .title", "127.0.0.1:18700")
+	apptest.WantCount(t, a, "#"+one.ID+` .host[href="/watch?host=127.0.0.1%3A18700"]`, 1)
+	a = s.Get("/watch/" + one.ID)
+	apptest.WantText(t, a, ".state .late", "check late")
+	apptest.WantText(t, a, ".state", "Waiting: other checks run first.")
+	apptest.WantText(t, a, ".facts", "127.0.0.1:18700")
+	apptest.WantCount(t, s.Get("/watch?host=127.0.0.1%3A18700"), "tbody tr", 1)
+	apptest.WantCount(t, s.Get("/watch?host=127.0.0.1"), "tbody tr", 2)
+	got := s.Do("GET", "/v1/targets/"+one.ID, "").Want(200)
+	if got["late_reason"] != "other checks run first" || got["late_since"] != got["next_check_at"] {
+		t.Errorf("late since %v, %v", got["late_since"], got["late_reason"])
+	}
+	if list := apptest.Items(s.Do("GET", "/v1/targets?host=127.0.0.1:18700", "").Want(200)); len(list) != 1 || list[0]["host"] != "127.0.0.1" {
+		t.Errorf("got %v", list)
+	}
+}
