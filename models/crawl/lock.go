@@ -57,13 +57,15 @@ func (s *Store) StartExecution(ctx context.Context, holder lease.ID, seq int64) 
 	return e, began, nil
 }
 
-// lock locks a due job by compare-and-swap. The token contains the lease and the number of the execution, so it is unique.
+// lock locks a due job by compare-and-swap. The token contains the lease and the number of the execution, so it is unique. A failed
+// job is due only with RetryNextRun: it is retried and starts in one step.
 func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked bool, err error) {
 	now := s.clock.Now()
 	var js []Job
 	err = tx.Raw(`UPDATE jobs SET lock_token = CAST(? AS text) || ':' || (executions + 1), lock_acquired_at = ?, claimed_by = ?,
-			status = 'running', executions = executions + 1, next_run_at = NULL, updated_at = ?
-		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled') AND next_run_at <= ? AND NOT source_disabled AND deleted_at IS NULL
+			status = 'running', executions = executions + 1, next_run_at = NULL, updated_at = ?,
+			current_retry_count = CASE status WHEN 'failed' THEN 0 ELSE current_retry_count END
+		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled', 'failed') AND next_run_at <= ? AND NOT source_disabled AND deleted_at IS NULL
 		RETURNING *`, holder, now, holder, now, seq, now).Scan(&js).Error
 	if err != nil || len(js) == 0 {
 		return Job{}, false, err
@@ -158,7 +160,8 @@ type ExecutionEnd struct {
 }
 
 // EndExecution ends an execution and unlocks its job. After Succeed a recurring job is scheduled again, in phase with its
-// schedule. After Fail the job is retried if it has retries left. After Release it is due at once, without using up a retry,
+// schedule. After Fail the job is retried if it has retries left, else it fails. A failed recurring job with RetryNextRun runs
+// again at its next planned time. After Release it is due at once, without using up a retry,
 // and continues its crawl. The error is ErrLost if the execution no longer holds the lock.
 func (s *Store) EndExecution(ctx context.Context, e Execution, end ExecutionEnd) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.end(tx, e.JobSeq, e.LockToken, end) })
@@ -197,7 +200,10 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) e
 			if err == nil && end.Continue {
 				err = j.keepCrawl(tx)
 			}
+			break
 		}
+		j.ConsecutiveFailures++
+		j.planRetry(now)
 	case Release:
 		j.NextRunAt = now
 		err = j.keepCrawl(tx)
@@ -219,7 +225,7 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) e
 	if err := s.endExecution(tx, &j, status, end.Error, func(e *Execution) { e.StackTrace, e.MemoryPeakMB = end.Stack, end.MemoryPeakMB }); err != nil {
 		return err
 	}
-	return saveJob(tx, &j, "status", "next_run_at", "planned_at", "forced", "current_retry_count", "crawl_seq", "content_hash", "unchanged_count",
+	return saveJob(tx, &j, "status", "next_run_at", "planned_at", "forced", "current_retry_count", "consecutive_failures", "crawl_seq", "content_hash", "unchanged_count",
 		"interval_seconds", "last_error", "lock_token", "lock_acquired_at", "claimed_by")
 }
 
@@ -234,7 +240,7 @@ func (s *Store) succeed(tx *gorm.DB, j *Job) (err error) {
 	if err := tx.Raw("SELECT start_hash FROM job_executions WHERE job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Scan(&hash).Error; err != nil {
 		return err
 	}
-	j.CurrentRetryCount = 0
+	j.CurrentRetryCount, j.ConsecutiveFailures = 0, 0
 	switch hash {
 	case "":
 	case j.ContentHash:
@@ -264,6 +270,16 @@ func (j *Job) reschedule(now models.Time, adapted bool) {
 	j.NextRunAt = j.PlannedAt
 }
 
+// planRetry plans the next run of a failed job that the scheduler retries. Other failed jobs have none.
+func (j *Job) planRetry(now models.Time) {
+	if !j.Recurring() || !j.RetryNextRun {
+		j.NextRunAt = models.Time{}
+		return
+	}
+	j.reschedule(now, false)
+	j.Forced = false
+}
+
 // endExecution ends the newest execution of a job and clears the lock in j.
 func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, problem string, set ...func(*Execution)) error {
 	var e Execution
@@ -278,7 +294,7 @@ func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, proble
 	if status == ExecutionCompleted {
 		e.ReportedPage = new(int64)
 	}
-	if err := tx.Model(&e).Select("status", "error_message", "completed_at", "stack_trace", "memory_peak_mb", "reported_page").Updates(&e).Error; err != nil {
+	if err := tx.Model(&e).Select("status", "error_message", "cancelled_by", "completed_at", "stack_trace", "memory_peak_mb", "reported_page").Updates(&e).Error; err != nil {
 		return fmt.Errorf("end execution: %w", err)
 	}
 	if status == ExecutionCompleted || status == ExecutionFailed && problem != Interrupted {
