@@ -17,7 +17,7 @@ func TestCrawlAfterKill(t *testing.T) {
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	s := Start(t, settings...)
 	m := newMaze(t, 2, 150, 5*time.Millisecond)
-	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}})
+	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": m.hosts()})
 	s.crawled(j.ID, 20)
 	s.kill()
 
@@ -47,7 +47,7 @@ func TestCrawlAfterSIGTERM(t *testing.T) {
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	s := Start(t, settings...)
 	m := newMaze(t, 2, 150, 5*time.Millisecond)
-	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}})
+	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": m.hosts()})
 	s.crawled(j.ID, 20)
 	s.Stop()
 
@@ -99,7 +99,7 @@ func TestThreeInstancesCrawlTogether(t *testing.T) {
 	all := []*Server{Start(t, settings...), Start(t, settings...), Start(t, settings...)}
 	const pause = 40 * time.Millisecond
 	m := newMaze(t, 12, 30, 0)
-	j := all[0].addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}, "rate_limit_ms": pause.Milliseconds()})
+	j := all[0].addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": m.hosts(), "rate_limit_ms": pause.Milliseconds()})
 	all[1].jobBecomes(j.ID, "completed")
 	if pages, again := m.visited(); pages != 12*30 || again != 0 {
 		t.Errorf("got %d requested pages, %d of them more than once", pages, again)

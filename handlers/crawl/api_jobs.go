@@ -103,7 +103,7 @@ func toJob(j crawl.Job) CrawlJob {
 	out := CrawlJob{
 		ID: j.ID, SourceID: j.SourceID, SourceName: j.SourceName, Name: api.OrNull(j.Name), URL: j.URL, Status: string(j.Status),
 		IntervalMinutes: api.OrNull(j.IntervalCount), IntervalType: string(j.IntervalType), IntervalSeconds: api.OrNull(j.IntervalSeconds),
-		SourceEnabled: !j.SourceDisabled, ScheduleEnabled: j.Recurring() && !j.Over() && j.Status != crawl.Paused, NextRunAt: api.Time(j.NextRunAt), AdaptiveScheduling: j.AdaptiveScheduling,
+		SourceEnabled: !j.SourceDisabled, ScheduleEnabled: j.Recurring() && !j.Over() && j.Status != crawl.Paused, NextRunAt: api.Time(j.NextRun()), AdaptiveScheduling: j.AdaptiveScheduling,
 		IsPaused: j.Status == crawl.Paused, PausedAt: api.Time(j.PausedAt), CancelledAt: api.Time(j.CancelledAt), LockAcquiredAt: api.Time(j.LockAcquiredAt),
 		MaxRetries: j.MaxRetries, RetryBackoffSeconds: j.RetryBackoffSeconds, CurrentRetryCount: j.CurrentRetryCount,
 		RetryNextRun: j.RetryNextRun, ConsecutiveFailures: j.ConsecutiveFailures,

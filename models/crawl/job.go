@@ -35,7 +35,7 @@ type Job struct {
 	IntervalSeconds     int64 // effective, see Adapt
 	AdaptiveScheduling  bool
 	SourceDisabled      bool
-	NextRunAt           models.Time // zero: it has no next run. A failed job has one only with RetryNextRun
+	NextRunAt           models.Time // zero: it has no next run. See NextRun
 	PlannedAt           models.Time // the scheduled time of the next or current run, also while it is paused; NextRunAt differs for a retry, a forced or a continued run
 	Forced              bool        // a user started the next or current run outside the schedule
 	MovedAt             models.Time // last moved by a rebalance
@@ -79,14 +79,20 @@ func (j Job) Interval() Interval { return Interval{j.IntervalCount, j.IntervalTy
 // Recurring reports whether the job runs on a schedule.
 func (j Job) Recurring() bool { return j.IntervalCount > 0 }
 
-// Over reports whether the job has ended for good: it is completed, cancelled, or failed without a next run.
-func (j Job) Over() bool {
-	return j.Status == Completed || j.Status == Cancelled || j.Status == Failed && j.NextRunAt.IsZero()
+// NextRun returns when the job runs next, or zero. A failed job has no NextRunAt until it is retried at its planned time.
+func (j Job) NextRun() models.Time {
+	if j.Status == Failed && j.RetryNextRun && j.Recurring() {
+		return j.PlannedAt
+	}
+	return j.NextRunAt
 }
 
-// Planned reports whether the job has a next run.
-func (j Job) Planned() bool {
-	return !j.SourceDisabled && !j.NextRunAt.IsZero() && (j.Status == Pending || j.Status == Scheduled || j.Status == Failed)
+// Planned reports whether the job has a next run, and its source is enabled.
+func (j Job) Planned() bool { return !j.SourceDisabled && !j.NextRun().IsZero() }
+
+// Over reports whether the job has ended for good: it is completed, cancelled, or failed without a next run.
+func (j Job) Over() bool {
+	return j.Status == Completed || j.Status == Cancelled || j.Status == Failed && j.NextRun().IsZero()
 }
 
 // WaitsForRetry reports whether the job waits for an automatic retry of a failed run, at NextRunAt.

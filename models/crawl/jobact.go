@@ -131,11 +131,11 @@ func (s *Store) RunAgain(ctx context.Context, id string) (Job, error) {
 		}); err != nil || j.Status != Failed {
 			return err
 		}
-		j.NextRunAt, j.PlannedAt, j.UpdatedAt = models.Time{}, models.Time{}, s.clock.Now()
+		j.PlannedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
 		if err := storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, j.UpdatedAt)}); err != nil {
 			return err
 		}
-		return saveJob(tx, &j, "next_run_at", "planned_at")
+		return saveJob(tx, &j, "planned_at")
 	})
 	if err != nil {
 		return Job{}, err

@@ -92,7 +92,11 @@ func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error
 		j.pause(j.UpdatedAt)
 	case before.Status == Paused && j.Status != Paused:
 		return s.resume(tx, j)
-	case j.Status == Failed && (moved || j.RetryNextRun != before.RetryNextRun):
+	case j.Status == Failed && j.Recurring() && moved:
+		err = s.planFirstRun(tx, j)
+		j.NextRunAt = models.Time{}
+		return err
+	case j.Status == Failed && !j.PlannedAt.After(j.UpdatedAt.Time):
 		j.planRetry(j.UpdatedAt)
 	case moved && (j.Status == Scheduled || j.Status == Pending):
 		j.PausedAt = models.Time{}

@@ -31,6 +31,19 @@ func (s *Store) DueJobs(ctx context.Context, n int) (seqs []int64, next models.T
 	return seqs, next, nil
 }
 
+// RetryFailed makes failed recurring jobs with RetryNextRun pending, as Retry does, when their next planned time has come.
+func (s *Store) RetryFailed(ctx context.Context) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		now := s.clock.Now()
+		return tx.Exec(`UPDATE jobs SET status = 'pending', next_run_at = planned_at, current_retry_count = 0, updated_at = ?
+			WHERE status = 'failed' AND retry_next_run AND deleted_at IS NULL AND planned_at <= ? AND interval_count > 0 AND NOT source_disabled`, now, now).Error
+	})
+	if err != nil {
+		return fmt.Errorf("retry failed jobs: %w", err)
+	}
+	return nil
+}
+
 // StartExecution locks a due job under a lease and starts an execution. began is false if another instance was faster or the job is
 // no longer due. An interrupted crawl continues. Otherwise the start page is added to the frontier. Errors include
 // lease.ErrLost.
@@ -57,15 +70,13 @@ func (s *Store) StartExecution(ctx context.Context, holder lease.ID, seq int64) 
 	return e, began, nil
 }
 
-// lock locks a due job by compare-and-swap. The token contains the lease and the number of the execution, so it is unique. A failed
-// job is due only with RetryNextRun: it is retried and starts in one step.
+// lock locks a due job by compare-and-swap. The token contains the lease and the number of the execution, so it is unique.
 func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked bool, err error) {
 	now := s.clock.Now()
 	var js []Job
 	err = tx.Raw(`UPDATE jobs SET lock_token = CAST(? AS text) || ':' || (executions + 1), lock_acquired_at = ?, claimed_by = ?,
-			status = 'running', executions = executions + 1, next_run_at = NULL, updated_at = ?,
-			current_retry_count = CASE status WHEN 'failed' THEN 0 ELSE current_retry_count END
-		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled', 'failed') AND next_run_at <= ? AND NOT source_disabled AND deleted_at IS NULL
+			status = 'running', executions = executions + 1, next_run_at = NULL, updated_at = ?
+		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled') AND next_run_at <= ? AND NOT source_disabled AND deleted_at IS NULL
 		RETURNING *`, holder, now, holder, now, seq, now).Scan(&js).Error
 	if err != nil || len(js) == 0 {
 		return Job{}, false, err
@@ -270,14 +281,12 @@ func (j *Job) reschedule(now models.Time, adapted bool) {
 	j.NextRunAt = j.PlannedAt
 }
 
-// planRetry plans the next run of a failed job that the scheduler retries. Other failed jobs have none.
+// planRetry plans when RetryFailed retries a failed job, if it does.
 func (j *Job) planRetry(now models.Time) {
-	if !j.Recurring() || !j.RetryNextRun {
-		j.NextRunAt = models.Time{}
-		return
+	if j.Recurring() && j.RetryNextRun {
+		j.reschedule(now, false)
+		j.NextRunAt, j.Forced = models.Time{}, false // it is due once it is pending
 	}
-	j.reschedule(now, false)
-	j.Forced = false
 }
 
 // endExecution ends the newest execution of a job and clears the lock in j.

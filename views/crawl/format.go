@@ -122,7 +122,7 @@ func statusText(j crawl.Job) string {
 			what += " The job has failed " + ui.Plural(j.ConsecutiveFailures, "time") + " in a row."
 		}
 		switch {
-		case !j.NextRunAt.IsZero():
+		case !j.NextRun().IsZero():
 			retry = "It runs again at its next planned time."
 		case j.Recurring():
 			retry = "The schedule is stopped. Press Retry to run the crawl and resume the schedule."
