@@ -142,3 +142,48 @@ func TestCrawlWhileTheArchiveFails(t *testing.T) {
 		return h.Archive.Status == "unavailable" && h.Archive.Detail != ""
 	})
 }
+
+// Stopping a run on one instance ends it on another one within 2 s. The job keeps its schedule. Once cancelled, it is run again as a
+// new job.
+func TestStopRunOnAnotherInstance(t *testing.T) {
+	t.Parallel()
+	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
+	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
+	one := Start(t, settings...)
+	m := newMaze(t, 1, 1000, 20*time.Millisecond)
+	var j crawlJob
+	source := map[string]any{"url": m.urls[0] + "/", "rate_limit_ms": 0, "max_depth": 20}
+	if status := one.Call("POST", "/v1/sources", source, nil); status != 201 {
+		t.Fatalf("add source: status %d", status)
+	}
+	job := map[string]any{"url": m.urls[0] + "/", "interval_minutes": 1, "interval_type": "days", "retry_next_run": true}
+	if status := one.Call("POST", "/v1/jobs", job, &j); status != 201 {
+		t.Fatalf("add job: status %d", status)
+	}
+	planned := j.NextRunAt
+	one.Call("POST", "/v1/jobs/"+j.ID+"/force-run", nil, nil)
+	one.crawled(j.ID, 5)
+	two := Start(t, settings...)
+	if status := two.Call("POST", "/v1/jobs/"+j.ID+"/stop", nil, &j); status != 200 || j.Status != "scheduled" || !j.NextRunAt.Equal(planned) {
+		t.Fatalf("stop: status %d, got %+v, want a run at %v", status, j, planned)
+	}
+	last, at := 0, time.Now()
+	modelstest.Eventually(t, "the crawl has stopped for 2 s", func() bool {
+		if pages, _ := m.visited(); pages != last {
+			last, at = pages, time.Now()
+		}
+		return time.Since(at) >= 2*time.Second
+	})
+	if all := two.executions(j.ID); len(all) != 1 || all[0].Status != "cancelled" || all[0].CancelledBy != "system" || last > 400 {
+		t.Errorf("got executions %+v, %d requested pages", all, last)
+	}
+	var again crawlJob
+	two.Call("POST", "/v1/jobs/"+j.ID+"/cancel", nil, nil)
+	if status := two.Call("POST", "/v1/jobs/"+j.ID+"/run-again", nil, &again); status != 201 || again.ID == j.ID || again.SourceID != j.SourceID {
+		t.Fatalf("run again: status %d, got %+v", status, again)
+	}
+	two.crawled(again.ID, 5)
+	if status := two.job(j.ID).Status; status != "cancelled" {
+		t.Errorf("got status %s of the old job", status)
+	}
+}

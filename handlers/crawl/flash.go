@@ -35,6 +35,7 @@ func (p Pages) Flashes() pages.Flash {
 			"job_" + string(crawl.Resume):   {Text: "Job resumed."},
 			"job_" + string(crawl.Retry):    {Text: "The retry starts in a few seconds."},
 			"job_" + string(crawl.ForceRun): {Text: "The run starts in a few seconds."},
+			"job_" + string(crawl.RunAgain): {Text: "Job added. Its first run starts in a few seconds."},
 			"job_" + string(crawl.Stop):     {Text: "Run stopped. A recurring job runs again as planned."},
 			"job_" + string(crawl.Cancel):   {Text: "Job cancelled. It does not run again."},
 			"job_restored":                  {Text: "Job restored."},

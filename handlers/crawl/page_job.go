@@ -101,7 +101,7 @@ func subject(j crawl.Job) (pages.Subject, error) {
 // Edit saves the settings of a job.
 func (p Pages) Edit(c *gin.Context) {
 	form := views.JobForm{
-		Name: c.PostForm("name"), RetryNextRun: c.PostForm("retry_next_run") != "",
+		Name: c.PostForm("job_name"), RetryNextRun: c.PostForm("retry_next_run") != "",
 		Schedule: c.PostForm("schedule"), Adaptive: c.PostForm("adaptive_scheduling") != "",
 		Retries: c.PostForm("max_retries"), Backoff: c.PostForm("retry_backoff_seconds"),
 	}

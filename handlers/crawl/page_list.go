@@ -169,12 +169,9 @@ func (p Pages) Act(c *gin.Context) {
 // RunAgain adds a job with the settings of a finished one, and runs it.
 func (p Pages) RunAgain(c *gin.Context) {
 	j, err := p.Crawl.RunAgain(c.Request.Context(), c.Param("id"))
-	switch {
-	case models.CodeOf(err) == models.CodeConflict:
+	if models.CodeOf(err) == models.CodeConflict {
 		p.SeeOther(c, pages.With(p.Back(c, jobPath(c)), paramRefused, c.Param("id")))
-	case err != nil:
-		p.Fail(c, err)
-	default:
-		p.SeeOther(c, pages.With(p.Back(c, views.JobPlace{ID: j.ID}.Path()), paramAdded, j.ID))
+		return
 	}
+	p.Done(c, err, p.Back(c, views.JobPlace{ID: j.ID}.Path()), "job_"+string(crawl.RunAgain))
 }

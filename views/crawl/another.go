@@ -20,7 +20,7 @@ func (v Another) shown() []crawl.Job { return v.Jobs[:min(len(v.Jobs), maxAnothe
 
 // jobsText says how many jobs start at the URL.
 func (v Another) jobsText() string {
-	text := ui.Plural(len(v.Jobs), "job") + " of it "
+	text := ui.Plural(len(v.Jobs), "job") + " "
 	if len(v.Jobs) == 1 {
 		text += "starts at this URL."
 	} else {

@@ -180,7 +180,7 @@ func AnotherPage(v Another) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = ui.Due(j.NextRunAt.Time, v.Now).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Due(j.NextRun().Time, v.Now).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -234,7 +234,7 @@ func AnotherPage(v Another) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = jobNameField(v.Add.Name, v.Add.Errors).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = jobNameField("name", v.Add.Name, v.Add.Errors).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
