@@ -103,7 +103,7 @@ func checkDistinct(tx *gorm.DB, src Source, n NewJob) error {
 // jobsOfPage returns the jobs of a source that start at a page, the newest first.
 func jobsOfPage(tx *gorm.DB, src Source, start models.URL) (found []Job, err error) {
 	var all []Job
-	err = tx.Where("source_seq = ? AND deleted_at IS NULL", src.Seq).Order("seq DESC").Limit(maxSourceJobs).Find(&all).Error
+	err = tx.Where("source_seq = ? AND deleted_at IS NULL", src.Seq).Order("created_at DESC, id DESC").Limit(maxSourceJobs).Find(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("find jobs of source: %w", err)
 	}

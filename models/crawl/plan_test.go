@@ -67,7 +67,6 @@ func TestQueryPlans(t *testing.T) {
 	}{
 		{"due jobs", func() error { _, _, err := w.DueJobs(ctx, 10); return err }},
 		{"retry failed jobs", func() error { return w.RetryFailed(ctx) }},
-		{"existing jobs", func() error { _, _, _, err := w.Existing(ctx, jobs[0].URL, false); return err }},
 		{"begin", func() error { _, _, err := w.StartExecution(ctx, w.me, seqs[150]); return err }},
 		{"held", func() error { _, err := w.RunningExecutions(ctx, w.me); return err }},
 		{"stale locks", func() error { _, err := w.ClearStaleLocks(ctx); return err }},
