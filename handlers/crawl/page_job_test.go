@@ -164,7 +164,7 @@ func TestStopRunAndRunAgain(t *testing.T) {
 	a := alice.Follow(path+"/stop", nil)
 	apptest.WantText(t, a, ".flash", "Run stopped. A recurring job runs again as planned.")
 	apptest.WantText(t, a, ".state", "scheduled Schedule: every day next run")
-	apptest.WantText(t, a, ".run-progress .failure", "The run was stopped by alice")
+	apptest.WantText(t, a, ".run-progress .muted", "The run was stopped by alice")
 	apptest.WantText(t, a, "#executions", "the run was stopped by alice")
 	apptest.WantText(t, s.Follow(path+"/stop", nil), ".flash.bad", "Nothing was changed: the job is scheduled.")
 

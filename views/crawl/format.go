@@ -86,6 +86,14 @@ func endText(e crawl.Execution) string {
 	return e.ErrorMessage + " by " + e.CancelledBy
 }
 
+// endClass is the class of endText: red for a failure.
+func endClass(e crawl.Execution) string {
+	if e.CancelledBy == "" {
+		return "failure"
+	}
+	return "muted"
+}
+
 // pauseText formats the delay between two requests to a host.
 func pauseText(s crawl.Source) string {
 	if s.RateLimitMS == 0 {
