@@ -90,7 +90,7 @@ func (j Job) NextRun() models.Time {
 // Planned reports whether the job has a next run, and its source is enabled.
 func (j Job) Planned() bool { return !j.SourceDisabled && !j.NextRun().IsZero() }
 
-// Over reports whether the job has ended for good: it is completed, cancelled, or failed without a next run.
+// Over reports whether the job does not run again: it is completed, cancelled, or failed without a next run.
 func (j Job) Over() bool {
 	return j.Status == Completed || j.Status == Cancelled || j.Status == Failed && j.NextRun().IsZero()
 }
