@@ -87,7 +87,7 @@ func addCrawl(t *testing.T, s *e2e.Server, urls []string) (id string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hosts = append(hosts, parsed.Hostname())
+		hosts = append(hosts, parsed.Host)
 	}
 	source := map[string]any{"url": urls[0] + "/p0", "rate_limit_ms": 0, "max_depth": 100, "allowed_domains": hosts}
 	if status := s.Call("POST", "/v1/sources", source, nil); status != http.StatusCreated {
@@ -244,7 +244,7 @@ func fillFrontier(t *testing.T, file string, urls []string, n int) {
 	zero := 0
 	var hosts []string
 	for _, u := range urls {
-		hosts = append(hosts, models.HostPort(u)[:strings.LastIndex(models.HostPort(u), ":")])
+		hosts = append(hosts, models.HostPort(u))
 	}
 	src, err := store.AddSource(ctx, crawl.NewSource{URL: urls[0], Enabled: true, MaxDepth: 1, RateLimitMS: &zero, AllowedDomains: hosts})
 	if err != nil {

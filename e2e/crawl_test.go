@@ -17,7 +17,7 @@ func TestCrawlAfterKill(t *testing.T) {
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	s := Start(t, settings...)
 	m := newMaze(t, 2, 150, 5*time.Millisecond)
-	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}})
+	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": m.hosts()})
 	s.crawled(j.ID, 20)
 	s.kill()
 
@@ -47,7 +47,7 @@ func TestCrawlAfterSIGTERM(t *testing.T) {
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	s := Start(t, settings...)
 	m := newMaze(t, 2, 150, 5*time.Millisecond)
-	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}})
+	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": m.hosts()})
 	s.crawled(j.ID, 20)
 	s.Stop()
 
@@ -99,7 +99,7 @@ func TestThreeInstancesCrawlTogether(t *testing.T) {
 	all := []*Server{Start(t, settings...), Start(t, settings...), Start(t, settings...)}
 	const pause = 40 * time.Millisecond
 	m := newMaze(t, 12, 30, 0)
-	j := all[0].addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}, "rate_limit_ms": pause.Milliseconds()})
+	j := all[0].addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": m.hosts(), "rate_limit_ms": pause.Milliseconds()})
 	all[1].jobBecomes(j.ID, "completed")
 	if pages, again := m.visited(); pages != 12*30 || again != 0 {
 		t.Errorf("got %d requested pages, %d of them more than once", pages, again)
@@ -141,4 +141,49 @@ func TestCrawlWhileTheArchiveFails(t *testing.T) {
 		s.Call("GET", "/health", nil, &h)
 		return h.Archive.Status == "unavailable" && h.Archive.Detail != ""
 	})
+}
+
+// Stopping a run on one instance ends it on another one within 2 s. The job keeps its schedule. Once cancelled, it is run again as a
+// new job.
+func TestStopRunOnAnotherInstance(t *testing.T) {
+	t.Parallel()
+	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
+	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
+	one := Start(t, settings...)
+	m := newMaze(t, 1, 1000, 20*time.Millisecond)
+	var j crawlJob
+	source := map[string]any{"url": m.urls[0] + "/", "rate_limit_ms": 0, "max_depth": 20}
+	if status := one.Call("POST", "/v1/sources", source, nil); status != 201 {
+		t.Fatalf("add source: status %d", status)
+	}
+	job := map[string]any{"url": m.urls[0] + "/", "interval_minutes": 1, "interval_type": "days", "retry_next_run": true}
+	if status := one.Call("POST", "/v1/jobs", job, &j); status != 201 {
+		t.Fatalf("add job: status %d", status)
+	}
+	planned := j.NextRunAt
+	one.Call("POST", "/v1/jobs/"+j.ID+"/force-run", nil, nil)
+	one.crawled(j.ID, 5)
+	two := Start(t, settings...)
+	if status := two.Call("POST", "/v1/jobs/"+j.ID+"/stop", nil, &j); status != 200 || j.Status != "scheduled" || !j.NextRunAt.Equal(planned) {
+		t.Fatalf("stop: status %d, got %+v, want a run at %v", status, j, planned)
+	}
+	last, at := 0, time.Now()
+	modelstest.Eventually(t, "the crawl has stopped for 2 s", func() bool {
+		if pages, _ := m.visited(); pages != last {
+			last, at = pages, time.Now()
+		}
+		return time.Since(at) >= 2*time.Second
+	})
+	if all := two.executions(j.ID); len(all) != 1 || all[0].Status != "cancelled" || all[0].CancelledBy != "system" || last > 400 {
+		t.Errorf("got executions %+v, %d requested pages", all, last)
+	}
+	var again crawlJob
+	two.Call("POST", "/v1/jobs/"+j.ID+"/cancel", nil, nil)
+	if status := two.Call("POST", "/v1/jobs/"+j.ID+"/run-again", nil, &again); status != 201 || again.ID == j.ID || again.SourceID != j.SourceID {
+		t.Fatalf("run again: status %d, got %+v", status, again)
+	}
+	two.crawled(again.ID, 5)
+	if status := two.job(j.ID).Status; status != "cancelled" {
+		t.Errorf("got status %s of the old job", status)
+	}
 }

@@ -28,6 +28,7 @@ type execution struct {
 	Queued          int    `json:"queued"`
 	Failed          int    `json:"failed"`
 	ErrorMessage    string `json:"error_message"`
+	CancelledBy     string `json:"cancelled_by"`
 }
 
 // addJob adds a source of a site with some settings, and a one-time job that crawls it.
@@ -93,6 +94,15 @@ type maze struct {
 	last     map[string]time.Time
 	together int           // maximum number of concurrent requests to a host
 	gap      time.Duration // the shortest pause between two pages of a host
+}
+
+// hosts returns the hosts of the maze with their ports.
+func (m *maze) hosts() []string {
+	all := make([]string, len(m.urls))
+	for i, u := range m.urls {
+		all[i] = strings.TrimPrefix(u, "http://")
+	}
+	return all
 }
 
 // newMaze serves a maze with slow pages.

@@ -77,6 +77,7 @@ type Execution struct {
 	BrokenLinks     int            `json:"broken_links" example:"4" doc:"Number of links to URLs that could not be fetched"`
 	Reported        bool           `json:"reported" example:"true" doc:"Whether pages_new, pages_changed, pages_gone and broken_links are final. They are counted after the crawl has completed"`
 	ErrorMessage    *string        `json:"error_message" example:"start page: status 503" doc:"Why it failed. null if it did not. instance stopped means that the next execution continues the crawl"`
+	CancelledBy     *string        `json:"cancelled_by" example:"alice" doc:"Name of the account or token that stopped the run or cancelled the job. null if it was not cancelled"`
 	StackTrace      *string        `json:"stack_trace" doc:"Stack trace of a panic. null if there was none"`
 	CPUTimeMS       int64          `json:"cpu_time_ms" example:"840" doc:"Time spent on parsing pages, in milliseconds. Requests and database access are not included"`
 	MemoryPeakMB    int64          `json:"memory_peak_mb" example:"64" doc:"Peak memory of the whole program during the execution, in MiB, on the instance that ran the job"`
@@ -90,7 +91,7 @@ func toExecution(e crawl.Execution) Execution {
 	out := Execution{
 		ID: e.ID, JobID: e.JobID, ExecutionNumber: e.ExecutionNumber, Status: string(e.Status), StartedAt: e.StartedAt.Time, CompletedAt: api.Time(e.CompletedAt),
 		ItemsCrawled: e.ItemsCrawled, ItemsIndexed: e.ItemsIndexed, Queued: max(0, e.Queued), Fetched: e.Fetched, Failed: e.Failed,
-		ErrorMessage: api.OrNull(e.ErrorMessage), StackTrace: api.OrNull(e.StackTrace), CPUTimeMS: e.CPUTimeUS / 1000, MemoryPeakMB: e.MemoryPeakMB,
+		ErrorMessage: api.OrNull(e.ErrorMessage), CancelledBy: api.OrNull(e.CancelledBy), StackTrace: api.OrNull(e.StackTrace), CPUTimeMS: e.CPUTimeUS / 1000, MemoryPeakMB: e.MemoryPeakMB,
 		PagesNew: e.PagesNew, PagesChanged: e.PagesChanged, PagesGone: e.PagesGone, BrokenLinks: e.BrokenLinks,
 		Reported:     e.Status == crawl.ExecutionCompleted && e.ReportedPage == nil,
 		RetryAttempt: e.RetryAttempt, LogLines: e.LogLines, LogBytes: e.LogBytes, Metadata: e.Metadata,

@@ -32,12 +32,18 @@ func (a API) registerJobs(r *api.API) {
 		models.CodeNotFound)
 	crawlLink.DefaultStatus = http.StatusCreated
 	api.Register(r, crawlLink, a.crawlLink)
+	again := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs/{id}/"+string(crawl.RunAgain), "run-job-again", "Run a finished job again",
+		"Adds a job with the source and the settings of a completed, failed or cancelled job, and runs it as soon as possible. The finished job stays as it is, "+
+			"but a failed one is no longer retried at its next planned time. Returns 409 if its status does not allow this.", models.CodeNotFound, models.CodeConflict)
+	again.DefaultStatus = http.StatusCreated
+	api.Register(r, again, a.runAgain)
 	for _, act := range []struct {
 		event             crawl.Event
 		id, name, details string
 	}{
 		{crawl.Pause, "pause-job", "Pause a job", "A paused job does not run until it is resumed."},
-		{crawl.Resume, "resume-job", "Resume a paused job", "The next run is in the least-loaded slot of its interval."},
+		{crawl.Resume, "resume-job", "Resume a paused job", "The next run is at its planned time if that is still ahead, else in the least-loaded slot of its interval."},
+		{crawl.Stop, "stop-job", "Stop the run of a job", "The running execution is cancelled within 2 seconds and is not continued. A recurring job runs again as planned. A one-time job is completed."},
 		{crawl.Cancel, "cancel-job", "Cancel a job", "The job does not run again. A running crawl stops within 2 seconds."},
 		{crawl.Retry, "retry-job", "Retry a failed job", "Runs the job as soon as possible and resets its retry count. Its schedule stays the same."},
 		{crawl.ForceRun, "force-run-job", "Run a scheduled job now", "Its schedule stays the same: the planned run still happens, unless adaptive scheduling changes the interval."},
@@ -67,8 +73,9 @@ type CrawlJob struct { //nolint:revive // Job is the schema of scheduled jobs; n
 	ID                  string         `json:"id" example:"j_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the job. Ids sort by creation time"`
 	SourceID            string         `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
 	SourceName          string         `json:"source_name" example:"Example" doc:"Name of the source"`
+	Name                *string        `json:"name" example:"Example news" doc:"Name. null if it has that of its source"`
 	URL                 string         `json:"url" example:"https://example.com/" doc:"URL of the start page"`
-	Status              string         `json:"status" enum:"pending,scheduled,running,paused,completed,failed,cancelled" example:"scheduled" doc:"Status. completed is the final status of a one-time job. A failed job has no retries left"`
+	Status              string         `json:"status" enum:"pending,scheduled,running,paused,completed,failed,cancelled" example:"scheduled" doc:"Status. completed is the final status of a one-time job. A failed job has no retries left. With a next_run_at, it runs again then"`
 	IntervalMinutes     *int           `json:"interval_minutes" example:"6" doc:"Interval in units of interval_type. null for a one-time job"`
 	IntervalType        string         `json:"interval_type" enum:"minutes,hours,days" example:"hours" doc:"Unit of interval_minutes"`
 	IntervalSeconds     *int64         `json:"interval_seconds" example:"21600" doc:"Current interval in seconds. Adaptive scheduling increases it up to 24 hours while the start page is unchanged. null for a one-time job"`
@@ -84,6 +91,8 @@ type CrawlJob struct { //nolint:revive // Job is the schema of scheduled jobs; n
 	MaxRetries          int            `json:"max_retries" example:"3" doc:"Maximum number of retries of a failed run"`
 	RetryBackoffSeconds int            `json:"retry_backoff_seconds" example:"60" doc:"Seconds before the first retry. The delay doubles with each retry, up to an hour"`
 	CurrentRetryCount   int            `json:"current_retry_count" example:"0" doc:"Number of retries since the last successful run"`
+	RetryNextRun        bool           `json:"retry_next_run" example:"false" doc:"Whether a recurring job without retries left runs again at its next planned time"`
+	ConsecutiveFailures int            `json:"consecutive_failures" example:"0" doc:"Number of times in a row that it failed with all its retries"`
 	LastError           *string        `json:"last_error" example:"start page: status 503" doc:"Error of the last execution. null if it did not fail"`
 	Metadata            map[string]any `json:"metadata" nullable:"false" doc:"Custom data"`
 	CreatedAt           time.Time      `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"Creation time"`
@@ -92,11 +101,12 @@ type CrawlJob struct { //nolint:revive // Job is the schema of scheduled jobs; n
 
 func toJob(j crawl.Job) CrawlJob {
 	out := CrawlJob{
-		ID: j.ID, SourceID: j.SourceID, SourceName: j.SourceName, URL: j.URL, Status: string(j.Status),
+		ID: j.ID, SourceID: j.SourceID, SourceName: j.SourceName, Name: api.OrNull(j.Name), URL: j.URL, Status: string(j.Status),
 		IntervalMinutes: api.OrNull(j.IntervalCount), IntervalType: string(j.IntervalType), IntervalSeconds: api.OrNull(j.IntervalSeconds),
-		SourceEnabled: !j.SourceDisabled, ScheduleEnabled: j.Recurring() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled || j.Status == crawl.Running), NextRunAt: api.Time(j.NextRunAt), AdaptiveScheduling: j.AdaptiveScheduling,
+		SourceEnabled: !j.SourceDisabled, ScheduleEnabled: j.Recurring() && !j.Over() && j.Status != crawl.Paused, NextRunAt: api.Time(j.NextRun()), AdaptiveScheduling: j.AdaptiveScheduling,
 		IsPaused: j.Status == crawl.Paused, PausedAt: api.Time(j.PausedAt), CancelledAt: api.Time(j.CancelledAt), LockAcquiredAt: api.Time(j.LockAcquiredAt),
 		MaxRetries: j.MaxRetries, RetryBackoffSeconds: j.RetryBackoffSeconds, CurrentRetryCount: j.CurrentRetryCount,
+		RetryNextRun: j.RetryNextRun, ConsecutiveFailures: j.ConsecutiveFailures,
 		LastError: api.OrNull(j.LastError), Metadata: j.Metadata, CreatedAt: j.CreatedAt.Time, UpdatedAt: j.UpdatedAt.Time,
 	}
 	if j.WaitsForRetry() {
@@ -112,7 +122,7 @@ type listJobsInput struct {
 	api.SliceParams
 	Status   string `query:"status" enum:"pending,scheduled,running,paused,completed,failed,cancelled" example:"failed" doc:"Status"`
 	SourceID string `query:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
-	Text     string `query:"q" example:"example" doc:"Part of the URL, or of the name or URL of the source, ignoring case. At most 512 bytes"`
+	Text     string `query:"q" example:"example" doc:"Part of the name or URL, or of the name or URL of the source, ignoring case. At most 512 bytes"`
 }
 
 func (a API) listJobs(ctx context.Context, in *listJobsInput) (*api.Output[api.Slice[CrawlJob]], error) {
@@ -126,13 +136,15 @@ func (a API) listJobs(ctx context.Context, in *listJobsInput) (*api.Output[api.S
 
 // JobSettings are the settings of a job.
 type JobSettings struct {
-	SourceID api.Member[string] `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Default: a source for the host of the URL that is shared or yours, which is created if needed"`
+	SourceID api.Member[string] `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Default: a source for the host and port of the URL that is shared or yours, which is created if needed"`
+	Name     api.Member[string] `json:"name,omitempty" example:"Example news" doc:"Name, at most 200 characters. null uses that of the source"`
 	URL      api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://example.com/news" doc:"URL of the start page, http or https, at most 2048 bytes. Default: the URL of the source"`
 	IntervalSettings
 	ScheduleEnabled     api.Member[bool]           `json:"schedule_enabled,omitempty" nullable:"false" example:"true" doc:"false pauses a job that has an interval, and is ignored for one-time jobs. true requires an interval"`
 	AdaptiveScheduling  api.Member[bool]           `json:"adaptive_scheduling,omitempty" nullable:"false" example:"true" doc:"Whether the interval adapts to how often the start page changes. Default: true"`
 	MaxRetries          api.Member[int]            `json:"max_retries,omitempty" minimum:"0" maximum:"100" example:"3" doc:"Maximum number of retries of a failed run. Default: 3"`
 	RetryBackoffSeconds api.Member[int]            `json:"retry_backoff_seconds,omitempty" minimum:"0" maximum:"3600" example:"60" doc:"Seconds before the first retry. The delay doubles with each retry, up to an hour. Default: 60"`
+	RetryNextRun        api.Member[bool]           `json:"retry_next_run,omitempty" nullable:"false" example:"false" doc:"Whether a recurring job without retries left runs again at its next planned time, instead of staying failed. Default: false"`
 	Metadata            api.Member[map[string]any] `json:"metadata,omitempty" doc:"Custom data, at most 16 KiB"`
 }
 
@@ -141,6 +153,7 @@ func (s JobSettings) check() error {
 	for name, null := range map[string]bool{
 		"url": s.URL.Null, "schedule_enabled": s.ScheduleEnabled.Null, "adaptive_scheduling": s.AdaptiveScheduling.Null,
 		"max_retries": s.MaxRetries.Null, "retry_backoff_seconds": s.RetryBackoffSeconds.Null,
+		"retry_next_run": s.RetryNextRun.Null,
 	} {
 		if null {
 			return models.Invalid(name, "must not be null. Omit it instead")
@@ -152,7 +165,7 @@ func (s JobSettings) check() error {
 type addJobInput struct {
 	Body struct {
 		JobSettings
-		Private api.Member[bool] `json:"private,omitempty" nullable:"false" example:"false" doc:"true uses your private source for the host of the URL, which is created if needed. Must not be set together with source_id"`
+		Private api.Member[bool] `json:"private,omitempty" nullable:"false" example:"false" doc:"true uses your private source for the host and port of the URL, which is created if needed. Must not be set together with source_id"`
 	}
 }
 
@@ -179,7 +192,7 @@ func (a API) addJob(ctx context.Context, in *addJobInput) (*addJobOutput, error)
 		return nil, models.Invalid("private", "must not be set together with source_id. Set private on the source instead")
 	}
 	n := crawl.NewJob{
-		SourceID: b.SourceID.Value, URL: b.URL.Value, Interval: every, AdaptiveScheduling: true,
+		SourceID: b.SourceID.Value, Name: b.Name.Value, RetryNextRun: b.RetryNextRun.Value, URL: b.URL.Value, Interval: every, AdaptiveScheduling: true,
 		MaxRetries: b.MaxRetries.Pointer(), RetryBackoff: b.RetryBackoffSeconds.Pointer(), Metadata: b.Metadata.Value,
 		Paused: every.Recurring() && b.ScheduleEnabled.Given && !b.ScheduleEnabled.Value,
 		Source: crawl.NewSource{Private: b.Private.Value},
@@ -255,7 +268,7 @@ func (a API) editJob(ctx context.Context, in *editJobInput) (*api.Output[CrawlJo
 		return nil, err
 	}
 	e := crawl.JobEdit{
-		URL: b.URL.Pointer(), AdaptiveScheduling: b.AdaptiveScheduling.Pointer(),
+		Name: b.Name.Pointer(), RetryNextRun: b.RetryNextRun.Pointer(), URL: b.URL.Pointer(), AdaptiveScheduling: b.AdaptiveScheduling.Pointer(),
 		MaxRetries: b.MaxRetries.Pointer(), RetryBackoff: b.RetryBackoffSeconds.Pointer(),
 	}
 	if b.SourceID.Given && !b.SourceID.Null {
@@ -282,6 +295,14 @@ func (a API) editJob(ctx context.Context, in *editJobInput) (*api.Output[CrawlJo
 
 func (a API) deleteJob(ctx context.Context, in *JobPath) (*struct{}, error) {
 	return nil, a.Crawl.DeleteJob(ctx, in.ID)
+}
+
+func (a API) runAgain(ctx context.Context, in *JobPath) (*addJobOutput, error) {
+	j, err := a.Crawl.RunAgain(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &addJobOutput{"/v1/jobs/" + j.ID, toJob(j)}, nil
 }
 
 func (a API) restoreJob(ctx context.Context, in *JobPath) (*api.Output[CrawlJob], error) {

@@ -34,11 +34,11 @@ type Source struct {
 	ID              string    `json:"id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Ids sort by creation time"`
 	Owner           string    `json:"owner" example:"alice" doc:"Name of the account that added it. system if authentication was off"`
 	Private         bool      `json:"private" example:"false" doc:"Whether only its owner and admins see it, its jobs and its pages"`
-	Name            string    `json:"name" example:"Example" doc:"Name. Default: the host of the URL"`
+	Name            string    `json:"name" example:"Example" doc:"Name. Default: the host of the URL, with its port"`
 	URL             string    `json:"url" example:"https://example.com/" doc:"URL of the site"`
 	Enabled         bool      `json:"enabled" example:"true" doc:"Whether its jobs run"`
 	MaxDepth        int       `json:"max_depth" example:"3" doc:"Maximum number of links from the start page. 0 means 3"`
-	AllowedDomains  []string  `json:"allowed_domains" nullable:"false" doc:"Domains that are crawled, including their subdomains. Empty means the host of the URL only"`
+	AllowedDomains  []string  `json:"allowed_domains" nullable:"false" doc:"Hosts that are crawled, including their subdomains: example.com or example.com:8080. A host without a port has the port of the URL. 80 and 443 are the same. Empty means the host and port of the URL only"`
 	RateLimitMS     int       `json:"rate_limit_ms" example:"1000" doc:"Delay between two requests to a host, in milliseconds. A longer Crawl-delay in robots.txt takes precedence"`
 	IntervalMinutes *int      `json:"interval_minutes" example:"6" doc:"Default interval of its jobs, in units of interval_type. null if it has none"`
 	IntervalType    string    `json:"interval_type" enum:"minutes,hours,days" example:"hours" doc:"Unit of interval_minutes"`
@@ -70,10 +70,10 @@ func (a API) listSources(ctx context.Context, in *listSourcesInput) (*api.Output
 
 // SourceSettings are the settings of a source.
 type SourceSettings struct {
-	Name           api.Member[string]   `json:"name,omitempty" example:"Example" doc:"Name, at most 200 characters. null uses the host of the URL"`
+	Name           api.Member[string]   `json:"name,omitempty" example:"Example" doc:"Name, at most 200 characters. null uses the host of the URL, with its port"`
 	Enabled        api.Member[bool]     `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether its jobs run. Default: true"`
 	MaxDepth       api.Member[int]      `json:"max_depth,omitempty" minimum:"0" maximum:"100" example:"3" doc:"Maximum number of links from the start page. 0 and null mean 3. Above 5, crawls can become very large"`
-	AllowedDomains api.Member[[]string] `json:"allowed_domains,omitempty" doc:"Up to 50 domains to crawl, including their subdomains. null means the host of the URL only"`
+	AllowedDomains api.Member[[]string] `json:"allowed_domains,omitempty" doc:"Up to 50 hosts to crawl, including their subdomains: example.com or example.com:8080. A host without a port has the port of the URL. 80 and 443 are the same. null means the host and port of the URL only"`
 	RateLimitMS    api.Member[int]      `json:"rate_limit_ms,omitempty" minimum:"0" maximum:"3600000" example:"1000" doc:"Delay between two requests to a host, in milliseconds. Default: 1000"`
 	Private        api.Member[bool]     `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only its owner and admins see it. Only they can change it. Default: false"`
 	IntervalSettings

@@ -60,6 +60,7 @@ func TestAddJob_API(t *testing.T) {
 			"status": "pending", "url": "https://example.com/news", "interval_minutes": nil, "interval_type": "minutes", "interval_seconds": nil,
 			"schedule_enabled": false, "source_enabled": true, "next_run_at": now.Format(time.RFC3339), "adaptive_scheduling": true, "is_paused": false, "paused_at": nil,
 			"cancelled_at": nil, "lock_acquired_at": nil, "max_retries": 3, "retry_backoff_seconds": 60, "current_retry_count": 0, "last_error": nil,
+			"retry_next_run": false, "consecutive_failures": 0, "name": nil,
 			"source_name": "example.com",
 		})
 		source := once["source_id"].(string)
@@ -129,6 +130,12 @@ func TestCrawlErrors_API(t *testing.T) {
 			{"GET", "/v1/jobs/" + j.SourceID, ``, 404, ""},
 			{"DELETE", "/v1/jobs/" + unknown, ``, 404, ""},
 			{"POST", "/v1/jobs/" + unknown + "/cancel", ``, 404, ""},
+			{"POST", "/v1/jobs/" + unknown + "/stop", ``, 404, ""},
+			{"POST", "/v1/jobs/" + unknown + "/run-again", ``, 404, ""},
+			{"POST", "/v1/jobs", `{"url":"https://x.test","name":"` + strings.Repeat("x", crawl.MaxName+1) + `"}`, 400, "name"},
+			{"PUT", at, `{"retry_next_run":null}`, 400, "retry_next_run"},
+			{"POST", "/v1/sources", `{"url":"https://x.test:8443","allowed_domains":["x.test:9443"]}`, 400, "allowed_domains"},
+			{"POST", "/v1/sources", `{"url":"https://x.test","allowed_domains":["x.test","x.test:port"]}`, 400, "allowed_domains[1]"},
 			{"GET", "/v1/jobs/" + unknown + "/executions", ``, 404, ""},
 			{"GET", "/v1/jobs/" + unknown + "/stats", ``, 404, ""},
 			{"GET", "/v1/jobs/" + unknown + "/logs", ``, 404, ""},
@@ -155,7 +162,7 @@ func TestCrawlErrors_API(t *testing.T) {
 func TestJobActions_API(t *testing.T) {
 	s := apptest.New(t)
 	allowed := map[string][]string{
-		"pause": {"scheduled"}, "resume": {"paused"}, "retry": {"failed"}, "force-run": {"scheduled"}, "cancel": {"pending", "scheduled", "running", "paused"},
+		"pause": {"scheduled"}, "resume": {"paused"}, "retry": {"failed"}, "force-run": {"scheduled"}, "cancel": {"pending", "scheduled", "running", "paused"}, "stop": {"running"},
 	}
 	for action, from := range allowed {
 		for _, status := range crawl.Statuses {
@@ -181,6 +188,41 @@ func TestJobActions_API(t *testing.T) {
 			s.Do("DELETE", "/v1/jobs/"+j.ID, "").Want(204)
 		}
 	}
+}
+
+// Stopping cancels the execution and keeps the schedule. A finished job is run again as a new job with the same settings.
+func TestStopAndRunAgain_API(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		j := s.AddJob("https://example.com:8443/x", func(n *crawl.NewJob) { n.Interval, n.RunNow = crawl.Interval{Count: 1, Type: crawl.Days}, true })
+		at := "/v1/jobs/" + j.ID
+		settings := s.Do("PUT", at, `{"name":"Docs","retry_next_run":true,"max_retries":0,"metadata":{"team":"web"}}`).Want(200)
+		apptest.Has(s.TB, settings, map[string]any{"name": "Docs", "source_name": "example.com:8443", "retry_next_run": true})
+		s.BeginCrawl(j)
+		s.Do("POST", at+"/run-again", "").Problem(409, "conflict", "")
+		apptest.Has(s.TB, s.As("alice").Do("POST", at+"/stop", "").Want(200), map[string]any{
+			"status": "scheduled", "lock_acquired_at": nil, "schedule_enabled": true, "next_run_at": j.PlannedAt.Format(time.RFC3339Nano),
+		})
+		e := apptest.Items(s.Do("GET", at+"/executions", "").Want(200))[0]
+		apptest.Has(s.TB, e, map[string]any{"status": "cancelled", "cancelled_by": "alice", "error_message": "the run was stopped"})
+
+		s.Clock.Advance(24 * time.Hour)
+		s.EndCrawl(s.BeginCrawl(j), crawl.ExecutionEnd{Event: crawl.Fail, Error: "no answer"})
+		failed := s.Do("GET", at, "").Want(200)
+		apptest.Has(s.TB, failed, map[string]any{"status": "failed", "consecutive_failures": 1, "retry_at": nil, "schedule_enabled": true})
+		if failed["next_run_at"] == nil {
+			s.Error("the failed job is not retried as planned")
+		}
+		made := s.Do("POST", at+"/run-again", "")
+		again := made.Want(201)
+		if to := made.Header.Get("Location"); again["id"] == j.ID || to != fmt.Sprint("/v1/jobs/", again["id"]) {
+			s.Errorf("got %v, Location %q", again["id"], to)
+		}
+		apptest.Has(s.TB, again, map[string]any{
+			"status": "scheduled", "source_id": j.SourceID, "url": j.URL, "name": "Docs", "interval_minutes": 1, "interval_type": "days", "max_retries": 0,
+			"retry_next_run": true, "metadata": map[string]any{"team": "web"}, "next_run_at": s.Clock.Now().Format(time.RFC3339Nano), "consecutive_failures": 0,
+		})
+		apptest.Has(s.TB, s.Do("GET", at, "").Want(200), map[string]any{"status": "failed", "next_run_at": nil, "schedule_enabled": false})
+	})
 }
 
 // A PUT keeps members that are left out, plans a new interval, and is atomic.

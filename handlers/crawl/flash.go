@@ -15,8 +15,7 @@ import (
 
 // The query parameters that make a page report an action.
 const (
-	paramAdded         = "job_added"      // id of a job that was added with its source
-	paramSourceExisted = "job_kept"       // the same, if its source existed already with other settings
+	paramAdded         = "job_added"      // id of a job that was added
 	paramRefused       = "job_refused"    // id of a job whose status does not allow the action
 	paramDeleted       = "job_deleted"    // id of a deleted job
 	paramSourceDeleted = "source_deleted" // id of a deleted source
@@ -29,13 +28,15 @@ const (
 // Flashes returns the messages that pages show after actions on crawls.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramAdded, paramSourceExisted, paramRefused, paramDeleted, paramSourceDeleted, paramSaved, paramLinksDeleted, paramPagesDeleted, paramMoved},
+		Params: []string{paramAdded, paramRefused, paramDeleted, paramSourceDeleted, paramSaved, paramLinksDeleted, paramPagesDeleted, paramMoved},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
 			"job_" + string(crawl.Pause):    {Text: "Job paused. It does not run until you resume it."},
 			"job_" + string(crawl.Resume):   {Text: "Job resumed."},
 			"job_" + string(crawl.Retry):    {Text: "The retry starts in a few seconds."},
 			"job_" + string(crawl.ForceRun): {Text: "The run starts in a few seconds."},
+			"job_" + string(crawl.RunAgain): {Text: "Job added. Its first run starts in a few seconds."},
+			"job_" + string(crawl.Stop):     {Text: "Run stopped. A recurring job runs again as planned."},
 			"job_" + string(crawl.Cancel):   {Text: "Job cancelled. It does not run again."},
 			"job_restored":                  {Text: "Job restored."},
 			"source_saved":                  {Text: "Source saved. Running crawls use the new settings for their next requests."},
@@ -87,7 +88,7 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 			Action: ui.Action{Label: "Undo", Path: "/crawl/pages/restore", Name: "deleted_at", Value: strconv.FormatInt(us, 10), Back: here},
 		}, true, nil
 	}
-	for _, param := range []string{paramAdded, paramSourceExisted, paramRefused} {
+	for _, param := range []string{paramAdded, paramRefused} {
 		if id := c.Query(param); id != "" {
 			j, err := p.Crawl.Job(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
@@ -124,11 +125,7 @@ func jobFlash(j crawl.Job, param string, now models.Time) ui.Flash {
 	if param == paramRefused {
 		return ui.Flash{Text: "Nothing was changed: the job is " + string(j.Status) + ".", Bad: true}
 	}
-	f := ui.Flash{Text: "Added " + j.SourceName + ". " + firstRun(j, now), Link: ui.Link{Label: "Details", Path: views.JobPlace{ID: j.ID}.Path()}}
-	if param == paramSourceExisted {
-		f.Text += " Its source existed already and keeps its settings."
-	}
-	return f
+	return ui.Flash{Text: "Added " + j.Title() + ". " + firstRun(j, now), Link: ui.Link{Label: "Details", Path: views.JobPlace{ID: j.ID}.Path()}}
 }
 
 // firstRun describes when a new job first runs.

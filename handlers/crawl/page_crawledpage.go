@@ -113,7 +113,7 @@ func (p Pages) Report(c *gin.Context) {
 	) {
 		return
 	}
-	v.Page = p.Page("Run "+strconv.Itoa(v.Run.ExecutionNumber)+" of "+v.Job.SourceName, "crawl", ui.Flash{})
+	v.Page = p.Page("Run "+strconv.Itoa(v.Run.ExecutionNumber)+" of "+v.Job.Title(), "crawl", ui.Flash{})
 	if v.Run.ReportedPage != nil || v.Run.Status == crawl.ExecutionRunning {
 		v.Refresh = refresh
 	}

@@ -62,7 +62,7 @@ func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 	) {
 		return
 	}
-	v.Page = p.Page(v.Job.SourceName, "crawl", v.Flash)
+	v.Page = p.Page(v.Job.Title(), "crawl", v.Flash)
 	if v.Job.Status == crawl.Running && v.Flash == (ui.Flash{}) && !v.Edit.Open && !v.Settings.Open { // a reload would discard the message or the form
 		v.Refresh = refresh
 	}
@@ -95,19 +95,20 @@ func (p Pages) execution(ctx context.Context, j crawl.Job, id string) (e crawl.E
 // subject describes a job for other systems.
 func subject(j crawl.Job) (pages.Subject, error) {
 	u, err := models.ParseURL("url", j.URL)
-	return pages.Subject{URL: j.URL, CanonicalURL: u.Canonical, Title: j.SourceName, Path: views.JobPlace{ID: j.ID}.Path(), PrivateTo: j.PrivateTo}, err
+	return pages.Subject{URL: j.URL, CanonicalURL: u.Canonical, Title: j.Title(), Path: views.JobPlace{ID: j.ID}.Path(), PrivateTo: j.PrivateTo}, err
 }
 
 // Edit saves the settings of a job.
 func (p Pages) Edit(c *gin.Context) {
 	form := views.JobForm{
+		Name: c.PostForm("job_name"), RetryNextRun: c.PostForm("retry_next_run") != "",
 		Schedule: c.PostForm("schedule"), Adaptive: c.PostForm("adaptive_scheduling") != "",
 		Retries: c.PostForm("max_retries"), Backoff: c.PostForm("retry_backoff_seconds"),
 	}
 	interval, err := views.ParseSchedule(form.Schedule)
 	if err == nil {
 		_, err = p.Crawl.EditJob(c.Request.Context(), c.Param("id"), crawl.JobEdit{
-			Interval: &interval, AdaptiveScheduling: &form.Adaptive,
+			Name: &form.Name, Interval: &interval, AdaptiveScheduling: &form.Adaptive, RetryNextRun: &form.RetryNextRun,
 			MaxRetries: new(pages.Number(form.Retries)), RetryBackoff: new(pages.Number(form.Backoff)),
 		})
 	}

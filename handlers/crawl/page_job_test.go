@@ -92,8 +92,12 @@ func TestOnlyAllowedActions(t *testing.T) {
 	s.BeginCrawl(running)
 	pending := s.AddJob("https://pending.test")
 	paused := s.AddJob("https://paused.test", func(n *crawl.NewJob) { n.Paused = true })
+	cancelled := s.AddJob("https://cancelled.test")
+	_, err := s.Crawl.Act(s.Context(), cancelled.ID, crawl.Cancel)
+	s.Must(err)
 	for id, want := range map[string]string{
-		scheduled.ID: "Run now, Pause, Cancel", failed.ID: "Retry", running.ID: "Cancel", pending.ID: "Cancel", paused.ID: "Resume, Cancel",
+		scheduled.ID: "Run now, Pause, Cancel job", failed.ID: "Retry, Run again", running.ID: "Stop run, Cancel job", pending.ID: "Cancel job",
+		paused.ID: "Resume, Cancel job", cancelled.ID: "Run again",
 	} {
 		offered := func(a apptest.Page, sel, attr string) string {
 			var all []string
@@ -133,18 +137,60 @@ func TestActionsOnJobs(t *testing.T) {
 	apptest.WantText(t, a, "h1", "Cancel this job?")
 	a = s.Submit(a, "main form")
 	apptest.WantText(t, a, ".flash", "Job cancelled.")
-	apptest.WantText(t, a, ".state", "cancelled Schedule: every day Cancelled jobs do not run again.")
-	apptest.WantCount(t, a, "#actions *", 0)
+	apptest.WantText(t, a, ".state", "cancelled Schedule: every day Cancelled jobs do not run again. Run again adds a new job.")
+	apptest.WantText(t, a, "#actions", "Run again")
 
 	failed := s.AddJob("https://b.test", fails)
 	s.fail(failed, "no answer")
+	apptest.WantText(t, act("run-again", "/crawl"), ".flash", "Job added. Its first run starts in a few seconds.")
+	apptest.WantText(t, s.Follow("/crawl/jobs/"+failed.ID+"/stop", nil), ".flash.bad", "Nothing was changed: the job is failed.")
 	a = s.Follow("/crawl/jobs/"+failed.ID+"/retry", nil)
 	apptest.WantText(t, a, ".flash", "The retry starts in a few seconds.")
 	apptest.WantText(t, a, ".state", "pending")
-	for _, action := range []string{"pause", "resume", "retry", "force-run", "cancel", "delete", "restore"} {
+	for _, action := range []string{"pause", "resume", "retry", "force-run", "stop", "run-again", "cancel", "delete", "restore"} {
 		apptest.WantStatus(t, s.Post("/crawl/jobs/"+noJob+"/"+action, nil), http.StatusNotFound)
 	}
 	apptest.WantStatus(t, s.Get("/crawl/jobs/"+noJob+"/cancel"), http.StatusNotFound)
+}
+
+// TestStopRunAndRunAgain: the page of a job stops its run and names who did it. A finished job is run again as another job.
+func TestStopRunAndRunAgain(t *testing.T) {
+	s := newSite(t)
+	j := s.AddJob("https://a.test", named("Alpha"), every(1, crawl.Days), func(n *crawl.NewJob) { n.RunNow = true })
+	s.BeginCrawl(j)
+	path := "/crawl/jobs/" + j.ID
+	apptest.WantText(t, s.Get(path+"/cancel"), "main i", "Stop run")
+	alice := s.As("alice")
+	a := alice.Follow(path+"/stop", nil)
+	apptest.WantText(t, a, ".flash", "Run stopped. A recurring job runs again as planned.")
+	apptest.WantText(t, a, ".state", "scheduled Schedule: every day next run")
+	apptest.WantText(t, a, ".run-progress .muted", "The run was stopped by alice")
+	apptest.WantText(t, a, "#executions", "the run was stopped by alice")
+	apptest.WantText(t, s.Follow(path+"/stop", nil), ".flash.bad", "Nothing was changed: the job is scheduled.")
+
+	_, err := s.Crawl.Act(s.Context(), j.ID, crawl.Cancel)
+	s.Must(err)
+	a = s.Follow(path+"/run-again", nil)
+	apptest.WantText(t, a, ".flash", "Job added. Its first run starts in a few seconds.")
+	apptest.WantText(t, a, ".state", "scheduled Schedule: every day next run due")
+	apptest.WantText(t, s.Get("/crawl"), ".choices", "all 2 scheduled 1 running 0 cancelled 1")
+}
+
+// TestFailedJobsRetriedAsPlanned: the page of a failed job says when it runs again.
+func TestFailedJobsRetriedAsPlanned(t *testing.T) {
+	s := newSite(t)
+	j := s.AddJob("https://a.test", every(1, crawl.Days), fails, func(n *crawl.NewJob) { n.RunNow, n.RetryNextRun = true, true })
+	s.fail(j, "no answer")
+	a := s.Get("/crawl/jobs/" + j.ID)
+	apptest.WantText(t, a, ".state", "failed Schedule: every day next run in")
+	apptest.WantText(t, a, ".state", "It runs again at its next planned time.")
+	apptest.WantText(t, a, ".facts", "Retries at the next planned time")
+	apptest.WantCount(t, a, "#edit input[name=retry_next_run][checked]", 1)
+	a = s.Follow("/crawl/jobs/"+j.ID, url.Values{"schedule": {"1 days"}, "max_retries": {"0"}, "retry_backoff_seconds": {"60"}, "job_name": {"Nightly"}})
+	apptest.WantText(t, a, "h1", "Nightly")
+	apptest.WantText(t, a, ".state", "The schedule is stopped.")
+	apptest.WantCount(t, a, "#edit input[name=retry_next_run][checked]", 0)
+	apptest.WantCount(t, s.Get("/crawl"), "#add input[name=retry_next_run][checked]", 1)
 }
 
 func TestDeleteJobsAndSourcesAndUndo(t *testing.T) {

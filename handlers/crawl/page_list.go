@@ -13,6 +13,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/crawl"
 	views "linkwatch/views/crawl"
+	"linkwatch/views/ui"
 )
 
 const listSize = 100 // rows on a page of any list
@@ -99,54 +100,60 @@ func domainsOf(f views.SourceForm) []string {
 	return strings.FieldsFunc(f.Domains, func(r rune) bool { return r == ',' || r <= ' ' })
 }
 
-// Add adds the job in the form, and a source if there is none for its host.
+// Add adds the job in the form. If the site has a source already, it first asks what to do. If the user then chooses another job,
+// the name in the form is that of the job.
 func (p Pages) Add(c *gin.Context) {
 	ctx := c.Request.Context()
 	form := views.AddForm{
-		URL: c.PostForm("url"), SourceForm: sourceFormOf(c),
+		URL: c.PostForm("url"), SourceForm: sourceFormOf(c), RetryNextRun: c.PostForm("retry_next_run") != "",
 		Schedule: c.DefaultPostForm("schedule", views.NewAddForm("").Schedule), RunNow: c.PostForm("now") != "",
 	}
-	wanted := crawl.NewSource{Name: form.Name, MaxDepth: pages.Number(form.Depth), AllowedDomains: domainsOf(form.SourceForm), RateLimitMS: rateLimit(form.SourceForm), Private: form.Private}
+	another := c.PostForm("existing") == "add"
+	n := crawl.NewJob{
+		URL: models.RepairURL(form.URL), RunNow: form.RunNow, RetryNextRun: form.RetryNextRun, OnlyNew: !another, Distinct: another,
+		Source: crawl.NewSource{
+			Name: form.Name, MaxDepth: pages.Number(form.Depth), AllowedDomains: domainsOf(form.SourceForm), RateLimitMS: rateLimit(form.SourceForm), Private: form.Private,
+		},
+	}
+	if another {
+		n.Name = form.Name
+	}
 	var j crawl.Job
-	interval, err := views.ParseSchedule(form.Schedule)
-	if err == nil {
-		j, err = p.Crawl.AddJob(ctx, crawl.NewJob{URL: models.RepairURL(form.URL), Interval: interval, Source: wanted})
+	var err error
+	if n.Interval, err = views.ParseSchedule(form.Schedule); err == nil {
+		j, err = p.Crawl.AddJob(ctx, n)
 	}
-	if errs, ok := pages.FormErrors(err, "url", views.Labels); ok {
-		form.Errors = errs
+	errs, ok := pages.FormErrors(err, "url", views.Labels)
+	form.Errors = errs
+	switch {
+	case models.CodeOf(err) == models.CodeConflict, ok && another:
+		p.showAnother(c, p.FormStatus(c, err), form)
+	case ok:
 		p.showList(c, p.FormStatus(c, err), views.List{Add: form}, views.Place{}, models.Cursor{})
-		return
-	}
-	if err == nil && form.RunNow && j.Recurring() {
-		if _, err = p.Crawl.Act(ctx, j.ID, crawl.ForceRun); models.CodeOf(err) == models.CodeConflict { // it is running already
-			err = nil
-		}
-	}
-	var src crawl.Source
-	if err == nil {
-		src, err = p.Crawl.Source(ctx, j.SourceID)
-	}
-	if err != nil {
+	case err != nil:
 		p.Fail(c, err)
-		return
+	default:
+		p.SeeOther(c, pages.With("/crawl", paramAdded, j.ID))
 	}
-	param := paramAdded
-	if !matchesForm(src, wanted) {
-		param = paramSourceExisted
-	}
-	p.SeeOther(c, pages.With("/crawl", param, j.ID))
 }
 
-// matchesForm reports whether a source has the settings in the form. If not, it existed already.
-func matchesForm(src crawl.Source, wanted crawl.NewSource) bool {
-	pause := crawl.DefaultRateLimit
-	models.Set(&pause, wanted.RateLimitMS)
-	name := models.CleanLine(wanted.Name)
-	return src.Enabled && (name == "" || name == src.Name) && src.Depth() == crawl.Source{MaxDepth: wanted.MaxDepth}.Depth() &&
-		src.RateLimitMS == pause && len(src.AllowedDomains) == len(wanted.AllowedDomains)
+// showAnother asks what to do with the URL of a form whose site has a source.
+func (p Pages) showAnother(c *gin.Context, status int, form views.AddForm) {
+	v := views.Another{Page: p.Page("Add a job", "crawl", ui.Flash{}), Add: form}
+	var ok bool
+	var err error
+	v.Source, v.Jobs, ok, err = p.Crawl.Existing(c.Request.Context(), models.RepairURL(form.URL), form.Private)
+	switch {
+	case err != nil:
+		p.Fail(c, err)
+	case !ok: // it was deleted meanwhile
+		p.showList(c, status, views.List{Add: form}, views.Place{}, models.Cursor{})
+	default:
+		p.Show(c, status, views.AnotherPage(v))
+	}
 }
 
-// Act applies the action in the last part of the path: pause, resume, retry, force-run or cancel.
+// Act applies the action in the last part of the path: pause, resume, retry, force-run, stop or cancel.
 // If the job's status no longer allows the action, the page says so.
 func (p Pages) Act(c *gin.Context) {
 	e := crawl.Event(path.Base(c.FullPath()))
@@ -157,4 +164,14 @@ func (p Pages) Act(c *gin.Context) {
 		return
 	}
 	p.Done(c, err, here, "job_"+string(e))
+}
+
+// RunAgain adds a job with the settings of a finished one, and runs it.
+func (p Pages) RunAgain(c *gin.Context) {
+	j, err := p.Crawl.RunAgain(c.Request.Context(), c.Param("id"))
+	if models.CodeOf(err) == models.CodeConflict {
+		p.SeeOther(c, pages.With(p.Back(c, jobPath(c)), paramRefused, c.Param("id")))
+		return
+	}
+	p.Done(c, err, p.Back(c, views.JobPlace{ID: j.ID}.Path()), "job_"+string(crawl.RunAgain))
 }

@@ -44,22 +44,71 @@ func TestAddACrawl(t *testing.T) {
 	apptest.WantCount(t, a, "#log > *, [data-stream]", 0)
 	apptest.WantCount(t, a, "main script, main img", 0)
 
-	// The source of the host exists now and does not change.
-	typed.Set("url", "https://example.com/y")
-	apptest.WantCount(t, s.Follow("/crawl", typed), ".crawls tbody tr", 2)
-	typed.Set("rate_limit_ms", "10")
-	typed.Del("now")
-	a = s.Follow("/crawl", typed)
-	apptest.WantText(t, a, ".flash", "Its source existed already and keeps its settings.")
-	if flash := apptest.Text(a, ".flash"); !strings.Contains(flash, "The first run starts in ") {
-		t.Errorf("got message %q", flash)
-	}
 	sources, err := s.Crawl.Sources(t.Context(), "", noCursor, 10)
 	s.Must(err)
 	if len(sources.Items) != 1 || sources.Items[0].RateLimitMS != 250 {
 		t.Errorf("got sources %+v", sources.Items)
 	}
 	apptest.WantCount(t, s.Get("/crawl?job_added="+url.QueryEscape(`"><script>`)), ".flash", 0)
+}
+
+// TestAddAnotherJob: adding a URL whose site has a source asks what to do, and keeps the name that was typed.
+func TestAddAnotherJob(t *testing.T) {
+	s := newSite(t)
+	typed := url.Values{"url": {"127.0.0.1:8001/x"}, "schedule": {"1 days"}, "max_depth": {"3"}, "rate_limit_ms": {"1000"}, "now": {"true"}, "retry_next_run": {"true"}}
+	a := s.Follow("/crawl", typed)
+	apptest.WantText(t, a, ".crawls .title", "127.0.0.1:8001")
+	first := a.Find(".crawls tbody tr").AttrOr("id", "")
+	if !s.job(first).RetryNextRun {
+		t.Errorf("got %+v", s.job(first))
+	}
+	typed.Set("name", hostile)
+	a = s.Post("/crawl", typed)
+	apptest.WantStatus(t, a, http.StatusConflict)
+	apptest.WantText(t, a, "h1", "This site has a source")
+	apptest.WantText(t, a, "main b", "127.0.0.1:8001")
+	apptest.WantText(t, a, "main", "1 job starts at this URL.")
+	apptest.WantText(t, a, "#"+first+" a", "127.0.0.1:8001")
+	apptest.WantText(t, a, "#"+first+" button", "Run now")
+	apptest.WantCount(t, a, "main script, main img", 0)
+	if got := a.Find("main form.panel input[name=name]").AttrOr("value", ""); got != hostile {
+		t.Errorf("got name %q", got)
+	}
+	apptest.WantCount(t, s.Get("/crawl"), ".crawls tbody tr", 1)
+
+	// The same schedule would be a second identical job.
+	typed.Set("existing", "add")
+	a = s.Post("/crawl", typed)
+	apptest.WantStatus(t, a, http.StatusBadRequest)
+	apptest.WantText(t, a, "#schedule-error", "Schedule must differ")
+	apptest.WantCount(t, s.Get("/crawl"), ".crawls tbody tr", 1)
+	typed.Set("schedule", "7 days")
+	a = s.Follow("/crawl", typed)
+	apptest.WantText(t, a, ".flash", "Added "+hostile+".")
+	apptest.WantCount(t, a, ".crawls tbody tr", 2)
+	apptest.WantText(t, a, ".crawls tbody tr:last-child .title", hostile)
+	apptest.WantCount(t, a, "main script, main img", 0)
+	if a, b := s.job(first), s.job(a.Find(".crawls tbody tr:last-child").AttrOr("id", "")); a.SourceID != b.SourceID || a.SourceName != "127.0.0.1:8001" {
+		t.Errorf("got %+v and %+v", a, b)
+	}
+
+	// The existing job runs from the page. Another port is another site.
+	typed.Del("existing")
+	a = s.Post("/crawl", typed)
+	apptest.WantText(t, a, "main", "2 jobs start at this URL.")
+	apptest.WantText(t, s.Submit(a, "#"+first+" form"), ".flash", "The run starts in a few seconds.")
+	typed.Set("url", "127.0.0.1:8002/x")
+	apptest.WantCount(t, s.Follow("/crawl", typed), ".crawls tbody tr", 3)
+	// Without jobs at the URL, only another job is offered.
+	typed.Set("url", "127.0.0.1:8001/y")
+	a = s.Post("/crawl", typed)
+	apptest.WantStatus(t, a, http.StatusConflict)
+	apptest.WantCount(t, a, "#existing", 0)
+	typed.Set("existing", "add")
+	typed.Set("name", strings.Repeat("x", crawl.MaxName+1))
+	a = s.Post("/crawl", typed)
+	apptest.WantStatus(t, a, http.StatusBadRequest)
+	apptest.WantText(t, a, "#job-name-error", "Name must have at most")
 }
 
 func TestListOfJobs(t *testing.T) {

@@ -17,6 +17,8 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/crawl/jobs/:id/resume", Needs: editor, Handler: p.Act},
 		{Method: "POST", Path: "/crawl/jobs/:id/retry", Needs: editor, Handler: p.Act},
 		{Method: "POST", Path: "/crawl/jobs/:id/force-run", Needs: editor, Handler: p.Act},
+		{Method: "POST", Path: "/crawl/jobs/:id/run-again", Needs: editor, Handler: p.RunAgain},
+		{Method: "POST", Path: "/crawl/jobs/:id/stop", Needs: editor, Handler: p.Act},
 		{Method: "GET", Path: "/crawl/jobs/:id/cancel", Needs: editor, Handler: p.AskCancel},
 		{Method: "POST", Path: "/crawl/jobs/:id/cancel", Needs: editor, Handler: p.Act},
 		{Method: "POST", Path: "/crawl/jobs/:id/delete", Needs: editor, Handler: p.Delete},

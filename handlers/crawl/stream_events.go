@@ -63,7 +63,7 @@ func (d *Deps) CrawlerEvents(c *gin.Context) {
 		jobs, executions, err := changes.Next(ctx)
 		for _, j := range jobs {
 			events = append(events, middleware.StreamEvent{Name: "job:status", Data: statusEvent{
-				j.ID, string(j.Status), j.UpdatedAt.Time, j.UpdatedAt.Time, statusDetails{api.OrNull(j.LastError), api.OrNull(j.LastError), api.Time(j.NextRunAt)},
+				j.ID, string(j.Status), j.UpdatedAt.Time, j.UpdatedAt.Time, statusDetails{api.OrNull(j.LastError), api.OrNull(j.LastError), api.Time(j.NextRun())},
 			}})
 		}
 		for _, e := range executions {

@@ -73,7 +73,7 @@ func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
 		switch {
 		case !ok:
 			continue
-		case !q.allows(e, to):
+		case !e.Crawl.Allows(to):
 			if !q.store.InFrontier(-e.Crawl.Source, to) {
 				f.Discovered = append(f.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: to, Text: l.Text, FoundOn: e.URL})
 			}
@@ -100,29 +100,13 @@ func validators(h http.Header) (etag, modified string) {
 	return etag, modified
 }
 
-func (q *queue) allows(e crawl.Entry, url string) bool { return e.Crawl.Allows(hostOf(url)) }
-
-// hostOf returns the host of a normalized URL, without the port.
-func hostOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	if end := strings.IndexAny(rest, "/?"); end >= 0 {
-		rest = rest[:end]
-	}
-	if strings.HasPrefix(rest, "[") {
-		host, _, _ := strings.Cut(rest[1:], "]")
-		return host
-	}
-	host, _, _ := strings.Cut(rest, ":")
-	return host
-}
-
 // followCanonical adds the canonical URL of a page to the frontier if it is another URL in the allowed domains, even
 // for a page at the maximum depth or with nofollow. The report of the crawl decides whether the page is a duplicate of
 // it (RFC 6596). A start page is never one.
 func (q *queue) followCanonical(f *fetched, p crawl.Page) {
 	e := f.Entry
 	to, ok := p.OtherCanonical()
-	if !ok || e.IsStartPage() || !q.allows(e, to) {
+	if !ok || e.IsStartPage() || !e.Crawl.Allows(to) {
 		return
 	}
 	if f.Status == crawl.EntryDone {
@@ -133,7 +117,7 @@ func (q *queue) followCanonical(f *fetched, p crawl.Page) {
 
 // follow adds a URL to the frontier if it is in the allowed domains.
 func (q *queue) follow(f *fetched, url string, depth int) {
-	if to, ok := crawl.Normalize(url); ok && q.allows(f.Entry, to) {
+	if to, ok := crawl.Normalize(url); ok && f.Entry.Crawl.Allows(to) {
 		q.add(f, to, depth)
 	}
 }

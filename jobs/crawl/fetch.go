@@ -182,7 +182,7 @@ func isRedirect(status int) bool {
 func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response) {
 	e := f.Entry
 	to, ok := crawl.Normalize(res.Location)
-	u, err := models.ParseURL("url", to)
+	_, err := models.ParseURL("url", to)
 	switch {
 	case res.Location == "" || !ok || err != nil:
 		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, fmt.Sprintf("status %d without a valid Location", res.StatusCode)
@@ -190,7 +190,7 @@ func (q *queue) redirect(ctx context.Context, f *fetched, res *outbound.Response
 	case e.Redirects >= q.opts.MaxRedirects, to == e.URL && res.Cookies() == e.Cookies:
 		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, crawl.ReasonRedirects
 		return
-	case !e.Crawl.Allows(u.Host):
+	case !e.Crawl.Allows(to):
 		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonOutside
 		f.Discovered = append(f.Discovered, crawl.DiscoveredLink{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})
 	default:

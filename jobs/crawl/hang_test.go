@@ -83,7 +83,7 @@ func TestPauseAfterRobotsFailed(t *testing.T) {
 				other := newSite(w.T, map[string]http.HandlerFunc{"/robots.txt": c.robots})
 				s := newSite(w.T, map[string]http.HandlerFunc{"/": html("Home", other.URL+"/a")})
 				w.start()
-				w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.AllowedDomains = []string{"127.0.0.1"} })
+				w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.AllowedDomains = []string{"127.0.0.1", models.HostPort(other.URL)} })
 				modelstest.Eventually(w.T, "robots.txt was requested", func() bool {
 					return strings.HasPrefix(w.entries(other.URL)["/a"], "pending robots.txt unavailable: ")
 				})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/models"
 	"linkwatch/models/crawl"
 	"linkwatch/models/modelstest"
 )
@@ -72,7 +73,7 @@ func TestRedirectToDisallowedURL(t *testing.T) {
 		"/private/page": html("Private"),
 	})
 	w.start()
-	e := w.ended(w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.AllowedDomains = []string{"127.0.0.1"} }))
+	e := w.ended(w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.AllowedDomains = []string{"127.0.0.1", models.HostPort(other.URL)} }))
 	got := w.entries(s.URL)
 	if got["/private/page"] != "failed disallowed by robots.txt" || w.entries(other.URL)["/there"] != "failed disallowed by robots.txt" {
 		t.Errorf("got frontier %v", got)

@@ -93,6 +93,9 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 
 // start starts due jobs.
 func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
+	if err := s.store.RetryFailed(ctx); err != nil {
+		return err
+	}
 	seqs, _, err := s.store.DueJobs(ctx, min(maxStarts, maxRunning-s.running))
 	if err != nil {
 		return err

@@ -153,8 +153,8 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e FrontierE
 		switch {
 		case err != nil:
 			return err
-		case !src.AllowedDomains.allow(u.Host, src.Host):
-			return models.Invalid("url", "is outside the allowed domains of its source; add its host to them first")
+		case !src.Allows(u.Canonical):
+			return models.Invalid("url", "is outside the allowed domains of its source; add its host and port to them first")
 		case !src.Enabled:
 			return models.Conflict("The source is disabled. Enable it first.")
 		}

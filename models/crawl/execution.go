@@ -42,6 +42,7 @@ type Execution struct {
 	Fetched         int    // entries that are done
 	Failed          int    // entries that failed
 	ErrorMessage    string // "" = none
+	CancelledBy     string // name of the actor who cancelled it; "" = not cancelled
 	StackTrace      string // of a panic; "" = none
 	CPUTimeUS       int64  // CPU time for parsing its pages, in microseconds
 	MemoryPeakMB    int64  // peak memory of the process on the instance that ran the job, in MiB

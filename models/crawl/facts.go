@@ -81,10 +81,11 @@ type lookup struct {
 }
 
 type requestedURL struct {
-	given, canonical, host string
-	forms                  []string    // normalized: as given, and with or without a trailing slash
-	sources                []int64     // sources that crawl its host
-	crawls                 []lastCrawl // of these sources
+	given, canonical string
+	at               authority
+	forms            []string    // normalized: as given, and with or without a trailing slash
+	sources          []int64     // sources that crawl its host
+	crawls           []lastCrawl // of these sources
 }
 
 func newAsked(given string) (a requestedURL, ok bool) {
@@ -96,7 +97,7 @@ func newAsked(given string) (a requestedURL, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	a = requestedURL{given: given, canonical: u.Canonical, host: u.Host, forms: []string{normal}}
+	a = requestedURL{given: given, canonical: u.Canonical, at: authorityOf(u.Canonical), forms: []string{normal}}
 	path, query, hasQuery := strings.Cut(normal, "?")
 	other := path + "/"
 	if strings.HasSuffix(path, "/") {
@@ -142,7 +143,7 @@ func hostsAbove(host string) []string {
 func (l *lookup) findSources() error {
 	rows, seen := models.NewRows("host text"), map[string]bool{}
 	for _, a := range l.requested {
-		for _, h := range hostsAbove(a.host) {
+		for _, h := range hostsAbove(a.at.host) {
 			if !seen[h] {
 				seen[h] = true
 				rows.Add(h)
@@ -151,23 +152,23 @@ func (l *lookup) findSources() error {
 	}
 	var found []Source
 	own, args := models.OwnScope(l.tx, "s")
-	err := rows.Raw(l.tx, `SELECT s.seq, s.id, s.host, s.allowed_domains FROM {rows} AS r CROSS JOIN sources AS s
+	err := rows.Raw(l.tx, `SELECT s.seq, s.id, s.host, s.port, s.allowed_domains FROM {rows} AS r CROSS JOIN sources AS s
 		WHERE s.host = r.host AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at, s.seq LIMIT ?`, joinArgs(args, maxFactSources)...).Scan(&found).Error
 	l.ids = make(map[int64]string, len(found))
-	by := map[string][]int64{} // by host
+	by := map[authority][]int64{}
 	for _, s := range found {
 		l.ids[s.Seq] = s.ID
 	}
 	for i := range l.requested {
 		a := &l.requested[i]
-		allowed, known := by[a.host]
+		allowed, known := by[a.at]
 		if !known {
 			for _, s := range found {
-				if len(allowed) < maxSources && s.AllowedDomains.allow(a.host, s.Host) {
+				if len(allowed) < maxSources && s.AllowedDomains.allow(a.at, s.authority()) {
 					allowed = append(allowed, s.Seq)
 				}
 			}
-			by[a.host] = allowed
+			by[a.at] = allowed
 		}
 		a.sources = allowed
 	}

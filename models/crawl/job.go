@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,8 @@ type Job struct {
 	Seq                 int64 `gorm:"primaryKey"`
 	ID                  string
 	SourceSeq           int64
+	Name                string // "" = that of the source
+	SearchText          string // normalized name for searches
 	URL                 string // of the start page, as given
 	Status              Status
 	IntervalCount       int // 0 = one-time
@@ -32,8 +35,8 @@ type Job struct {
 	IntervalSeconds     int64 // effective, see Adapt
 	AdaptiveScheduling  bool
 	SourceDisabled      bool
-	NextRunAt           models.Time // zero: it has no next run
-	PlannedAt           models.Time // the scheduled time of the next or current run; NextRunAt differs for a retry, a forced or a continued run
+	NextRunAt           models.Time // zero: it has no next run. See NextRun
+	PlannedAt           models.Time // the scheduled time of the next or current run, also while it is paused; NextRunAt differs for a retry, a forced or a continued run
 	Forced              bool        // a user started the next or current run outside the schedule
 	MovedAt             models.Time // last moved by a rebalance
 	PausedAt            models.Time
@@ -41,6 +44,8 @@ type Job struct {
 	MaxRetries          int
 	RetryBackoffSeconds int
 	CurrentRetryCount   int
+	RetryNextRun        bool // a recurring job that failed with all its retries runs again at its next planned time
+	ConsecutiveFailures int  // runs in a row that failed with all their retries
 	Metadata            Metadata
 	Executions          int // number of the newest execution
 
@@ -62,6 +67,9 @@ type Job struct {
 	PrivateTo  string `gorm:"->"` // same as that of its source
 }
 
+// Title returns the name of the job, or that of its source.
+func (j Job) Title() string { return cmp.Or(j.Name, j.SourceName) }
+
 // Private reports whether only the owner of its source and admins can see the job.
 func (j Job) Private() bool { return j.PrivateTo != "" }
 
@@ -70,6 +78,22 @@ func (j Job) Interval() Interval { return Interval{j.IntervalCount, j.IntervalTy
 
 // Recurring reports whether the job runs on a schedule.
 func (j Job) Recurring() bool { return j.IntervalCount > 0 }
+
+// NextRun returns when the job runs next, or zero. A failed job has no NextRunAt until it is retried at its planned time.
+func (j Job) NextRun() models.Time {
+	if j.Status == Failed && j.RetryNextRun && j.Recurring() {
+		return j.PlannedAt
+	}
+	return j.NextRunAt
+}
+
+// Planned reports whether the job has a next run, and its source is enabled.
+func (j Job) Planned() bool { return !j.SourceDisabled && !j.NextRun().IsZero() }
+
+// Over reports whether the job does not run again: it is completed, cancelled, or failed without a next run.
+func (j Job) Over() bool {
+	return j.Status == Completed || j.Status == Cancelled || j.Status == Failed && j.NextRun().IsZero()
+}
 
 // WaitsForRetry reports whether the job waits for an automatic retry of a failed run, at NextRunAt.
 func (j Job) WaitsForRetry() bool {
@@ -119,26 +143,34 @@ type NewJob struct {
 	// SourceID is the id of the source. If it is "", the source is one of the URL's host that is shared or the caller's own.
 	// With Source.Private, it is one that is private to the caller. It is created if there is none.
 	SourceID           string
+	Name               string // "" = that of the source
 	URL                string // "" = that of the source
 	Interval           Interval
 	Paused             bool // it has no next run until it is resumed
+	RunNow             bool // a recurring job that is not paused also runs now, outside its schedule
 	AdaptiveScheduling bool
 	MaxRetries         *int // nil = DefaultRetries
 	RetryBackoff       *int // seconds; nil = DefaultRetryBackoff
+	RetryNextRun       bool
 	Metadata           Metadata
 	// Source has the settings of a source that is created from the URL.
 	Source NewSource
+	// With OnlyNew, the error is CodeConflict if the source exists. With Distinct, it is CodeInvalid ("interval_minutes") if the
+	// source has an unfinished job with the same start page and interval.
+	OnlyNew, Distinct bool
 }
 
 // JobEdit changes the settings of a job. A nil field leaves the setting unchanged.
 type JobEdit struct {
 	SourceID           *string
+	Name               *string
 	URL                *string
 	Interval           *Interval
 	Paused             *bool // of a recurring job
 	AdaptiveScheduling *bool
 	MaxRetries         *int
 	RetryBackoff       *int
+	RetryNextRun       *bool
 	Metadata           *Metadata
 }
 
@@ -148,13 +180,17 @@ func (j *Job) check(src Source) error {
 	if err != nil {
 		return err
 	}
-	j.URL = u.Given
+	j.URL, j.Name = u.Given, models.CleanLine(j.Name)
+	j.SearchText = models.Fold(j.Name)
 	if j.IntervalType == "" {
 		j.IntervalType = Minutes
 	}
 	var errs []error
-	if !src.AllowedDomains.allow(u.Host, src.Host) {
-		errs = append(errs, models.Invalid("url", "is outside the allowed domains of its source; add its host to them first"))
+	if !src.Allows(u.Canonical) {
+		errs = append(errs, models.Invalid("url", "is outside the allowed domains of its source; add its host and port to them first"))
+	}
+	if models.Runes(j.Name) > MaxName {
+		errs = append(errs, models.TooLong("name", MaxName, "characters"))
 	}
 	if j.MaxRetries < 0 || j.MaxRetries > MaxRetries {
 		errs = append(errs, models.OutOfRange("max_retries", "", 0, MaxRetries))

@@ -14,8 +14,9 @@ import (
 	"linkwatch/models/event"
 )
 
-// Act applies an action of a user to a job: Pause, Resume, Cancel, Retry or ForceRun. Retry and ForceRun keep its schedule.
-// Canceling a running job ends its crawl on all instances. Errors are CodeConflict if the status does not allow the action, and CodeNotFound.
+// Act applies an action of a user to a job: Pause, Resume, Stop, Cancel, Retry or ForceRun. All but Cancel keep its schedule.
+// Resume keeps the planned time if it is still ahead. Stop and Cancel end a running crawl on all instances. Errors are
+// CodeConflict if the status does not allow the action, and CodeNotFound.
 func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		j, err := lockJob(tx, id)
@@ -30,23 +31,24 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 		j.UpdatedAt = now
 		switch e {
 		case Pause:
-			j.PausedAt, j.NextRunAt, j.PlannedAt, j.Forced = now, models.Time{}, models.Time{}, false
+			j.pause(now)
 		case Resume:
-			j.PausedAt = models.Time{}
-			err = s.planFirstRun(tx, &j)
+			err = s.resume(tx, &j)
 		case Retry:
 			j.CurrentRetryCount, j.NextRunAt, j.Forced = 0, now, true
 		case ForceRun:
 			j.NextRunAt, j.Forced = now, true
+		case Stop:
+			err = s.stopRun(tx, &j)
 		case Cancel:
 			j.CancelledAt, j.NextRunAt, j.PlannedAt, j.CrawlSeq = now, models.Time{}, models.Time{}, nil
 			if running {
-				err = s.endExecution(tx, &j, ExecutionCancelled, "cancelled by a user")
+				err = s.cancelExecution(tx, &j, "the job was cancelled")
 			}
 			if err == nil && j.LastError != "" {
 				err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, now)})
 			}
-		case Start, Succeed, Fail, Release, Reschedule:
+		case RunAgain, Start, Succeed, Fail, Release, Reschedule:
 			return fmt.Errorf("crawl: %s is not a user action", e)
 		}
 		if err != nil {
@@ -56,13 +58,90 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 			return err
 		}
 		return saveJob(tx, &j, "status", "next_run_at", "planned_at", "forced", "paused_at", "cancelled_at", "current_retry_count",
-			"crawl_seq", "lock_token", "lock_acquired_at", "claimed_by")
+			"crawl_seq", "last_error", "lock_token", "lock_acquired_at", "claimed_by")
 	})
 	if err != nil {
 		return Job{}, err
 	}
 	signal(s.jobsChanged)
 	return s.Job(ctx, id)
+}
+
+// pause makes the job wait for resume. It keeps its planned time.
+func (j *Job) pause(now models.Time) {
+	j.PausedAt, j.NextRunAt, j.Forced = now, models.Time{}, false
+}
+
+// resume plans the next run of a paused job.
+func (s *Store) resume(tx *gorm.DB, j *Job) error {
+	j.PausedAt = models.Time{}
+	if j.Recurring() && j.PlannedAt.After(s.clock.Now().Time) {
+		j.NextRunAt, j.Forced = j.PlannedAt, false
+		return nil
+	}
+	return s.planFirstRun(tx, j)
+}
+
+// stopRun ends the run of a job without its crawl being continued. A recurring job waits for its next planned run. A one-time
+// job is completed.
+func (s *Store) stopRun(tx *gorm.DB, j *Job) (err error) {
+	j.CrawlSeq, j.CurrentRetryCount, j.NextRunAt = nil, 0, models.Time{}
+	if j.Recurring() {
+		j.reschedule(s.clock.Now(), false)
+	} else {
+		if j.Status, err = Next(Running, Succeed); err != nil {
+			return err
+		}
+		if j.LastError != "" { // of an earlier run
+			err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, s.clock.Now())})
+			j.LastError = ""
+		}
+	}
+	j.Forced = false
+	if err == nil {
+		err = s.cancelExecution(tx, j, "the run was stopped")
+	}
+	return err
+}
+
+// cancelExecution ends the running execution of a job for the actor of tx.
+func (s *Store) cancelExecution(tx *gorm.DB, j *Job, reason string) error {
+	return s.endExecution(tx, j, ExecutionCancelled, reason, func(e *Execution) { e.CancelledBy = models.Owner(tx.Statement.Context) })
+}
+
+// RunAgain adds a job with the source and the settings of a completed, failed or cancelled one, and runs it now. The new job takes
+// over the planned retry of a failed one. Errors are those of AddJob, CodeConflict for another status, and CodeNotFound.
+func (s *Store) RunAgain(ctx context.Context, id string) (Job, error) {
+	var made string
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		j, err := lockJob(tx, id)
+		if err != nil {
+			return err
+		}
+		if j.Status, err = Next(j.Status, RunAgain); err != nil {
+			return err
+		}
+		var src Source
+		if err := tx.Where("seq = ?", j.SourceSeq).Take(&src).Error; err != nil {
+			return err
+		}
+		if made, err = s.addJob(tx, src, NewJob{
+			Name: j.Name, URL: j.URL, Interval: j.Interval(), AdaptiveScheduling: j.AdaptiveScheduling, Metadata: j.Metadata,
+			MaxRetries: &j.MaxRetries, RetryBackoff: &j.RetryBackoffSeconds, RetryNextRun: j.RetryNextRun, RunNow: true,
+		}); err != nil || j.Status != Failed {
+			return err
+		}
+		j.PlannedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
+		if err := storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, j.UpdatedAt)}); err != nil {
+			return err
+		}
+		return saveJob(tx, &j, "planned_at")
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	signal(s.jobsChanged)
+	return s.Job(ctx, made)
 }
 
 // change returns the audit entry of an action.

@@ -30,10 +30,12 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 			j.SourceID = src.ID
 		}
 		j.SourceSeq, j.SourceDisabled, j.UpdatedAt = src.Seq, !src.Enabled, s.clock.Now()
+		models.Set(&j.Name, e.Name)
 		models.Set(&j.URL, e.URL)
 		models.Set(&j.AdaptiveScheduling, e.AdaptiveScheduling)
 		models.Set(&j.MaxRetries, e.MaxRetries)
 		models.Set(&j.RetryBackoffSeconds, e.RetryBackoff)
+		models.Set(&j.RetryNextRun, e.RetryNextRun)
 		models.Set(&j.Metadata, e.Metadata)
 		if e.Interval != nil {
 			j.IntervalCount, j.IntervalType = e.Interval.Count, e.Interval.Type
@@ -56,7 +58,7 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 		if err := audit.Add(tx, j.UpdatedAt, audit.Change{Action: "job.edit", Subject: j.subject(), Before: before.values(), After: j.values()}); err != nil {
 			return err
 		}
-		return saveJob(tx, &j, "source_seq", "source_disabled", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "metadata",
+		return saveJob(tx, &j, "source_seq", "source_disabled", "name", "search_text", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "retry_next_run", "metadata",
 			"interval_count", "interval_type", "interval_seconds", "next_run_at", "planned_at", "forced", "paused_at", "content_hash", "unchanged_count", "crawl_seq")
 	})
 	if err != nil {
@@ -77,15 +79,25 @@ func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error
 		if *paused {
 			e = Pause
 		}
-		moved = true
 		j.Status, err = Next(j.Status, e)
 	}
 	if err != nil {
 		return err
 	}
+	if moved && (before.Status == Paused || j.Status == Paused) {
+		j.PlannedAt = models.Time{} // it was planned with the old interval
+	}
 	switch {
 	case j.Status == Paused && before.Status != Paused:
-		j.PausedAt, j.NextRunAt, j.PlannedAt, j.Forced = j.UpdatedAt, models.Time{}, models.Time{}, false
+		j.pause(j.UpdatedAt)
+	case before.Status == Paused && j.Status != Paused:
+		return s.resume(tx, j)
+	case j.Status == Failed && j.Recurring() && moved:
+		err = s.planFirstRun(tx, j)
+		j.NextRunAt = models.Time{}
+		return err
+	case j.Status == Failed && !j.PlannedAt.After(j.UpdatedAt.Time):
+		j.planRetry(j.UpdatedAt)
 	case moved && (j.Status == Scheduled || j.Status == Pending):
 		j.PausedAt = models.Time{}
 		if err := s.planFirstRun(tx, j); err != nil {

@@ -1,9 +1,11 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -13,14 +15,24 @@ import (
 )
 
 // AddJob adds a job. A one-time job is due at once. A recurring job first runs in the least loaded slot of its first
-// interval. Errors are CodeInvalid ("source_id", "url", "interval_minutes", "interval_type", "max_retries",
-// "retry_backoff_seconds", "metadata").
+// interval. Errors are CodeInvalid ("source_id", "name", "url", "interval_minutes", "interval_type", "max_retries",
+// "retry_backoff_seconds", "metadata"), and CodeConflict with n.OnlyNew.
 func (s *Store) AddJob(ctx context.Context, n NewJob) (Job, error) {
 	var id string
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if n.OnlyNew || n.Distinct { // so that concurrent calls add only one job
+			if err := s.db.OneAtATime(tx, lockSources); err != nil {
+				return err
+			}
+		}
 		src, err := s.sourceFor(tx, n)
 		if err != nil {
 			return err
+		}
+		if n.Distinct {
+			if err := checkDistinct(tx, src, n); err != nil {
+				return err
+			}
 		}
 		id, err = s.addJob(tx, src, n)
 		return err
@@ -35,7 +47,7 @@ func (s *Store) AddJob(ctx context.Context, n NewJob) (Job, error) {
 func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error) {
 	now := s.clock.Now()
 	j := Job{
-		ID: models.NewID(models.KindJob), SourceSeq: src.Seq, URL: n.URL, Status: Pending,
+		ID: models.NewID(models.KindJob), SourceSeq: src.Seq, Name: n.Name, URL: n.URL, Status: Pending, RetryNextRun: n.RetryNextRun,
 		IntervalCount: n.Interval.Count, IntervalType: n.Interval.Type, AdaptiveScheduling: n.AdaptiveScheduling, SourceDisabled: !src.Enabled,
 		MaxRetries: DefaultRetries, RetryBackoffSeconds: DefaultRetryBackoff, Metadata: n.Metadata, CreatedAt: now, UpdatedAt: now,
 	}
@@ -66,7 +78,70 @@ func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error)
 	if err := s.planFirstRun(tx, &j); err != nil {
 		return "", err
 	}
-	return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
+	if n.RunNow && j.Recurring() {
+		j.NextRunAt, j.Forced = now, true
+	}
+	return j.ID, saveJob(tx, &j, "next_run_at", "planned_at", "forced")
+}
+
+// checkDistinct returns CodeInvalid ("interval_minutes") if a source has an unfinished job with the start page and interval of a new one.
+func checkDistinct(tx *gorm.DB, src Source, n NewJob) error {
+	start, err := models.ParseURL("url", cmp.Or(n.URL, src.URL))
+	if err != nil {
+		return err
+	}
+	known, err := jobsOfPage(tx, src, start)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(known, func(j Job) bool { return j.Interval().Duration() == n.Interval.Duration() && !j.Over() }) {
+		return models.Invalid("interval_minutes", "must differ: a job of this source has the same start page and schedule")
+	}
+	return nil
+}
+
+// jobsOfPage returns the jobs of a source that start at a page, the newest first.
+func jobsOfPage(tx *gorm.DB, src Source, start models.URL) (found []Job, err error) {
+	var all []Job
+	err = tx.Where("source_seq = ? AND deleted_at IS NULL", src.Seq).Order("created_at DESC, id DESC").Limit(maxSourceJobs).Find(&all).Error
+	if err != nil {
+		return nil, fmt.Errorf("find jobs of source: %w", err)
+	}
+	for _, j := range all {
+		if u, err := models.ParseURL("url", j.URL); err == nil && u.Canonical == start.Canonical {
+			j.SourceID, j.SourceName, j.PrivateTo = src.ID, src.Name, src.PrivateTo
+			found = append(found, j)
+		}
+	}
+	return found, nil
+}
+
+// maxSourceJobs is the maximum number of jobs of a source, the newest, that jobsOfPage reads.
+const maxSourceJobs = 1000
+
+// Existing returns the source that AddJob uses for a URL, with its jobs that start at the URL, the newest first. ok is false if
+// AddJob would add a source. The error is CodeInvalid ("url").
+func (s *Store) Existing(ctx context.Context, url string, private bool) (src Source, jobs []Job, ok bool, err error) {
+	u, err := models.ParseURL("url", url)
+	if err != nil {
+		return src, nil, false, err
+	}
+	tx := s.db.Read(ctx)
+	found, err := sourcesOf(tx, u, private)
+	if err != nil || len(found) == 0 {
+		return src, nil, false, err
+	}
+	jobs, err = jobsOfPage(tx, found[0], u)
+	return found[0], jobs, true, err
+}
+
+// sourcesOf returns the source for jobs that start at a URL, or none.
+func sourcesOf(tx *gorm.DB, u models.URL, private bool) (found []Source, err error) {
+	err = ofSite(tx, u, private).Order("private_to <> '', created_at").Limit(1).Find(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("find source: %w", err)
+	}
+	return found, nil
 }
 
 // sourceFor returns the source for a new job. It creates one if necessary.
@@ -82,22 +157,19 @@ func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	first := func() (found []Source, err error) {
-		if err = ofHost(tx, u.Host, n.Source.Private).Order("private_to <> '', created_at").Limit(1).Find(&found).Error; err != nil {
-			err = fmt.Errorf("find source: %w", err)
-		}
-		return found, err
-	}
-	found, err := first()
+	found, err := sourcesOf(tx, u, n.Source.Private)
 	if err == nil && len(found) == 0 { // so that concurrent calls add only one source
 		if err = s.db.OneAtATime(tx, lockSources); err == nil {
-			found, err = first()
+			found, err = sourcesOf(tx, u, n.Source.Private)
 		}
 	}
 	if err != nil {
 		return Source{}, err
 	}
 	if len(found) > 0 {
+		if n.OnlyNew {
+			return Source{}, models.Conflict("This site has a source already.")
+		}
 		return found[0], nil
 	}
 	made := n.Source
@@ -113,8 +185,8 @@ func (j Job) subject() audit.Subject { return audit.Subject{Kind: "job", ID: j.I
 // values returns the settings of the job for the audit log. SourceID must be set.
 func (j Job) values() audit.Values {
 	v := audit.Values{
-		"source_id": j.SourceID, "url": j.URL, "interval_minutes": j.IntervalCount, "interval_type": string(j.IntervalType), "is_paused": j.Status == Paused,
-		"adaptive_scheduling": j.AdaptiveScheduling, "max_retries": j.MaxRetries, "retry_backoff_seconds": j.RetryBackoffSeconds,
+		"source_id": j.SourceID, "name": j.Name, "url": j.URL, "interval_minutes": j.IntervalCount, "interval_type": string(j.IntervalType), "is_paused": j.Status == Paused,
+		"adaptive_scheduling": j.AdaptiveScheduling, "max_retries": j.MaxRetries, "retry_backoff_seconds": j.RetryBackoffSeconds, "retry_next_run": j.RetryNextRun,
 	}
 	if text, err := j.Metadata.Value(); err == nil {
 		v["metadata"] = text
@@ -191,7 +263,7 @@ func saveJob(tx *gorm.DB, j *Job, columns ...string) error {
 type JobFilter struct {
 	Status   Status
 	SourceID string
-	Text     string // part of the URL, or of the name or URL of the source
+	Text     string // part of the name or URL, or of the name or URL of the source
 }
 
 // Jobs returns one page of jobs, the oldest first. limit comes from models.NewLimit. A search for a text reads
@@ -217,7 +289,7 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limi
 	}
 	if folded := models.Fold(f.Text); folded != "" {
 		like := "%" + models.EscapeLike(folded) + "%"
-		q.Search(`(lower(jobs.url) LIKE ? ESCAPE '\' OR sources.search_text LIKE ? ESCAPE '\')`, like, like)
+		q.Search(`(lower(jobs.url) LIKE ? ESCAPE '\' OR jobs.search_text LIKE ? ESCAPE '\' OR sources.search_text LIKE ? ESCAPE '\')`, like, like, like)
 	}
 	return JobOrders.List(tx, q, after, limit, func(p models.ListPart) (found []Job, err error) {
 		if err = p.Of(jobs(tx)).Find(&found).Error; err != nil {

@@ -100,7 +100,7 @@ func (s Source) allowed(urls []string) (all []string) {
 		if !ok || seen[normal] {
 			continue
 		}
-		if u, err := models.ParseURL("url", normal); err == nil && s.AllowedDomains.allow(u.Host, s.Host) {
+		if _, err := models.ParseURL("url", normal); err == nil && s.Allows(normal) {
 			seen[normal] = true
 			all = append(all, normal)
 		}

@@ -17,12 +17,12 @@ type Crawl struct {
 	Source    int64
 	MaxDepth  int // links are followed from pages above this depth
 	Domains   Domains
-	StartHost string // for Domains
+	Start     authority // of the source's URL, for Domains
 	RateLimit time.Duration
 }
 
-// Allows reports whether the crawl may fetch from a host.
-func (c *Crawl) Allows(host string) bool { return c.Domains.allow(host, c.StartHost) }
+// Allows reports whether the crawl may fetch a normalized URL.
+func (c *Crawl) Allows(url string) bool { return c.Domains.allow(authorityOf(url), c.Start) }
 
 // Entry is a URL of the frontier that is loaded to be fetched.
 type Entry struct {
@@ -146,10 +146,11 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 	var found []struct {
 		Crawl, Execution, Source int64
 		Host                     string
+		Port                     int
 		MaxDepth, RateLimitMS    int
 		AllowedDomains           Domains
 	}
-	err := rows.Raw(tx, `SELECT r.crawl_seq AS crawl, coalesce(e.seq, 0) AS execution, s.seq AS source, s.host, s.max_depth,
+	err := rows.Raw(tx, `SELECT r.crawl_seq AS crawl, coalesce(e.seq, 0) AS execution, s.seq AS source, s.host, s.port, s.max_depth,
 			s.rate_limit_ms, s.allowed_domains
 		FROM {rows} AS r LEFT JOIN job_executions AS e ON e.crawl_seq = r.crawl_seq AND e.status = 'running' LEFT JOIN jobs AS j ON j.seq = e.job_seq
 		JOIN sources AS s ON s.seq = CASE r.crawl_seq WHEN 0 THEN r.source_seq ELSE j.source_seq END
@@ -164,7 +165,7 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 		}
 		c := &Crawl{
 			Seq: f.Crawl, Execution: f.Execution, Source: f.Source, MaxDepth: depthOf(f.MaxDepth),
-			Domains: f.AllowedDomains, StartHost: f.Host, RateLimit: time.Duration(f.RateLimitMS) * time.Millisecond,
+			Domains: f.AllowedDomains, Start: authority{f.Host, f.Port}, RateLimit: time.Duration(f.RateLimitMS) * time.Millisecond,
 		}
 		if c.Seq == 0 {
 			c.MaxDepth = 0 // links of manually added URLs are not followed

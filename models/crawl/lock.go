@@ -31,6 +31,19 @@ func (s *Store) DueJobs(ctx context.Context, n int) (seqs []int64, next models.T
 	return seqs, next, nil
 }
 
+// RetryFailed makes failed recurring jobs with RetryNextRun pending, as Retry does, when their next planned time has come.
+func (s *Store) RetryFailed(ctx context.Context) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		now := s.clock.Now()
+		return tx.Exec(`UPDATE jobs SET status = 'pending', next_run_at = planned_at, current_retry_count = 0, updated_at = ?
+			WHERE status = 'failed' AND retry_next_run AND deleted_at IS NULL AND planned_at <= ? AND interval_count > 0 AND NOT source_disabled`, now, now).Error
+	})
+	if err != nil {
+		return fmt.Errorf("retry failed jobs: %w", err)
+	}
+	return nil
+}
+
 // StartExecution locks a due job under a lease and starts an execution. began is false if another instance was faster or the job is
 // no longer due. An interrupted crawl continues. Otherwise the start page is added to the frontier. Errors include
 // lease.ErrLost.
@@ -158,7 +171,8 @@ type ExecutionEnd struct {
 }
 
 // EndExecution ends an execution and unlocks its job. After Succeed a recurring job is scheduled again, in phase with its
-// schedule. After Fail the job is retried if it has retries left. After Release it is due at once, without using up a retry,
+// schedule. After Fail the job is retried if it has retries left, else it fails. A failed recurring job with RetryNextRun runs
+// again at its next planned time. After Release it is due at once, without using up a retry,
 // and continues its crawl. The error is ErrLost if the execution no longer holds the lock.
 func (s *Store) EndExecution(ctx context.Context, e Execution, end ExecutionEnd) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.end(tx, e.JobSeq, e.LockToken, end) })
@@ -197,7 +211,10 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) e
 			if err == nil && end.Continue {
 				err = j.keepCrawl(tx)
 			}
+			break
 		}
+		j.ConsecutiveFailures++
+		j.planRetry(now)
 	case Release:
 		j.NextRunAt = now
 		err = j.keepCrawl(tx)
@@ -219,7 +236,7 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) e
 	if err := s.endExecution(tx, &j, status, end.Error, func(e *Execution) { e.StackTrace, e.MemoryPeakMB = end.Stack, end.MemoryPeakMB }); err != nil {
 		return err
 	}
-	return saveJob(tx, &j, "status", "next_run_at", "planned_at", "forced", "current_retry_count", "crawl_seq", "content_hash", "unchanged_count",
+	return saveJob(tx, &j, "status", "next_run_at", "planned_at", "forced", "current_retry_count", "consecutive_failures", "crawl_seq", "content_hash", "unchanged_count",
 		"interval_seconds", "last_error", "lock_token", "lock_acquired_at", "claimed_by")
 }
 
@@ -234,7 +251,7 @@ func (s *Store) succeed(tx *gorm.DB, j *Job) (err error) {
 	if err := tx.Raw("SELECT start_hash FROM job_executions WHERE job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Scan(&hash).Error; err != nil {
 		return err
 	}
-	j.CurrentRetryCount = 0
+	j.CurrentRetryCount, j.ConsecutiveFailures = 0, 0
 	switch hash {
 	case "":
 	case j.ContentHash:
@@ -264,6 +281,14 @@ func (j *Job) reschedule(now models.Time, adapted bool) {
 	j.NextRunAt = j.PlannedAt
 }
 
+// planRetry plans when RetryFailed retries a failed job, if it does.
+func (j *Job) planRetry(now models.Time) {
+	if j.Recurring() && j.RetryNextRun {
+		j.reschedule(now, false)
+		j.NextRunAt, j.Forced = models.Time{}, false // it is due once it is pending
+	}
+}
+
 // endExecution ends the newest execution of a job and clears the lock in j.
 func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, problem string, set ...func(*Execution)) error {
 	var e Execution
@@ -278,7 +303,7 @@ func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, proble
 	if status == ExecutionCompleted {
 		e.ReportedPage = new(int64)
 	}
-	if err := tx.Model(&e).Select("status", "error_message", "completed_at", "stack_trace", "memory_peak_mb", "reported_page").Updates(&e).Error; err != nil {
+	if err := tx.Model(&e).Select("status", "error_message", "cancelled_by", "completed_at", "stack_trace", "memory_peak_mb", "reported_page").Updates(&e).Error; err != nil {
 		return fmt.Errorf("end execution: %w", err)
 	}
 	if status == ExecutionCompleted || status == ExecutionFailed && problem != Interrupted {

@@ -66,6 +66,7 @@ func TestQueryPlans(t *testing.T) {
 		do   func() error
 	}{
 		{"due jobs", func() error { _, _, err := w.DueJobs(ctx, 10); return err }},
+		{"retry failed jobs", func() error { return w.RetryFailed(ctx) }},
 		{"begin", func() error { _, _, err := w.StartExecution(ctx, w.me, seqs[150]); return err }},
 		{"held", func() error { _, err := w.RunningExecutions(ctx, w.me); return err }},
 		{"stale locks", func() error { _, err := w.ClearStaleLocks(ctx); return err }},

@@ -173,9 +173,9 @@ func (b *pollBatch) entries() error {
 			if !ok {
 				continue
 			}
-			u, err := models.ParseURL("url", normal)
+			_, err := models.ParseURL("url", normal)
 			k := feedEntryKey{p.Feed.Seq, hashOf(normal)}
-			if _, known := urls[k]; known || err != nil || !p.source.AllowedDomains.allow(u.Host, p.source.Host) {
+			if _, known := urls[k]; known || err != nil || !p.source.Allows(normal) {
 				continue
 			}
 			urls[k] = FoundURL{Source: p.source.Seq, URL: normal, Reason: TrapOf(normal, b.now.Time)}

@@ -19,10 +19,10 @@ type Site struct {
 	PrivateTo  string      // same as that of its source
 }
 
-// maxSources is the maximum number of sources of one host that SiteOf considers.
+// maxSources is the maximum number of sources of one site that SiteOf considers.
 const maxSources = 20
 
-// SiteOf returns the source, shared or the caller's own, that crawls the host of a URL. ok is false if there is none. Of
+// SiteOf returns the source, shared or the caller's own, that crawls the host and port of a URL. ok is false if there is none. Of
 // several it prefers one that has the page of the URL, then shared ones, then the oldest.
 func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err error) {
 	normal, fine := Normalize(url)
@@ -40,7 +40,7 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 	err = tx.Raw(`SELECT s.id AS source_id, s.name AS source_name, s.private_to, p.fetched_at, coalesce(p.status_code, 0) AS status_code,
 			coalesce((SELECT j.id FROM jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL ORDER BY j.created_at, j.id LIMIT 1), '') AS job_id
 		FROM sources AS s LEFT JOIN crawled_pages AS p ON p.source_seq = s.seq AND p.url_hash = ?
-		WHERE s.host = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, joinArgs([]any{h[:], u.Host}, joinArgs(args, maxSources)...)...).Scan(&found).Error
+		WHERE s.host = ? AND s.port = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, joinArgs([]any{h[:], u.Host, authorityOf(normal).port}, joinArgs(args, maxSources)...)...).Scan(&found).Error
 	if err != nil {
 		return Site{}, false, fmt.Errorf("find source of site: %w", err)
 	}

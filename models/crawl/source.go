@@ -4,11 +4,7 @@ package crawl
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"linkwatch/models"
 )
@@ -35,6 +31,7 @@ type Source struct {
 	Name           string
 	URL            string // as given
 	Host           string // of the URL, without port
+	Port           int    // of the URL; 0 = 80 or 443
 	SearchText     string // normalized name and URL for searches
 	Enabled        bool
 	MaxDepth       int // links from the start page; 0 = DefaultDepth
@@ -58,44 +55,10 @@ func (s Source) Depth() int { return depthOf(s.MaxDepth) }
 
 func depthOf(maxDepth int) int { return cmp.Or(maxDepth, DefaultDepth) }
 
-// Domains are lower-case host names. Each includes its subdomains.
-type Domains []string
-
-// Value implements driver.Valuer.
-func (d Domains) Value() (driver.Value, error) { return strings.Join(d, " "), nil }
-
-// Scan implements sql.Scanner.
-func (d *Domains) Scan(src any) error {
-	switch v := src.(type) {
-	case string:
-		*d = strings.Fields(v)
-	case []byte:
-		*d = strings.Fields(string(v))
-	default:
-		return fmt.Errorf("domains are a %T, want text", src)
-	}
-	return nil
-}
-
-// GormDataType returns the type of the column.
-func (Domains) GormDataType() string { return "text" }
-
-// allow reports whether a host is one of the domains or a subdomain. Without domains, only start is allowed, the host of the
-// start page, with or without "www.".
-func (d Domains) allow(host, start string) bool {
-	if len(d) == 0 {
-		return strings.TrimPrefix(host, "www.") == strings.TrimPrefix(start, "www.")
-	}
-	return slices.ContainsFunc(d, func(domain string) bool {
-		rest, ok := strings.CutSuffix(host, domain)
-		return ok && (rest == "" || strings.HasSuffix(rest, "."))
-	})
-}
-
 // NewSource is a source to add.
 type NewSource struct {
 	ExternalID     string
-	Name           string // "" = the host of the URL
+	Name           string // "" = the host of the URL, with its port
 	URL            string
 	Enabled        bool
 	MaxDepth       int
@@ -123,9 +86,9 @@ func (s *Source) check() error {
 	if err != nil {
 		return err
 	}
-	s.URL, s.Host = u.Given, u.Host
+	s.URL, s.Host, s.Port = u.Given, u.Host, authorityOf(u.Canonical).port
 	if s.Name = models.CleanLine(s.Name); s.Name == "" {
-		s.Name = s.Host
+		s.Name = s.Authority()
 	}
 	s.SearchText = models.Fold(s.Name + " " + u.Canonical)
 	if s.IntervalType == "" {
@@ -142,25 +105,4 @@ func (s *Source) check() error {
 		errs = append(errs, models.OutOfRange("rate_limit_ms", "milliseconds", 0, MaxRateLimit))
 	}
 	return errors.Join(errs...)
-}
-
-func (s *Source) checkDomains() error {
-	if len(s.AllowedDomains) > MaxDomains {
-		return models.TooLong("allowed_domains", MaxDomains, "domains")
-	}
-	domains := make(Domains, 0, len(s.AllowedDomains))
-	for i, d := range s.AllowedDomains {
-		name, ok := models.CanonicalHost(strings.TrimPrefix(strings.TrimSpace(d), "*."))
-		if !ok {
-			return models.Invalid(fmt.Sprintf("allowed_domains[%d]", i), "must be a host name such as example.com")
-		}
-		if !slices.Contains(domains, name) {
-			domains = append(domains, name)
-		}
-	}
-	if len(domains) > 0 && !domains.allow(s.Host, s.Host) {
-		return models.Invalid("allowed_domains", "must include the host of the URL")
-	}
-	s.AllowedDomains = domains
-	return nil
 }

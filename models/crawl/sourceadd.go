@@ -31,7 +31,7 @@ func (s *Store) EnsureSource(ctx context.Context, n NewSource) (src Source, crea
 			return err
 		}
 		var known []Source
-		if err := ofHost(tx, u.Host, false).Order("created_at").Find(&known).Error; err != nil {
+		if err := ofSite(tx, u, false).Order("created_at").Find(&known).Error; err != nil {
 			return fmt.Errorf("find source: %w", err)
 		}
 		known = slices.DeleteFunc(known, func(k Source) bool {
@@ -50,12 +50,13 @@ func (s *Store) EnsureSource(ctx context.Context, n NewSource) (src Source, crea
 	return src, created, err
 }
 
-// ofHost selects the sources of a host that are shared or of the actor of tx. If private is set, it selects only the private
+// ofSite selects the sources of the host and port of a URL that are shared or of the actor of tx. If private is set, it selects only the private
 // ones of the actor.
-func ofHost(tx *gorm.DB, host string, private bool) *gorm.DB {
+func ofSite(tx *gorm.DB, u models.URL, private bool) *gorm.DB {
 	own, args := models.OwnScope(tx, "sources")
 	if private {
 		own, args = "private_to = ?", []any{models.Owner(tx.Statement.Context)}
 	}
-	return tx.Where("deleted_at IS NULL AND host = ?", host).Where(own, args...)
+	at := authorityOf(u.Canonical)
+	return tx.Where("deleted_at IS NULL AND host = ? AND port = ?", at.host, at.port).Where(own, args...)
 }

@@ -204,7 +204,8 @@ func (s *Store) resumeSource(tx *gorm.DB, src Source, now models.Time) error {
 // not all run at once. Overdue retries, forced runs and interrupted crawls stay due.
 func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var missed []Job
-	err := tx.Where("next_run_at < ? AND next_run_at = planned_at AND interval_count > 0 AND crawl_seq IS NULL AND deleted_at IS NULL AND "+where, append([]any{now}, args...)...).Find(&missed).Error
+	err := tx.Where(`interval_count > 0 AND deleted_at IS NULL AND (next_run_at < ? AND next_run_at = planned_at AND crawl_seq IS NULL
+		OR status = 'failed' AND retry_next_run AND planned_at < ?) AND `+where, append([]any{now, now}, args...)...).Find(&missed).Error
 	if err != nil {
 		return fmt.Errorf("find missed runs: %w", err)
 	}
@@ -213,7 +214,8 @@ func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 		j.reschedule(now, false)
 		rows.Add(j.Seq, j.NextRunAt)
 	}
-	err = rows.Exec(tx, "UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at FROM {rows} AS r WHERE jobs.seq = r.seq").Error
+	err = rows.Exec(tx, `UPDATE jobs SET next_run_at = CASE status WHEN 'failed' THEN NULL ELSE r.next_run_at END, planned_at = r.next_run_at
+		FROM {rows} AS r WHERE jobs.seq = r.seq`).Error
 	if err != nil {
 		return fmt.Errorf("plan missed runs: %w", err)
 	}

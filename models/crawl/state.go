@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ const (
 	Running   Status = "running"
 	Paused    Status = "paused"
 	Completed Status = "completed"
-	Failed    Status = "failed" // the last attempt failed; a user may retry it
+	Failed    Status = "failed" // the last attempt failed; a user may retry it, and with RetryNextRun the scheduler does at the next planned time
 	Cancelled Status = "cancelled"
 )
 
@@ -34,6 +35,8 @@ const (
 	Cancel   Event = "cancel"
 	Retry    Event = "retry"
 	ForceRun Event = "force-run"
+	Stop     Event = "stop"      // ends the run, not the job
+	RunAgain Event = "run-again" // adds a job with the same settings
 )
 
 // Events of the worker that runs a job.
@@ -49,18 +52,21 @@ const (
 type transition struct {
 	event  Event
 	from   []Status
-	to     Status
+	to     Status // "" = unchanged
 	byUser bool
 	verb   string // completes the error "A … job cannot …"
 }
 
-// transitions is the state machine. All other transitions are refused.
+// transitions is the state machine. All other transitions are refused. A stopped one-time job then succeeds, because it has no
+// next run.
 var transitions = []transition{
 	{Pause, []Status{Scheduled}, Paused, true, "be paused"},
 	{Resume, []Status{Paused}, Scheduled, true, "be resumed"},
 	{Cancel, []Status{Pending, Scheduled, Running, Paused}, Cancelled, true, "be cancelled"},
 	{Retry, []Status{Failed}, Pending, true, "be retried"},
 	{ForceRun, []Status{Scheduled}, Scheduled, true, "be forced to run"},
+	{Stop, []Status{Running}, Scheduled, true, "be stopped"},
+	{RunAgain, []Status{Completed, Failed, Cancelled}, "", true, "be run again"},
 	{Start, []Status{Pending, Scheduled}, Running, false, "start"},
 	{Succeed, []Status{Running}, Completed, false, "succeed"},
 	{Fail, []Status{Running}, Failed, false, "fail"},
@@ -75,7 +81,7 @@ func Next(s Status, e Event) (Status, error) {
 		switch {
 		case t.event != e:
 		case slices.Contains(t.from, s):
-			return t.to, nil
+			return cmp.Or(t.to, s), nil
 		default:
 			return "", models.Conflict("A " + string(s) + " job cannot " + t.verb + ". Only a " + either(t.from) + " job can.")
 		}

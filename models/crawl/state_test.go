@@ -20,6 +20,8 @@ func TestEveryStatusAndEvent(t *testing.T) {
 		},
 		crawl.Retry:      {crawl.Failed: crawl.Pending},
 		crawl.ForceRun:   {crawl.Scheduled: crawl.Scheduled},
+		crawl.Stop:       {crawl.Running: crawl.Scheduled},
+		crawl.RunAgain:   {crawl.Completed: crawl.Completed, crawl.Failed: crawl.Failed, crawl.Cancelled: crawl.Cancelled},
 		crawl.Start:      {crawl.Pending: crawl.Running, crawl.Scheduled: crawl.Running},
 		crawl.Succeed:    {crawl.Running: crawl.Completed},
 		crawl.Fail:       {crawl.Running: crawl.Failed},
@@ -58,6 +60,8 @@ func TestErrorsOfEvents(t *testing.T) {
 	}{
 		{crawl.Running, crawl.Pause, "A running job cannot be paused. Only a scheduled job can."},
 		{crawl.Failed, crawl.Cancel, "A failed job cannot be cancelled. Only a pending, scheduled, running or paused job can."},
+		{crawl.Scheduled, crawl.Stop, "A scheduled job cannot be stopped. Only a running job can."},
+		{crawl.Running, crawl.RunAgain, "A running job cannot be run again. Only a completed, failed or cancelled job can."},
 		{crawl.Paused, crawl.Start, "A paused job cannot start. Only a pending or scheduled job can."},
 		{crawl.Paused, "explode", "Unknown job action."},
 	} {
@@ -72,11 +76,11 @@ func TestAllowedActionsOfUsers(t *testing.T) {
 	for s, want := range map[crawl.Status][]crawl.Event{
 		crawl.Pending:   {crawl.Cancel},
 		crawl.Scheduled: {crawl.Pause, crawl.Cancel, crawl.ForceRun},
-		crawl.Running:   {crawl.Cancel},
+		crawl.Running:   {crawl.Cancel, crawl.Stop},
 		crawl.Paused:    {crawl.Resume, crawl.Cancel},
-		crawl.Completed: nil,
-		crawl.Failed:    {crawl.Retry},
-		crawl.Cancelled: nil,
+		crawl.Completed: {crawl.RunAgain},
+		crawl.Failed:    {crawl.Retry, crawl.RunAgain},
+		crawl.Cancelled: {crawl.RunAgain},
 	} {
 		if got := crawl.Allowed(s); !slices.Equal(got, want) {
 			t.Errorf("%s job: got %v, want %v", s, got, want)

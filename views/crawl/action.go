@@ -1,6 +1,10 @@
 package crawl
 
-import "linkwatch/models/crawl"
+import (
+	"slices"
+
+	"linkwatch/models/crawl"
+)
 
 // action is something that a user can do with a job.
 type action struct {
@@ -13,9 +17,11 @@ type action struct {
 var actions = []action{
 	{crawl.ForceRun, "Run now", "refresh", "data-check"},
 	{crawl.Retry, "Retry", "refresh", "data-check"},
+	{crawl.RunAgain, "Run again", "copy", "data-check"},
 	{crawl.Pause, "Pause", "pause", "data-pause"},
 	{crawl.Resume, "Resume", "play", "data-pause"},
-	{crawl.Cancel, "Cancel", "x", ""},
+	{crawl.Stop, "Stop run", "stop", ""},
+	{crawl.Cancel, "Cancel job", "x", ""},
 }
 
 // allowed returns the actions that the status of a job allows.
@@ -29,6 +35,11 @@ func allowed(j crawl.Job) []action {
 		}
 	}
 	return all
+}
+
+// starts reports whether the action makes the job, or a new one like it, run.
+func (a action) starts() bool {
+	return slices.Contains([]crawl.Event{crawl.ForceRun, crawl.Retry, crawl.RunAgain, crawl.Resume}, a.event)
 }
 
 // needsConfirmation reports whether the page asks before the action, because it cannot be undone.

@@ -51,20 +51,47 @@ func pagesPerSecond(e crawl.Execution, now time.Time) string {
 	return fmt.Sprintf("%.1f", float64(e.ItemsCrawled)/took)
 }
 
-// retryText formats the retries of a job: "3, first after 1 min".
+// retryText formats the retries of a job: "3, first after 1 min, then at the next planned time".
 func retryText(j crawl.Job) string {
-	if j.MaxRetries == 0 {
+	var parts []string
+	if j.MaxRetries > 0 {
+		parts = append(parts, retriesText(j))
+	}
+	if j.Recurring() && j.RetryNextRun {
+		parts = append(parts, "at the next planned time")
+	}
+	if len(parts) == 0 {
 		return "off"
 	}
+	return strings.Join(parts, ", then ")
+}
+
+func retriesText(j crawl.Job) string {
 	return fmt.Sprintf("%d, first after %s", j.MaxRetries, ui.LongDuration(time.Duration(j.RetryBackoffSeconds)*time.Second))
 }
 
 // domainText formats the allowed domains of a source.
 func domainText(s crawl.Source) string {
 	if len(s.AllowedDomains) == 0 {
-		return s.Host
+		return s.Authority()
 	}
 	return strings.Join(s.AllowedDomains, ", ")
+}
+
+// endText is why an execution ended without success, and by whom: "the run was stopped by alice".
+func endText(e crawl.Execution) string {
+	if e.CancelledBy == "" {
+		return e.ErrorMessage
+	}
+	return e.ErrorMessage + " by " + e.CancelledBy
+}
+
+// endClass is the class of endText: red for a failure.
+func endClass(e crawl.Execution) string {
+	if e.CancelledBy == "" {
+		return "failure"
+	}
+	return "muted"
 }
 
 // pauseText formats the delay between two requests to a host.
@@ -73,10 +100,6 @@ func pauseText(s crawl.Source) string {
 		return "none"
 	}
 	return ui.ResponseTime(s.RateLimitMS)
-}
-
-func hasNextRun(j crawl.Job) bool {
-	return !j.SourceDisabled && !j.NextRunAt.IsZero() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled)
 }
 
 // retryNumber names the automatic retry for which a job waits: "retry 2 of 3"; "" if it waits for none.
@@ -97,13 +120,19 @@ func statusText(j crawl.Job) string {
 	case j.Status == crawl.Paused:
 		return "Paused jobs do not run until you resume them."
 	case j.Status == crawl.Cancelled:
-		return "Cancelled jobs do not run again."
+		return "Cancelled jobs do not run again. Run again adds a new job."
 	case j.Status == crawl.Failed:
 		what, retry := "The last run and all automatic retries failed.", "Press Retry to run the crawl again."
 		if j.MaxRetries == 0 {
 			what = "The last run failed, and automatic retries are off."
 		}
-		if j.Recurring() {
+		if j.ConsecutiveFailures > 1 {
+			what += " The job has failed " + ui.Plural(j.ConsecutiveFailures, "time") + " in a row."
+		}
+		switch {
+		case !j.NextRun().IsZero():
+			retry = "It runs again at its next planned time."
+		case j.Recurring():
 			retry = "The schedule is stopped. Press Retry to run the crawl and resume the schedule."
 		}
 		return what + " " + retry

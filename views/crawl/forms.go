@@ -12,15 +12,16 @@ import (
 type AddForm struct {
 	URL string
 	SourceForm
-	Schedule string // see ScheduleValue
-	RunNow   bool   // start the first run immediately
-	Open     bool   // show the collapsed fields
+	Schedule     string // see ScheduleValue
+	RunNow       bool   // start the first run immediately
+	RetryNextRun bool
+	Open         bool // show the collapsed fields
 }
 
 // NewAddForm returns the form with default values.
 func NewAddForm(url string) AddForm {
 	return AddForm{
-		URL: url, Schedule: ScheduleValue(crawl.Interval{Count: 1, Type: crawl.Days}), RunNow: true,
+		URL: url, Schedule: ScheduleValue(crawl.Interval{Count: 1, Type: crawl.Days}), RunNow: true, RetryNextRun: true,
 		SourceForm: SourceForm{Depth: strconv.Itoa(crawl.DefaultDepth), RateLimit: strconv.Itoa(crawl.DefaultRateLimit)},
 	}
 }
@@ -44,16 +45,16 @@ func SourceFormOf(s crawl.Source) SourceForm {
 
 // JobForm is the form of a job, with its errors.
 type JobForm struct {
-	Schedule, Retries, Backoff string
-	Adaptive                   bool
-	Open                       bool
-	Errors                     ui.Errors
+	Name, Schedule, Retries, Backoff string
+	Adaptive, RetryNextRun           bool
+	Open                             bool
+	Errors                           ui.Errors
 }
 
 // JobFormOf returns the form filled in from a job.
 func JobFormOf(j crawl.Job) JobForm {
 	return JobForm{
-		Schedule: ScheduleValue(j.Interval()), Adaptive: j.AdaptiveScheduling,
+		Name: j.Name, Schedule: ScheduleValue(j.Interval()), Adaptive: j.AdaptiveScheduling, RetryNextRun: j.RetryNextRun,
 		Retries: strconv.Itoa(j.MaxRetries), Backoff: strconv.Itoa(j.RetryBackoffSeconds),
 	}
 }

@@ -12,7 +12,7 @@ func JobHits(js []crawl.Job) []ui.Hit {
 	hits := make([]ui.Hit, len(js))
 	for i, j := range js {
 		status := string(j.Status)
-		hits[i] = ui.Hit{Title: j.SourceName, Detail: j.URL, Path: jobPath(j.ID), Private: j.Private(), Status: status, Icon: statusIcon(status)}
+		hits[i] = ui.Hit{Title: j.Title(), Detail: j.URL, Path: jobPath(j.ID), Private: j.Private(), Status: status, Icon: statusIcon(status)}
 	}
 	return hits
 }
