@@ -2,7 +2,7 @@
 -- keys stay taken. Columns are those of short_links, short_link_days and short_link_referrers.
 CREATE TABLE archived_short_links (
   seq             BIGINT PRIMARY KEY, -- as in short_links
-  short_key       TEXT COLLATE "C" NOT NULL UNIQUE,
+  short_key       TEXT COLLATE "C" NOT NULL, -- unique, unless an older instance that still runs has added it again
   long_url        TEXT NOT NULL,
   canonical_url   TEXT COLLATE "C" NOT NULL,
   title           TEXT NOT NULL,
@@ -27,6 +27,7 @@ CREATE TABLE archived_short_links (
     CASE WHEN expires_at IS NULL OR exhausted_at < expires_at THEN exhausted_at ELSE expires_at END) STORED
 );
 
+CREATE INDEX archived_short_links_key       ON archived_short_links (short_key);
 CREATE INDEX archived_short_links_created   ON archived_short_links (created_at, short_key, private_to, disabled) WHERE deleted_at IS NULL;
 CREATE INDEX archived_short_links_disabled  ON archived_short_links (created_at, short_key) WHERE disabled AND deleted_at IS NULL;
 CREATE INDEX archived_short_links_canonical ON archived_short_links (canonical_url, private_to);
