@@ -37,7 +37,9 @@ func newLinks(c *core) *Links {
 		fetch = NewFetcher(c.outbound.Budget(maxRequestFetches, requestFetchWait))
 		background = NewFetcher(c.outbound.Budget(2*cfg.MaxConcurrency, 0)) // revalidation and refresher
 	}
-	store := links.NewStore(c.DB, c.Clock, fetch, links.Options{CheckInterval: cfg.LinkCheckInterval, Background: background})
+	store := links.NewStore(c.DB, c.Clock, fetch, links.Options{
+		CheckInterval: cfg.LinkCheckInterval, Background: background, Seal: c.Secrets.Seal, Open: c.Secrets.Open,
+	})
 	deps := &linkhandlers.Deps{Frame: c.frame, Links: store, Metrics: linkhandlers.NewMetrics(c.registry)}
 	pages := linkhandlers.Pages{Deps: deps}
 	return &Links{Store: store, deps: deps, pages: pages, System: System{

@@ -33,7 +33,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	cfg := c.Config
 	s := &ShortLinks{Visits: visits.New(), cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock)}
 	opts := shortlinks.Options{
-		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, NoCleanup: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepExpired: cfg.ShortKeepExpired, NoCleanup: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	var redisUp func() bool
@@ -65,8 +65,12 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		Deletes: []cleanup.Kind{
 			{
 				Kind: "short_links", Label: "Short links", Remove: s.Store.ReapExpired, Waiting: s.Store.Waiting,
-				Note:        "Short links stop working the moment they expire, before cleanup deletes them.",
-				Description: fmt.Sprintf("that expired more than %s ago or were deleted more than a day ago, with their visits", ui.WholeUnits(cfg.CleanupBufferTime)),
+				Note:        "Short links stop working the moment they expire, before cleanup archives them.",
+				Description: fmt.Sprintf("that expired more than %s ago, which move to the archive, or were deleted more than a day ago", ui.WholeUnits(cfg.CleanupBufferTime)),
+			},
+			{
+				Kind: "archived_short_links", Label: "Archived short links", Remove: s.Store.ReapArchived,
+				Description: fmt.Sprintf("that expired more than %s ago or were deleted more than a day ago, with their visits", ui.WholeUnits(cfg.ShortKeepExpired)),
 			},
 			{
 				Kind: "visit_days", Label: "Visits by day", Remove: s.Store.ReapDays,
@@ -77,6 +81,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	}
 	if !cfg.CleanupEnabled {
 		s.System.Deletes[0].Kept = "CLEANUP_ENABLED is false"
+		s.System.Deletes[1].Kept = s.System.Deletes[0].Kept
 	}
 	return s, nil
 }

@@ -96,6 +96,8 @@ type Config struct {
 
 	// ShortCacheSize is a number of short links in the memory of this process.
 	ShortCacheSize int `group:"Short links" env:"SHORT_CACHE_SIZE" envDefault:"100000" range:"1000..10000000" meaning:"Number of short links cached in memory. 100,000 use about 35 MB."`
+	// ShortKeepExpired starts when a short link expires.
+	ShortKeepExpired time.Duration `env:"SHORT_KEEP_EXPIRED" envDefault:"9600h" range:"0s..876000h" meaning:"How long an expired short link is kept with its statistics. Its key is taken until then."`
 	// ShortTombstoneTTL is how long a cache keeps a tombstone of a short link.
 	ShortTombstoneTTL time.Duration `env:"SHORT_TOMBSTONE_TTL" envDefault:"1h" range:"1s..24h" meaning:"How long caches remember that a short link has expired or was disabled or deleted."`
 	// ShortBlockedHosts are host names in lower case. Each includes its subdomains.
@@ -171,10 +173,10 @@ type Config struct {
 	OutboundUserAgent string `env:"OUTBOUND_USER_AGENT" shown:"Linkwatch/<version>, and (+PUBLIC_URL) if that is set" allowed:"at most 256 printable ASCII characters that start with a letter, such as Linkwatch/1.0" meaning:"User-Agent of outbound requests. The crawler matches the rules of robots.txt with its first word."`
 
 	// CleanupEnabled applies to short links only. The reaper always deletes all other expired data.
-	CleanupEnabled   bool          `group:"Cleanup" env:"CLEANUP_ENABLED" envDefault:"true" allowed:"true or false" meaning:"false keeps expired and deleted short links in the database. The reaper still deletes all other expired data."`
+	CleanupEnabled   bool          `group:"Cleanup" env:"CLEANUP_ENABLED" envDefault:"true" allowed:"true or false" meaning:"false keeps expired and deleted short links where they are. The reaper still deletes all other expired data."`
 	CleanupInterval  time.Duration `env:"CLEANUP_INTERVAL" envDefault:"15m" range:"1s..24h" meaning:"How often the reaper deletes expired data."`
 	CleanupBatchSize int           `env:"CLEANUP_BATCH_SIZE" envDefault:"1000" range:"1..10000" meaning:"Maximum number of rows that the reaper deletes in one transaction."`
-	// CleanupBufferTime is how long a short link is kept after it expires.
-	CleanupBufferTime  time.Duration `env:"CLEANUP_BUFFER_TIME" envDefault:"1h" range:"0s..8760h" meaning:"How long an expired short link is kept before the reaper deletes it."`
+	// CleanupBufferTime is how long a short link stays in the table that redirects read after it expires.
+	CleanupBufferTime  time.Duration `env:"CLEANUP_BUFFER_TIME" envDefault:"1h" range:"0s..8760h" meaning:"How long after its expiry the reaper moves a short link to the archive."`
 	CleanupMaxDuration time.Duration `env:"CLEANUP_MAX_DURATION" envDefault:"5m" range:"100ms..1h" meaning:"Time limit of one run of the reaper. The next run continues."`
 }

@@ -165,10 +165,10 @@
     if (document.hidden && e.target.matches("[hx-trigger^=every]")) e.preventDefault();
   });
 
-  // A check can take seconds: its button shows progress and ignores clicks until the response.
+  // A check and a request for a page can take seconds: the button shows progress and ignores clicks until the response.
   const clearBusy = (root) => { for (const f of $$("form[aria-busy]", root)) f.removeAttribute("aria-busy"); };
   document.addEventListener("submit", (e) => {
-    if (!$("[data-check]", e.target)) return;
+    if (!$("[data-check], [data-busy]", e.target)) return;
     if (e.target.hasAttribute("aria-busy")) {
       e.preventDefault();
       e.stopPropagation(); // htmx listens on the form

@@ -30,7 +30,7 @@ func (a API) registerCleanup(r *api.API) {
 // CleanupFigures are the statistics of one kind of rows.
 type CleanupFigures struct {
 	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run ended. null if never"`
-	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Number of rows deleted since the database was created. At the top level, this and the members below count short links only"`
+	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Number of rows deleted since the database was created. Of short links, those moved to the archive count too. At the top level, this and the members below count short links only"`
 	LastBatchSize    int64      `json:"last_batch_size" example:"847" doc:"Number of rows in the last batch"`
 	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Number of successful runs, including runs without expired data"`
 	FailedRuns       int64      `json:"failed_runs" example:"2" doc:"Number of failed runs"`

@@ -12,6 +12,7 @@ import (
 // The kinds of rows that the reaper deletes.
 const (
 	shortLinks      = "short_links"
+	archivedLinks   = "archived_short_links"
 	visitDays       = "visit_days"
 	frontier        = "frontier"
 	executions      = "job_executions"
@@ -39,7 +40,7 @@ const (
 )
 
 // kinds has all kinds in the order of a run.
-var kinds = []string{shortLinks, visitDays, "sessions", "used_logins", "tokens", "accounts", "audit_entries", alerts, alertSettings, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, archivedLinks, visitDays, "sessions", "used_logins", "tokens", "accounts", "audit_entries", alerts, alertSettings, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 

@@ -68,7 +68,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	apptest.WantCount(t, a, ".chart-lines .hover", 40) // a new database has few runs
 	apptest.WantText(t, a, ".figures tbody tr:nth-child(2)", "failed <i>no disk 0 2 25 ms")
 	apptest.WantText(t, a, ".figures tbody tr:nth-child(3)", "ok 3 40 25 ms")
-	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links that expired more than 1 hour ago or were deleted more than a day ago, with their visits 3 3 2 1 20 ms 15 min ago")
+	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links that expired more than 1 hour ago, which move to the archive, or were deleted more than a day ago 3 3 2 1 20 ms 15 min ago")
 	if strings.Contains(a.HTML, "<i>no disk") {
 		t.Error("the error is interpreted as markup")
 	}

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -83,10 +84,14 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 
 // Add saves the link of the form on the list.
 func (p Pages) Add(c *gin.Context) {
-	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes")}
+	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes"), Fetched: c.PostForm("fetched")}
 	models.Set(&form.Private, pages.Private(c))
+	force := c.PostForm("force") == "true"
+	if force { // saves what the form says about the page, without another request; Save fetches it again
+		form.Fetched = cmp.Or(form.Fetched, c.PostForm("failed"))
+	}
 	l, created, err := p.Links.Add(c.Request.Context(), links.New{
-		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Private: form.Private, Force: c.PostForm("force") == "true",
+		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Private: form.Private, Fetched: form.Fetched, Force: force,
 	})
 	p.Metrics.added(created, err)
 	withheld := form.Private && !l.Private() // private tags and notes are not added to a shared link
@@ -147,17 +152,17 @@ func (p Pages) Preview(c *gin.Context) {
 		p.Show(c, http.StatusOK, views.PreviewFragment(views.Preview{}))
 		return
 	}
-	found, err := p.Links.Preview(c.Request.Context(), models.RepairURL(typed))
+	found, fetched, err := p.Links.Preview(c.Request.Context(), models.RepairURL(typed))
 	if errs, ok := pages.FormErrors(err, "url", views.Labels); ok {
 		status := p.FormStatus(c, err)
-		p.Show(c, status, views.PreviewFragment(views.Preview{Problem: errs["url"]}))
+		p.Show(c, status, views.PreviewFragment(views.Preview{Problem: errs["url"], Fetched: fetched}))
 		return
 	}
 	if err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.Show(c, http.StatusOK, views.PreviewFragment(views.Preview{Page: found}))
+	p.Show(c, http.StatusOK, views.PreviewFragment(views.Preview{Page: found, Fetched: fetched}))
 }
 
 // CompleteTags suggests tags for a tag field. It completes the part after the last comma.

@@ -18,13 +18,13 @@ import (
 
 func (a API) registerShortLinks(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks", "list-short-links", "List short links",
-		"Oldest first. Deleted short links are not listed."), "created_at"), a.listShortLinks)
+		"Oldest first. Expired short links are listed until SHORT_KEEP_EXPIRED has passed, deleted ones are not."), "created_at"), a.listShortLinks)
 	api.Register(r, api.Limited(api.Creates(api.Operation(groupShortLinks, middleware.Editor, "POST", "/v1/shortlinks", "add-short-link", "Shorten a URL",
 		"A repeated Idempotency-Key of the same account returns 200 and the short link that its first use created. Keys are kept "+
-			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that the reaper has not deleted yet. "+
+			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that is still kept. "+
 			"429 after SHORT_CREATE_LIMIT short links per minute from a client without a login.", models.CodeConflict), "ShortLink"), a.Limit), a.addShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks/{key}", "get-short-link", "Get a short link",
-		"Also returns expired and disabled short links. Does not count a visit.", models.CodeNotFound), a.getShortLink)
+		"Also returns disabled short links, and expired ones until SHORT_KEEP_EXPIRED has passed. Does not count a visit.", models.CodeNotFound), a.getShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Editor, "PATCH", "/v1/shortlinks/{key}", "edit-short-link", "Change a short link",
 		"JSON merge patch (RFC 7396): omitted members keep their value, null clears one. Takes effect at once. "+
 			"A later expiry or a higher visit limit reactivates an expired short link.", models.CodeNotFound), a.editShortLink)

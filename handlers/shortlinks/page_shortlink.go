@@ -56,7 +56,7 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		return
 	}
 	opts := p.ShortLinks.Options()
-	v.Prefix, v.Buffer, v.NoCleanup = p.shortPrefix(c), opts.BufferTime, opts.NoCleanup
+	v.Prefix, v.Keep, v.NoCleanup = p.shortPrefix(c), opts.KeepExpired, opts.NoCleanup
 	v.Page = p.Page(v.Short.DisplayTitle(), "shortlinks", v.Flash)
 	if v.Edit.Errors == nil {
 		open := v.Edit.Open

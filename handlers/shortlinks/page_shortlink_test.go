@@ -42,7 +42,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	s.Clock.Advance(48 * time.Hour) // the title of an expired short link can be edited
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"Late"}, "expires": {"kept"}})
 	apptest.WantText(t, a, "h1", "Late")
-	apptest.WantText(t, a, ".state", "It can be deleted 1 h after it expired.")
+	apptest.WantText(t, a, ".state", "It is kept with its statistics until 29 Apr 2027, 09:30 UTC. Extend it to use it again.")
 }
 
 // TestBlockedShortLink: the page of a short link to a blocked host shows what visitors see.

@@ -21,6 +21,7 @@ import (
 // The kinds of rows, in the order in which a run takes them.
 const (
 	shortLinks      = "short_links"
+	archivedLinks   = "archived_short_links"
 	visitDays       = "visit_days"
 	checkResults    = "check_results"
 	outages         = "outages"
@@ -54,11 +55,12 @@ func each(t *testing.T, test func(f fixture)) {
 
 // another is another instance: the same database and clock, stores of its own.
 func (f fixture) another() fixture {
-	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour, KeepExpired: models.Day})
 	f.targets = targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
 	f.kinds = []cleanup.Kind{
 		{Kind: shortLinks, Label: "Short links", Remove: f.short.ReapExpired},
+		{Kind: archivedLinks, Label: "Archived short links", Remove: f.short.ReapArchived},
 		{Kind: visitDays, Label: "Visit days", Remove: f.short.ReapDays},
 		{Kind: checkResults, Label: "Check results", Remove: f.targets.ReapResults},
 		{Kind: outages, Label: "Outages", Remove: f.targets.ReapOutages},

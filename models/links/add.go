@@ -56,6 +56,9 @@ func (n New) check(ctx context.Context, prefix string) (draft, error) {
 // If the page cannot be fetched or does not return 200, nothing is stored. The error is CodeUnresolvable or
 // CodeBlocked, or CodeUnavailable if too many pages are being fetched.
 //
+// The page is fetched once for concurrent requests of an actor for the same URL, and not at all if n has the result of a
+// Preview.
+//
 // With Force the link is stored anyway. It is active and has the health that the response means. If the page is
 // gone, it is dead, and the next check expires it if the page is still gone. It is unchecked if the response says
 // nothing about the page, as when its site is rate limiting requests. Its title is the given one, else its URL
@@ -65,10 +68,12 @@ func (s *Store) Add(ctx context.Context, n New) (l Link, created bool, err error
 	if err != nil {
 		return Link{}, false, err
 	}
+	flight := s.flights.hold(ctx, d.URL)
+	defer s.flights.release(flight)
 	if l, err = s.addToExisting(ctx, d); models.CodeOf(err) != models.CodeNotFound {
 		return l, false, err
 	}
-	fresh, err := s.fetchNew(ctx, d)
+	fresh, err := s.fetchNew(ctx, d, flight)
 	if err != nil {
 		return Link{}, false, err
 	}
@@ -91,9 +96,12 @@ func (s *Store) Add(ctx context.Context, n New) (l Link, created bool, err error
 }
 
 // fetchNew fetches the page of a draft and returns the link to store.
-func (s *Store) fetchNew(ctx context.Context, d draft) (Link, error) {
-	page, fetchErr := s.fetch.Fetch(ctx, d.URL)
-	page = page.clean()
+func (s *Store) fetchNew(ctx context.Context, d draft, f *flight) (Link, error) {
+	known, ok := s.unseal(ctx, d.Fetched, d.URL)
+	page, fetchErr := known.result()
+	if !ok {
+		page, fetchErr = s.flights.page(ctx, f, s.fetch)
+	}
 	refused := refusal(ctx, page, fetchErr)
 	if _, ok := errors.AsType[*FetchError](fetchErr); refused != nil && (!d.Force || ctx.Err() != nil || fetchErr != nil && !ok) {
 		return Link{}, refused
@@ -116,17 +124,22 @@ func (s *Store) fetchNew(ctx context.Context, d draft) (Link, error) {
 	return l, nil
 }
 
-// Preview fetches a URL as Add does, and stores nothing.
-func (s *Store) Preview(ctx context.Context, url string) (Page, error) {
+// Preview fetches a URL as Add does, and stores nothing. fetched is the result for New.Fetched, also if there is an error.
+func (s *Store) Preview(ctx context.Context, url string) (p Page, fetched string, err error) {
 	u, err := models.ParseURL("url", url)
 	if err != nil {
-		return Page{}, err
+		return Page{}, "", err
 	}
-	p, err := s.fetch.Fetch(ctx, u.Given)
-	if err := refusal(ctx, p, err); err != nil {
-		return Page{}, err
+	flight := s.flights.hold(ctx, u.Given)
+	defer s.flights.release(flight)
+	p, fetchErr := s.flights.page(ctx, flight, s.fetch)
+	if fetched, err = s.seal(ctx, u.Given, p, fetchErr); err != nil {
+		return Page{}, "", err
 	}
-	return p.clean(), nil
+	if err := refusal(ctx, p, fetchErr); err != nil {
+		return Page{}, fetched, err
+	}
+	return p, fetched, nil
 }
 
 // addToExisting adds the tags of a draft to the link that has its URL, and returns that link. CodeNotFound if

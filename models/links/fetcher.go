@@ -43,7 +43,7 @@ type FetchError struct {
 	Blocked    bool          // the address is private or reserved
 	Busy       bool          // no request was sent, because too many pages are being fetched
 	RetryAfter time.Duration // Retry-After of the site or, if Busy, delay before a retry; 0: unknown
-	Err        error
+	Err        error         `json:"-"`
 }
 
 func (e *FetchError) Error() string { return e.Reason }

@@ -153,6 +153,8 @@ type New struct {
 	Notes   string
 	Title   string // "" = the fetched title
 	Private bool   // only the owner and admins see it
+	// Fetched is the result of Preview for the same URL, which saves another request; "" = none. An invalid one is ignored.
+	Fetched string
 	// Force stores the link even if its page cannot be fetched or does not return 200. Import ignores it.
 	Force bool
 

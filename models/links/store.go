@@ -19,6 +19,8 @@ type Options struct {
 	// Background is the Fetcher for rechecks and queued refreshes, so that they do not delay requests of users;
 	// nil = the same Fetcher.
 	Background Fetcher
+	// Seal and Open encrypt the result of a preview for Add; nil = Add fetches the page again.
+	Seal, Open func(value []byte, owner string) ([]byte, error)
 }
 
 // Store stores links and tags. It is safe for concurrent use.
@@ -29,6 +31,7 @@ type Store struct {
 	background Fetcher
 	opts       Options
 	words      vocabulary
+	flights    flights
 	refresh    chan struct{} // receives a value when a refresh is queued
 }
 

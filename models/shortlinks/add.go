@@ -33,7 +33,7 @@ func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err 
 		if known != "" {
 			// Not by its short key, which another short link may have now.
 			var ok bool
-			if l, ok, err = first(notDeleted(tx).Where("seq = ?", known)); err != nil || ok {
+			if l, ok, err = first(notDeleted(tx.Table(allLinks)).Where("seq = ?", known)); err != nil || ok {
 				created = false
 				return err
 			} // deleted since: the idempotency key is free again
@@ -97,18 +97,35 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 			}
 		}
 		l.SearchText = searchText(l)
-		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&l)
-		if res.Error != nil {
-			return l, fmt.Errorf("store short link: %w", res.Error)
+		ok, err := insert(tx, &l)
+		if err != nil {
+			return l, fmt.Errorf("store short link: %w", err)
 		}
-		if res.RowsAffected > 0 {
+		if ok {
 			return l, audit.Add(tx, now, audit.Change{Action: "short_link.add", Subject: l.auditSubject(), After: l.auditValues()})
 		}
 		if n.Key != "" {
-			return l, models.Conflict("The short key is taken. A deleted or expired short link keeps its key until it is cleaned up. Choose another key.")
+			return l, models.Conflict("The short key is taken. An expired or deleted short link keeps its key until it is cleaned up. Choose another key.")
 		}
 	}
 	return l, fmt.Errorf("no free key in %d attempts", maxKeyAttempts)
+}
+
+// insert stores a short link. It reports false if another one has the key.
+func insert(tx *gorm.DB, l *ShortLink) (bool, error) {
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(l)
+	if res.Error != nil || res.RowsAffected == 0 {
+		return false, res.Error
+	}
+	// Only now: if the reaper is moving the short link with the key to the archive, Create has waited for it.
+	var archived int
+	err := tx.Raw("SELECT count(*) FROM archived_short_links WHERE short_key = ?", l.Key).Scan(&archived).Error
+	if err != nil || archived == 0 {
+		return err == nil, err
+	}
+	err = tx.Delete(l).Error
+	l.Seq = 0
+	return false, err
 }
 
 // checkExpiry rejects an expiry in the past, and one that RFC 3339 cannot express in

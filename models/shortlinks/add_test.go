@@ -104,6 +104,9 @@ func TestTakenKeys(t *testing.T) {
 		f.clock.Advance(time.Hour + 2*time.Minute)
 		f.wantError(take("taken"), models.CodeConflict, "") // expired, but still there
 		f.reap(10)
+		f.wantError(take("taken"), models.CodeConflict, "") // in the archive
+		f.clock.Advance(400 * day)
+		f.reapArchived(10)
 		f.must(take("taken"))
 		f.must(f.Delete(f.Context(), "taken"))
 		f.wantError(take("taken"), models.CodeConflict, "") // deleted, but it can be restored
@@ -181,10 +184,17 @@ func TestAddIdempotency(t *testing.T) {
 		if err != nil || again || !keys[l.Key] || l.LongURL != "https://example.com" {
 			t.Errorf("got %v, %v, %+v", err, again, l)
 		}
-		// Even if another short link has the short key now.
+		// Even if it is in the archive.
 		f.must(f.edit(l.Key, shortlinks.Edit{ExpiresAt: new(f.Now().Add(time.Minute))}))
 		f.clock.Advance(2 * time.Hour)
 		f.reap(10)
+		if same, again, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"}); err != nil || again || same.Key != l.Key {
+			t.Errorf("got %v, %v, %+v", err, again, same)
+		}
+		// Even if another short link has the short key now.
+		f.opts.KeepExpired = 0
+		f = f.another()
+		f.reapArchived(10)
 		f.add(key(l.Key))
 		another, again, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
 		if err != nil || !again || another.Key == l.Key {

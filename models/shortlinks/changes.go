@@ -36,7 +36,7 @@ func (s *Store) newVersion(tx *gorm.DB) (version int64, err error) {
 }
 
 // ChangedAfter returns up to limit changes after a version, and the newest version. No
-// change up to newest commits later. Deletions by the reaper are not changes.
+// change up to newest commits later. What the reaper moves or deletes is no change.
 func (s *Store) ChangedAfter(ctx context.Context, version int64, limit int) (newest int64, changed []Change, err error) {
 	var rows []struct {
 		Newest   int64
@@ -44,7 +44,10 @@ func (s *Store) ChangedAfter(ctx context.Context, version int64, limit int) (new
 		Version  int64
 	}
 	err = s.db.Urgent().Read(ctx).Raw(`SELECT v.newest, l.short_key, coalesce(l.version, 0) AS version
-		FROM short_link_version AS v LEFT JOIN short_links AS l ON l.version > ? WHERE v.id = 1 LIMIT ?`, version, limit).Scan(&rows).Error
+		FROM short_link_version AS v LEFT JOIN (
+			SELECT short_key, version FROM short_links WHERE version > ?
+			UNION ALL SELECT short_key, version FROM archived_short_links WHERE version > ? LIMIT ?
+		) AS l ON TRUE WHERE v.id = 1`, version, version, limit).Scan(&rows).Error
 	if err == nil && len(rows) == 0 {
 		err = errors.New("table short_link_version is empty")
 	}

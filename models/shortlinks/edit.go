@@ -12,7 +12,7 @@ import (
 )
 
 // Edit changes the settings of a short link. A later expiry or a higher visit limit
-// reactivates an expired one. Errors are those of Add, CodeNotFound, and CodeForbidden if
+// reactivates an expired one, also from the archive. Errors are those of Add, CodeNotFound, and CodeForbidden if
 // the actor may not change Private.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
@@ -69,7 +69,17 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 		}
 		l.Version = version
 		l.SearchText = searchText(l)
-		err = tx.Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
+		if l.archived && !l.ended(l.UpdatedAt) {
+			if err := move(tx, archive, live, []int64{l.Seq}); err != nil {
+				return err
+			}
+			l.archived = false
+		}
+		table := live
+		if l.archived {
+			table = archive
+		}
+		err = tx.Table(table.links).Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
 			"updated_at", "version", "expires_at", "exhausted_at", "deleted_at", "private_to").Updates(&l).Error
 		if err != nil {
 			return fmt.Errorf("store short link: %w", err)

@@ -36,7 +36,7 @@ func each(t *testing.T, test func(f fixture)) {
 
 func newFixture(t testing.TB, db *models.DB) fixture {
 	f := fixture{TB: t, db: db, clock: modelstest.NewClock(), opts: shortlinks.Options{
-		TombstoneTTL: time.Hour, BufferTime: time.Hour, BlockedHosts: []string{"spam.example"},
+		TombstoneTTL: time.Hour, BufferTime: time.Hour, KeepExpired: 400 * day, BlockedHosts: []string{"spam.example"},
 		Own: []string{"links.example"}, ShortHost: "lw.example",
 	}}
 	return f.another()
@@ -131,6 +131,11 @@ func (f fixture) write(do func(tx *gorm.DB) (int64, error)) (n int64) {
 func (f fixture) reap(limit int) int64 {
 	f.Helper()
 	return f.write(func(tx *gorm.DB) (int64, error) { return f.ReapExpired(tx, limit) })
+}
+
+func (f fixture) reapArchived(limit int) int64 {
+	f.Helper()
+	return f.write(func(tx *gorm.DB) (int64, error) { return f.ReapArchived(tx, limit) })
 }
 
 func (f fixture) edit(key string, e shortlinks.Edit) error {

@@ -22,6 +22,9 @@ func TestQueryPlans(t *testing.T) {
 	f.addMany(3000, "expires_at = created_at + seq * 1000000, disabled = seq % 10 = 0, exhausted_at = CASE WHEN seq % 7 = 0 THEN 1 END")
 	f.add(key("some"), limit(5))
 	f.add(key("used"), limit(1))
+	f.add(key("old1"), ttl(time.Minute))
+	f.clock.Advance(2 * time.Hour)
+	f.reap(1000)
 	ctx, some := t.Context(), models.Cursor{CreatedAt: f.Now(), ID: "k-000100"}
 	list := func(filter shortlinks.Filter) func() error {
 		return func() error { _, err := f.List(ctx, filter, some, 50); return err }
@@ -56,6 +59,12 @@ func TestQueryPlans(t *testing.T) {
 		{"reap", func() error {
 			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.ReapExpired(tx, 1000); return err })
 		}},
+		{"edit archived", func() error { return f.edit("old1", shortlinks.Edit{Title: new("x")}) }},
+		{"stats of archived", func() error { _, err := f.Stats(ctx, "old1", 30); return err }},
+		{"reactivate", func() error { return f.edit("old1", shortlinks.Edit{ExpiresAt: new(models.Time{})}) }},
+		{"reap archived", func() error {
+			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.ReapArchived(tx, 10); return err })
+		}},
 		{"reap days", func() error {
 			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.ReapDays(tx, 10); return err })
 		}},
@@ -64,11 +73,12 @@ func TestQueryPlans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, f.db, c.do) {
 				for _, step := range modelstest.Plan(t, f.db, s) {
-					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN expired", "SCAN due", "SCAN referrers"}, step) // limited by a LIMIT or MaxReferrers
-					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") {                          // rows of the statement itself
+					// Limited by a LIMIT or MaxReferrers.
+					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN expired", "SCAN due", "SCAN referrers", "SCAN archived", "SCAN l LEFT-JOIN"}, step)
+					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") { // rows of the statement itself
 						continue
 					}
-					if modelstest.ReadsAll(step) || modelstest.Sorts(step) && !slices.Contains([]string{"count", "stats", "expired"}, c.name) {
+					if modelstest.ReadsAll(step) || modelstest.Sorts(step) && !slices.Contains([]string{"count", "stats", "stats of archived", "expired"}, c.name) {
 						t.Errorf("%s\n  %s", s.SQL, step)
 					}
 				}
@@ -88,6 +98,34 @@ func TestVisitsDoNotReadAllReferrers(t *testing.T) {
 			}
 			f.count()
 			return nil
+		})
+	})
+}
+
+// The time to move short links does not grow with the visits of others.
+func TestMoveDoesNotReadAllVisits(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(15_000, "expires_at = 1")
+		modelstest.Exec(t, f.db, "INSERT INTO short_link_referrers (short_link_seq, host, visits) SELECT seq, 'a.example', 1 FROM short_links")
+		modelstest.Exec(t, f.db, `INSERT INTO short_link_days (short_link_seq, bucket_start, bots, desktop, mobile, tablet, other)
+			SELECT seq, 1, 0, 1, 0, 0, 0 FROM short_links`)
+		f.clock.Advance(2 * time.Hour)
+		for _, table := range []string{"short_link_referrers", "short_link_days", "short_links"} {
+			modelstest.WholeTable(t, f.db, table, func() error { f.reap(10); return nil })
+		}
+		f.reap(15_000)
+		back := func() error {
+			for i := range 5 {
+				f.must(f.edit(fmt.Sprintf("k-%06d", i), shortlinks.Edit{ExpiresAt: new(models.Time{})}))
+			}
+			return nil
+		}
+		for _, table := range []string{"archived_short_link_referrers", "archived_short_link_days", "archived_short_links"} {
+			modelstest.WholeTable(t, f.db, table, back)
+		}
+		modelstest.WholeTable(t, f.db, "archived_short_links", func() error {
+			_, err := shortlinks.LoadKeys(t.Context(), f.Store, "k-000000", "k-001000", "none")
+			return err
 		})
 	})
 }

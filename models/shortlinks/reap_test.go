@@ -13,6 +13,14 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
+// keysIn returns the keys in a table: "one two".
+func (f fixture) keysIn(table string) string {
+	f.Helper()
+	var keys []string
+	f.must(f.db.Read(f.Context()).Raw("SELECT short_key FROM " + table + " ORDER BY short_key").Scan(&keys).Error)
+	return strings.Join(keys, " ")
+}
+
 func (f fixture) backlog() int {
 	f.Helper()
 	n, err := f.Waiting(f.Context(), 1000)
@@ -20,7 +28,8 @@ func (f fixture) backlog() int {
 	return n
 }
 
-// Expired links are kept for the retention period, then deleted with their visits.
+// Expired links stay in the live tables for the buffer time, then move to the archive with their visits. Deleted links are
+// deleted after a day.
 func TestReap(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
@@ -51,18 +60,21 @@ func TestReap(t *testing.T) {
 		if n := f.reap(10); n != 1 || f.reap(10) != 0 {
 			t.Errorf("got %d deleted", n)
 		}
-		if got := strings.Join(f.list(shortlinks.Filter{}), " "); got != "live off1" {
+		if got := f.keysIn("short_links") + "; " + f.keysIn("archived_short_links"); got != "live off1; ends used" {
 			t.Errorf("got %s left", got)
 		}
-		for _, table := range []string{"short_link_days", "short_link_referrers"} {
-			var n int
-			f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table + " WHERE short_link_seq NOT IN (SELECT seq FROM short_links)").Scan(&n).Error)
-			if n != 0 {
-				t.Errorf("got %d rows without a link in %s", n, table)
+		for _, archived := range []string{"", "archived_"} {
+			for _, table := range []string{archived + "short_link_days", archived + "short_link_referrers"} {
+				var n int
+				f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table + " WHERE short_link_seq NOT IN (SELECT seq FROM " + archived + "short_links)").Scan(&n).Error)
+				if n != 0 {
+					t.Errorf("got %d rows without a link in %s", n, table)
+				}
 			}
 		}
 		f.redirectsTo("live", "https://example.com/page")
-		f.another().redirectsTo("ends", "unknown")
+		f.another().redirectsTo("ends", "gone")
+		f.another().redirectsTo("drop", "unknown")
 	})
 }
 

@@ -133,6 +133,17 @@ func (s *Store) latestOf(instant time.Time) models.Time {
 	}
 }
 
+// loadSQL reads the short links of keys. It reads the archive only for keys that are not live: a comparison with NULL reads no
+// row. One statement sees both tables at the same time, whatever moves meanwhile.
+var loadSQL = func() string {
+	columns := []string{"CASE WHEN a.seq IS NULL THEN 0 ELSE 1 END", "CASE WHEN coalesce(l.disabled, a.disabled) THEN 1 ELSE 0 END"}
+	for c := range strings.FieldsSeq("seq short_key long_url title max_visits version visits created_at expires_at deleted_at") {
+		columns = append(columns, "coalesce(l."+c+", a."+c+")")
+	}
+	return "SELECT " + strings.Join(columns, ", ") + " FROM {rows} AS r LEFT JOIN short_links AS l ON l.short_key = r.k" +
+		" LEFT JOIN archived_short_links AS a ON a.short_key = CASE WHEN l.seq IS NULL THEN r.k END"
+}()
+
 // load implements Load with one query. It takes at most LoadTimeout.
 func (s *Store) load(ctx context.Context, keys []string) ([]Loaded, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoadTimeout)
@@ -143,17 +154,17 @@ func (s *Store) load(ctx context.Context, keys []string) ([]Loaded, error) {
 		loaded[i], at[key] = Loaded{UnknownEntry(), unknownTTL}, i
 	}
 	found := make([]ShortLink, 0, len(keys))
-	err := models.Each(models.RowsOf("k text", keys).Raw(s.db.Urgent().Read(ctx), `SELECT seq, short_key, long_url, title, max_visits, CASE WHEN disabled THEN 1 ELSE 0 END,
-			version, visits, created_at, expires_at, deleted_at
-		FROM {rows} AS r JOIN short_links ON short_key = r.k`), func(r *models.Row) {
+	err := models.Each(models.RowsOf("k text", keys).Raw(s.db.Urgent().Read(ctx), loadSQL), func(r *models.Row) {
 		l := ShortLink{
-			Seq: r.Int64(), Key: r.Text(), LongURL: r.Text(), Title: r.Text(), MaxVisits: r.Int64(), Disabled: r.Int() != 0,
-			Version: r.Int64(), Visits: r.Int64(),
+			archived: r.Int() != 0, Disabled: r.Int() != 0,
+			Seq: r.Int64(), Key: r.Text(), LongURL: r.Text(), Title: r.Text(), MaxVisits: r.Int64(), Version: r.Int64(), Visits: r.Int64(),
 		}
 		r.Scan(&l.CreatedAt)
 		r.Scan(&l.ExpiresAt)
 		r.Scan(&l.DeletedAt)
-		found = append(found, l)
+		if l.Seq != 0 {
+			found = append(found, l)
+		}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load short links: %w", err)
@@ -195,6 +206,8 @@ func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 		why = ReasonExpired
 	case l.LimitReached():
 		why = ReasonExhausted
+	case l.archived: // by another instance, whose clock is ahead
+		why = ReasonExpired
 	case err != nil:
 		why = ReasonBlocked
 	case e.ExpiresAt == nil:

@@ -2,7 +2,7 @@
 //
 // Each visit compares the expiry with the current time, whatever a cache or the database
 // holds. A visit never deletes and never waits for a write, except to claim a visit of a
-// short link with a visit limit. The reaper deletes expired short links later, in batches.
+// short link with a visit limit. The reaper moves expired short links to an archive later, in batches, and deletes them much later.
 package shortlinks
 
 import (
@@ -61,6 +61,8 @@ type ShortLink struct {
 	Bots          int64  // requests by bots, which are no visits
 	Previews      int64  // HEAD requests, prefetches and link previews, which are no visits
 	LastVisitedAt models.Time
+
+	archived bool // it is in the archive, so it is expired
 }
 
 // TableName implements GORM's Tabler.
@@ -83,10 +85,21 @@ func (l ShortLink) Status(now models.Time) Status {
 	switch {
 	case l.Disabled:
 		return Disabled
-	case l.LimitReached(), l.expiredAt(now):
+	case l.ended(now):
 		return Expired
 	}
 	return Active
+}
+
+// ended reports whether the short link has expired at a time or reached its visit limit.
+func (l ShortLink) ended(now models.Time) bool { return l.LimitReached() || l.expiredAt(now) }
+
+// EndedAt returns when an expired short link expired or reached its visit limit, whichever was first.
+func (l ShortLink) EndedAt() models.Time {
+	if l.ExpiresAt.IsZero() || !l.ExhaustedAt.IsZero() && l.ExhaustedAt.Before(l.ExpiresAt.Time) {
+		return l.ExhaustedAt
+	}
+	return l.ExpiresAt
 }
 
 // LimitReached reports whether the visit limit is reached.

@@ -65,7 +65,10 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 	}
 	first := s.clock.Now().StartOfDay().Add(-time.Duration(days-1) * models.Day)
 	var kept []Day
-	err = s.db.Read(ctx).Table("short_link_days").Where("short_link_seq = ? AND bucket_start >= ?", l.Seq, first).Order("bucket_start").Find(&kept).Error
+	// Of both tables: the reaper may move the short link between two statements.
+	err = s.db.Read(ctx).Raw("SELECT "+dayColumns+" FROM short_link_days WHERE short_link_seq = ? AND bucket_start >= ?"+
+		" UNION ALL SELECT "+dayColumns+" FROM archived_short_link_days WHERE short_link_seq = ? AND bucket_start >= ?",
+		l.Seq, first, l.Seq, first).Scan(&kept).Error
 	if err != nil {
 		return Stats{}, fmt.Errorf("read visits of short link: %w", err)
 	}
@@ -85,8 +88,10 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 	err = s.db.Read(ctx).Raw(`
 		SELECT host, visits FROM (
 			SELECT '' AS host, direct AS visits FROM short_links WHERE seq = ? AND direct > 0
+			UNION ALL SELECT '', direct FROM archived_short_links WHERE seq = ? AND direct > 0
 			UNION ALL SELECT host, visits FROM short_link_referrers WHERE short_link_seq = ?
-		) AS referrers ORDER BY visits DESC, host LIMIT ?`, l.Seq, l.Seq, maxStatsReferrers).Scan(&st.Referrers).Error
+			UNION ALL SELECT host, visits FROM archived_short_link_referrers WHERE short_link_seq = ?
+		) AS referrers ORDER BY visits DESC, host LIMIT ?`, l.Seq, l.Seq, l.Seq, l.Seq, maxStatsReferrers).Scan(&st.Referrers).Error
 	if err != nil {
 		return Stats{}, fmt.Errorf("read referrers of short link: %w", err)
 	}

@@ -17,7 +17,8 @@ import (
 type Options struct {
 	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
 	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
-	NoCleanup    bool          // CLEANUP_ENABLED is false: the reaper deletes no short links
+	KeepExpired  time.Duration // SHORT_KEEP_EXPIRED
+	NoCleanup    bool          // CLEANUP_ENABLED is false: the reaper archives and deletes no short links
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
 	Own          []string      // our own hosts in lower case, with the port unless it is the default
 	ShortHost    string        // SHORT_HOST
@@ -64,7 +65,7 @@ func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
-	l, ok, err := first(notDeleted(s.db.Read(ctx)).Where("short_key = ?", key))
+	l, ok, err := first(notDeleted(s.db.Read(ctx).Table(allLinks)).Where("short_key = ?", key))
 	if err == nil && !ok {
 		err = errUnknown
 	}
@@ -86,7 +87,7 @@ const activeCondition = "NOT disabled AND (expires_at IS NULL OR expires_at > ?)
 
 // Any reports whether the actor sees any short link.
 func (s *Store) Any(ctx context.Context) (bool, error) {
-	_, ok, err := first(notDeleted(s.db.Read(ctx)))
+	_, ok, err := first(notDeleted(s.db.Read(ctx).Table(allLinks)))
 	return ok, err
 }
 
@@ -106,35 +107,30 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	}
 	tx, now := s.db.Read(ctx), s.clock.Now()
 	where, args := models.Visible(tx, "short_links")
-	q := models.ListQuery{Table: "short_links", Where: where + " AND deleted_at IS NULL", Args: args}
-	few := false // expired short links, so that all of them can be sorted and searched
-	if f.Status == Expired {
+	q := models.ListQuery{Table: allLinks, Where: where + " AND deleted_at IS NULL", Args: args}
+	few := false // expired short links in the live table, so that all of them can be sorted and searched
+	switch f.Status {
+	case "":
+	case Active:
+		q.Table = live.links
+		q.Also(activeCondition, now)
+	case Disabled:
+		q.And("disabled") // an index has these
+	case Expired:
 		var err error
 		if few, err = fewExpired(tx, now); err != nil {
 			return page, err
 		}
-	}
-	if f.Status == Disabled {
-		q.And("disabled") // an index has these
-	}
-	if text := models.Fold(f.Text); text != "" {
-		add := q.Search
-		if few {
-			add = q.And
-		}
-		add(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
-	}
-	switch f.Status {
-	case "", Disabled:
-	case Active:
-		q.Also(activeCondition, now)
-	case Expired:
 		add := q.Also
 		if few {
+			q.Table, q.From = archive.asLinks(), allLinks // a search reads so many of the archive
 			q.And("NOT disabled")
 			add = q.Counted
 		}
 		add("NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", now)
+	}
+	if text := models.Fold(f.Text); text != "" {
+		q.Search(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	orders := ListOrders
 	orders.Desc = f.Newest
@@ -142,7 +138,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		if few {
 			found, err = fromExpired(tx, now, p)
 		} else {
-			err = p.Raw(tx, "SELECT * FROM short_links WHERE").Scan(&found).Error
+			err = p.Raw(tx, "SELECT * FROM "+q.Table+" WHERE").Scan(&found).Error
 		}
 		if err != nil {
 			err = fmt.Errorf("list short links: %w", err)
@@ -151,20 +147,23 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	})
 }
 
-// fromExpired returns the expired short links of a part. It sorts their keys, which are in the indexes, before it reads rows.
+// fromExpired returns the expired short links of a part. Of the live ones, it sorts their keys, which are in the indexes, before
+// it reads rows. The archive has an index in this order.
 func fromExpired(tx *gorm.DB, now models.Time, p models.ListPart) (found []ShortLink, err error) {
 	order := " ORDER BY " + p.Order + " LIMIT ?"
 	keys := "SELECT seq, created_at, short_key FROM short_links WHERE " + p.Where + " AND "
-	err = tx.Raw("SELECT * FROM short_links WHERE seq IN (SELECT seq FROM ("+keys+"expires_at <= ? UNION ALL "+keys+"exhausted_at IS NOT NULL) AS expired GROUP BY seq, created_at, short_key"+order+")"+order,
-		slices.Concat(p.Args, []any{now}, p.Args, []any{p.Limit, p.Limit})...).Scan(&found).Error
+	err = tx.Raw("SELECT * FROM (SELECT "+linkColumns+" FROM short_links WHERE seq IN (SELECT seq FROM ("+
+		keys+"expires_at <= ? UNION ALL "+keys+"exhausted_at IS NOT NULL) AS expired GROUP BY seq, created_at, short_key"+order+")"+
+		" UNION ALL SELECT * FROM (SELECT "+linkColumns+" FROM "+archive.asLinks()+" WHERE "+p.Where+order+") AS archived) AS short_links"+order,
+		slices.Concat(p.Args, []any{now}, p.Args, []any{p.Limit}, p.Args, []any{p.Limit, p.Limit})...).Scan(&found).Error
 	return found, err
 }
 
-// maxSorted is the largest number of expired short links that a list sorts. If there are
+// maxSorted is the largest number of live expired short links that a list sorts. If there are
 // more, it reads all short links in order instead. Usually the reaper leaves fewer.
 const maxSorted = 20_000
 
-// fewExpired reports whether a list may sort all expired short links.
+// fewExpired reports whether a list may sort all live expired short links.
 func fewExpired(tx *gorm.DB, now models.Time) (bool, error) {
 	var n int
 	err := tx.Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM short_links WHERE expires_at <= ? LIMIT ?) AS e)
@@ -178,7 +177,7 @@ func fewExpired(tx *gorm.DB, now models.Time) (bool, error) {
 // notDeleted selects the visible short links that are not deleted.
 func notDeleted(tx *gorm.DB) *gorm.DB { return visible(tx).Where("deleted_at IS NULL") }
 
-// visible selects the short links that the actor sees, including deleted ones.
+// visible selects the short links that the actor sees, including deleted ones: of the live table, unless tx names another.
 func visible(tx *gorm.DB) *gorm.DB {
 	condition, args := models.Visible(tx, "short_links")
 	return tx.Model(&ShortLink{}).Where(condition, args...)
@@ -192,14 +191,21 @@ func first(q *gorm.DB) (l ShortLink, ok bool, err error) {
 	return l, res.RowsAffected > 0, nil
 }
 
-// lock loads a short link and locks its row.
-func lock(tx *gorm.DB, key string, deleted bool) (ShortLink, error) {
+// lock loads a short link and locks its row. It reads the archive last, because the reaper may move the short link meanwhile.
+func lock(tx *gorm.DB, key string, deleted bool) (l ShortLink, err error) {
 	if !IsKey(key) {
-		return ShortLink{}, errUnknown
+		return l, errUnknown
 	}
-	l, ok, err := first(visible(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))
-	if err == nil && (!ok || l.DeletedAt.IsZero() == deleted) {
-		err = errUnknown
+	for _, t := range []tables{live, archive} {
+		var ok bool
+		l, ok, err = first(visible(tx.Table(t.asLinks())).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))
+		switch {
+		case err != nil:
+			return l, err
+		case ok && l.DeletedAt.IsZero() != deleted:
+			l.archived = t == archive
+			return l, nil
+		}
 	}
-	return l, err
+	return ShortLink{}, errUnknown
 }

@@ -55,8 +55,8 @@ func (v *DayVisits) direct() int64 {
 // lockVisits serializes transactions that write visits.
 const lockVisits models.LockKey = 7_110_913_002
 
-// WriteVisits stores a batch of requests, each short link and day once, in one transaction of three statements. It skips
-// short links that no longer exist.
+// WriteVisits stores a batch of requests, each short link and day once, in one transaction of three statements. Three more
+// store those for short links that have moved to the archive meanwhile. It skips short links that no longer exist.
 func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, batch) })
 	if err != nil {
@@ -72,12 +72,25 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 	if err := s.db.OneAtATime(tx, lockVisits); err != nil {
 		return err
 	}
+	left, err := live.addVisits(tx, batch)
+	if err == nil && len(left) > 0 {
+		_, err = archive.addVisits(tx, left)
+	}
+	if err != nil {
+		return fmt.Errorf("store visits: %w", err)
+	}
+	return nil
+}
+
+// addVisits adds requests to short links. It returns those of other short links.
+func (t tables) addVisits(tx *gorm.DB, batch []*DayVisits) (left []*DayVisits, err error) {
 	// The links first: their row locks keep the reaper away until the rest is written.
-	exists, err := addToLinks(tx, batch)
+	exists, err := t.addToLinks(tx, batch)
 	days := models.NewRows("link bigint, day bigint, bots bigint, previews bigint, desktop bigint, mobile bigint, tablet bigint, other bigint")
 	referrers := models.NewRows("link bigint, host text, n bigint")
 	for _, v := range batch {
 		if !exists[v.Link] {
+			left = append(left, v)
 			continue
 		}
 		days.Add(v.Link, v.Start, v.Bots, v.Previews, v.Desktop, v.Mobile, v.Tablet, v.Other)
@@ -87,36 +100,32 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 	}
 	if err == nil {
 		err = days.Exec(tx, `
-			INSERT INTO short_link_days (short_link_seq, bucket_start, bots, previews, desktop, mobile, tablet, other)
+			INSERT INTO `+t.days+` AS d (short_link_seq, bucket_start, bots, previews, desktop, mobile, tablet, other)
 			SELECT link, day, bots, previews, desktop, mobile, tablet, other FROM {rows} AS v WHERE true
-			ON CONFLICT (short_link_seq, bucket_start) DO UPDATE SET bots = short_link_days.bots + excluded.bots,
-				previews = short_link_days.previews + excluded.previews,
-				desktop = short_link_days.desktop + excluded.desktop, mobile = short_link_days.mobile + excluded.mobile,
-				tablet = short_link_days.tablet + excluded.tablet, other = short_link_days.other + excluded.other`).Error
+			ON CONFLICT (short_link_seq, bucket_start) DO UPDATE SET bots = d.bots + excluded.bots, previews = d.previews + excluded.previews,
+				desktop = d.desktop + excluded.desktop, mobile = d.mobile + excluded.mobile,
+				tablet = d.tablet + excluded.tablet, other = d.other + excluded.other`).Error
 	}
 	if err == nil {
 		// A new host gets a row until there are MaxReferrers. Then it counts as OtherHosts. PostgreSQL would answer an EXISTS
 		// by reading the whole table once per statement.
 		err = referrers.Exec(tx, `
-			INSERT INTO short_link_referrers (short_link_seq, host, visits)
+			INSERT INTO `+t.referrers+` AS stored (short_link_seq, host, visits)
 			SELECT link, CASE WHEN known OR rows + place <= ? THEN host ELSE ? END AS named, sum(n) FROM (
 				SELECT v.link AS link, v.host AS host, v.n AS n,
 					row_number() OVER (PARTITION BY v.link ORDER BY v.n DESC, v.host) AS place,
-					(SELECT count(*) FROM short_link_referrers r WHERE r.short_link_seq = v.link) AS rows,
-					(SELECT r.visits FROM short_link_referrers r WHERE r.short_link_seq = v.link AND r.host = v.host) IS NOT NULL AS known
+					(SELECT count(*) FROM `+t.referrers+` r WHERE r.short_link_seq = v.link) AS rows,
+					(SELECT r.visits FROM `+t.referrers+` r WHERE r.short_link_seq = v.link AND r.host = v.host) IS NOT NULL AS known
 				FROM {rows} AS v
 			) AS w GROUP BY link, named
-			ON CONFLICT (short_link_seq, host) DO UPDATE SET visits = short_link_referrers.visits + excluded.visits`,
+			ON CONFLICT (short_link_seq, host) DO UPDATE SET visits = stored.visits + excluded.visits`,
 			MaxReferrers, OtherHosts).Error
 	}
-	if err != nil {
-		return fmt.Errorf("store visits: %w", err)
-	}
-	return nil
+	return left, err
 }
 
 // addToLinks adds requests to their short links. It returns which short links exist.
-func addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err error) {
+func (t tables) addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err error) {
 	type sum struct {
 		visits, bots, previews, direct int64
 		last                           models.Time
@@ -145,11 +154,10 @@ func addToLinks(tx *gorm.DB, batch []*DayVisits) (exists map[int64]bool, err err
 	exists = make(map[int64]bool, len(sums))
 	// If max_visits was set since, the limit may be reached already.
 	err = models.Each(links.Raw(tx, `
-		UPDATE short_links SET visits = visits + v.n, bots = short_links.bots + v.bots,
-			previews = short_links.previews + v.previews, direct = short_links.direct + v.direct,
+		UPDATE `+t.links+` AS l SET visits = visits + v.n, bots = l.bots + v.bots, previews = l.previews + v.previews, direct = l.direct + v.direct,
 			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n >= max_visits
 				THEN v.last ELSE exhausted_at END,
 			last_visited_at = CASE WHEN v.last IS NULL OR last_visited_at > v.last THEN last_visited_at ELSE v.last END
-		FROM {rows} AS v WHERE short_links.seq = v.link RETURNING seq`), func(r *models.Row) { exists[r.Int64()] = true })
+		FROM {rows} AS v WHERE l.seq = v.link RETURNING seq`), func(r *models.Row) { exists[r.Int64()] = true })
 	return exists, err
 }

@@ -211,7 +211,7 @@ func TestVisitsAreWrittenInBatches(t *testing.T) {
 				kinds = append(kinds, strings.Join(words[:3], " "))
 			}
 		}
-		if fmt.Sprint(kinds) != "[UPDATE short_links SET INSERT INTO short_link_days INSERT INTO short_link_referrers]" {
+		if fmt.Sprint(kinds) != "[UPDATE short_links AS INSERT INTO short_link_days INSERT INTO short_link_referrers]" {
 			t.Errorf("got %q", kinds)
 		}
 	})

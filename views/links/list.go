@@ -86,7 +86,8 @@ type AddForm struct {
 	URL, Tags, Notes string
 	Private          bool
 	Errors           ui.Errors
-	CanForce         bool // the page could not be fetched, and the link can be saved anyway
+	CanForce         bool   // the page could not be fetched, and the link can be saved anyway
+	Fetched          string // result of the preview; "" = none
 }
 
 // BulkForm is the bulk action on selected links, as submitted.
@@ -100,6 +101,7 @@ type BulkForm struct {
 type Preview struct {
 	Page    links.Page
 	Problem string
+	Fetched string // the result for the form that saves the link; "" = none
 }
 
 // bulkActions are the bulk actions that need no input.

@@ -22,7 +22,7 @@ type ShortLink struct {
 	Prefix    string           // of its URL
 	Blocked   string           // why an active short link does not redirect; "" if it does
 	Stats     shortlinks.Stats // of the last shortlinks.KeepDays days
-	Buffer    time.Duration    // minimum time between expiry and deletion
+	Keep      time.Duration    // time between expiry and deletion
 	NoCleanup bool             // CLEANUP_ENABLED is false: it is never deleted
 	Edit      Form
 	Aside     []templ.Component // sections of other systems
@@ -79,7 +79,7 @@ func (v ShortLink) expiryWord() string {
 	return "expires"
 }
 
-// statusText says what visitors get, and when an expired short link is deleted.
+// statusText says what visitors get, and how long an expired short link is kept.
 func (v ShortLink) statusText() string {
 	switch l := v.Short; {
 	case v.Blocked != "":
@@ -87,9 +87,9 @@ func (v ShortLink) statusText() string {
 	case l.Disabled:
 		return "Visitors get an error page. Enable the short link to redirect again."
 	case v.expired():
-		return "Visitors get an error page. " + v.deletionText("Extend it")
+		return "Visitors get an error page. " + v.keptText("Extend it")
 	case l.LimitReached():
-		return "The limit of " + ui.Plural(l.MaxVisits, "visit") + " is reached. Visitors get an error page. " + v.deletionText("Raise the limit")
+		return "The limit of " + ui.Plural(l.MaxVisits, "visit") + " is reached. Visitors get an error page. " + v.keptText("Raise the limit")
 	case l.MaxVisits > 0:
 		left := l.MaxVisits - l.Visits
 		return fmt.Sprintf("%s left of %s.", ui.Plural(left, "visit"), ui.Count(l.MaxVisits))
@@ -99,15 +99,15 @@ func (v ShortLink) statusText() string {
 	return "Visitors are redirected until then."
 }
 
-// deletionText says when an expired short link is deleted, and what to do to keep it.
-func (v ShortLink) deletionText(action string) string {
+// keptText says how long an expired short link is kept, and what to do to use it again.
+func (v ShortLink) keptText(action string) string {
 	switch {
 	case v.NoCleanup:
 		return "It is kept because CLEANUP_ENABLED is false. " + action + " to use it again."
-	case v.Buffer == 0:
+	case v.Keep == 0:
 		return "It can be deleted at any time. " + action + " to keep it."
 	}
-	return "It can be deleted " + ui.LongDuration(v.Buffer) + " after it expired. " + action + " to keep it."
+	return "It is kept with its statistics until " + ui.Clock(v.Short.EndedAt().Add(v.Keep).Time) + ". " + action + " to use it again."
 }
 
 // last returns the last n days of visits.

@@ -298,9 +298,13 @@ func TestChangeOfAReapedLink(t *testing.T) {
 		f.must(err)
 		f.clock.Advance(f.opts.BufferTime + time.Second)
 		f.must(f.db.Write(t.Context(), func(tx *gorm.DB) error {
-			n, err := f.ReapExpired(tx, 10)
-			if n != 1 {
-				t.Errorf("got %d deleted short links", n)
+			archived, err := f.ReapExpired(tx, 10)
+			if err != nil {
+				return err
+			}
+			deleted, err := f.ReapArchived(tx, 10)
+			if archived != 1 || deleted != 1 {
+				t.Errorf("got %d archived and %d deleted short links", archived, deleted)
 			}
 			return err
 		}))
