@@ -166,7 +166,7 @@ func (t *tour) add(paths []string) {
 			continue
 		}
 		names := slices.Sorted(maps.Keys(u.Query()))
-		key, limit := route+"?"+strings.Join(names, "&"), 3
+		key, limit := route+"?"+strings.Join(names, "&"), 2
 		if len(names) > 0 {
 			limit = 1
 		}
