@@ -153,8 +153,17 @@
   // Opening a form focuses its first field.
   document.addEventListener("toggle", (e) => {
     const field = e.target.matches("details[open]") && $(":is(input:not([type=hidden]), textarea, select)", e.target);
-    if (field && !$(":is(input, textarea, select):focus", e.target)) field.focus(); // the event is late: the user may already have focused another field
+    if (field && !$(":is(input, textarea, select):focus, [data-errors]", e.target)) field.focus(); // the event is late: the user may already have focused another field
   }, true);
+
+  // After a failed form, the focus is on its errors. Browsers do this themselves (autofocus), but not for a URL with a
+  // fragment and not after a swap.
+  function focusErrors() {
+    const errors = $("[data-errors]");
+    if (errors) errors.focus();
+  }
+  document.addEventListener("htmx:after:swap", (e) => { if (e.detail.ctx.request.method !== "GET") focusErrors(); });
+  focusErrors();
 
   // Polling stops while the tab is hidden, and resumes with an update.
   document.addEventListener("visibilitychange", () => {

@@ -63,11 +63,14 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	if at.Popular {
 		v.Found.List, err = p.Links.Popular(ctx, page)
 	} else {
-		v.Found, err = p.Links.List(ctx, at.Filter, page)
+		v.Found, err = p.Links.ListWithHealth(ctx, at.Filter, page)
 	}
 	v.Query, err = pages.FilterError(err, "tag")
 	if err == nil {
 		v.Counts, err = p.Links.Counts(ctx)
+	}
+	if at.Popular { // all active links
+		v.Found.Health = v.Counts.Health
 	}
 	if err == nil && !pages.WantsPart(c.Request) {
 		var tags models.List[links.Tag]

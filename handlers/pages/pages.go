@@ -103,14 +103,15 @@ func (f *Frame) ShowCached(c *gin.Context, status int, cacheControl string, page
 	// htmx gets only a part of the page from the same URL: caches must keep them apart.
 	c.Writer.Header().Add("Vary", "HX-Request")
 	c.Header("Cache-Control", cacheControl)
-	var b bytes.Buffer // rendering may fail, so nothing is sent before it is complete
-	// Without cancellation: this also renders the error page of a canceled request.
-	if err := page.Render(context.WithoutCancel(c.Request.Context()), &b); err != nil {
+	// Rendering may fail, so nothing is sent before it is complete. Without cancellation: this also renders the error page of
+	// a canceled request.
+	html, err := ui.Render(context.WithoutCancel(c.Request.Context()), page)
+	if err != nil {
 		f.Fail(c, fmt.Errorf("render page: %w", err))
 		return
 	}
 	// Content from requests may be invalid UTF-8.
-	c.Data(status, "text/html; charset=utf-8", bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
+	c.Data(status, "text/html; charset=utf-8", bytes.ToValidUTF8(html, []byte("\uFFFD")))
 }
 
 // ShowPart sends part to htmx, and page to all other clients.
