@@ -8,6 +8,8 @@
     for (const [name, value] of new FormData(form, null)) data.append(name, value);
     for (const field of form.querySelectorAll("textarea, input:is([type=text], [type=password], [type=number], :not([type]))")) if (field.name) data.set(field.name, bad);
     if (button && button.name) data.set(button.name, button.value);
+    const row = [...form.elements].find((e) => e.type === "checkbox" && e.name === "id");
+    if (row) data.append(row.name, row.value);
     const at = new URL(form.getAttribute("action"), location.href), res = await fetch(at, { method: "POST", body: data });
     const page = new DOMParser().parseFromString(await res.text(), "text/html"), summary = page.querySelector(".error-summary");
     const where = at.pathname + " (" + res.status + ")";

@@ -3,7 +3,6 @@ package crawl
 import (
 	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -144,16 +143,13 @@ type JobEdit struct {
 
 // check validates and normalizes the settings of the job.
 func (j *Job) check(src Source) error {
-	u, err := models.ParseURL("url", j.URL)
-	if err != nil {
-		return err
-	}
+	u, wrong := models.ParseURL("url", j.URL)
 	j.URL = u.Given
 	if j.IntervalType == "" {
 		j.IntervalType = Minutes
 	}
-	var errs []error
-	if !src.AllowedDomains.allow(u.Host, src.Host) {
+	errs := []error{wrong}
+	if wrong == nil && !src.AllowedDomains.allow(u.Host, src.Host) {
 		errs = append(errs, models.Invalid("url", "is outside the allowed domains of its source; add its host to them first"))
 	}
 	if j.MaxRetries < 0 || j.MaxRetries > MaxRetries {
@@ -166,5 +162,5 @@ func (j *Job) check(src Source) error {
 		errs = append(errs, models.Invalid("metadata", "must be an object of at most %d bytes", MaxMetadata))
 	}
 	j.adapt()
-	return errors.Join(errs...)
+	return models.Invalids(errs...)
 }

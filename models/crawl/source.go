@@ -5,7 +5,6 @@ package crawl
 import (
 	"cmp"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,10 +118,7 @@ type SourceEdit struct {
 
 // check validates and normalizes the settings of the source.
 func (s *Source) check() error {
-	u, err := models.ParseURL("url", s.URL)
-	if err != nil {
-		return err
-	}
+	u, wrong := models.ParseURL("url", s.URL)
 	s.URL, s.Host = u.Given, u.Host
 	if s.Name = models.CleanLine(s.Name); s.Name == "" {
 		s.Name = s.Host
@@ -131,7 +127,10 @@ func (s *Source) check() error {
 	if s.IntervalType == "" {
 		s.IntervalType = Minutes
 	}
-	errs := []error{s.checkDomains()}
+	errs := []error{wrong}
+	if wrong == nil {
+		errs = append(errs, s.checkDomains())
+	}
 	if models.Runes(s.Name) > MaxName {
 		errs = append(errs, models.TooLong("name", MaxName, "characters"))
 	}
@@ -141,7 +140,7 @@ func (s *Source) check() error {
 	if s.RateLimitMS < 0 || s.RateLimitMS > MaxRateLimit {
 		errs = append(errs, models.OutOfRange("rate_limit_ms", "milliseconds", 0, MaxRateLimit))
 	}
-	return errors.Join(errs...)
+	return models.Invalids(errs...)
 }
 
 func (s *Source) checkDomains() error {

@@ -34,7 +34,11 @@ func Render(ctx context.Context, page templ.Component) ([]byte, error) {
 	if err := errorSummary(problems).Render(ctx, &summary); err != nil {
 		return nil, err
 	}
-	at := formOf(html, problems[0].id)
+	place := problems[0].field
+	if place == "" {
+		place = problems[0].id
+	}
+	at := formOf(html, place)
 	return append(html[:at:at], append(summary.Bytes(), html[at:]...)...), nil
 }
 
@@ -74,9 +78,9 @@ func identify(html []byte, message string) (out []byte, field string) {
 	return html, ""
 }
 
-// formOf returns where the content of the form with a message starts, or where the message starts if it is in no form.
-func formOf(html []byte, message string) int {
-	at := bytes.LastIndexByte(html[:bytes.Index(html, []byte(`id="`+message+`"`))], '<')
+// formOf returns where the content of the form with an element starts, or where the element starts if it is in no form.
+func formOf(html []byte, id string) int {
+	at := bytes.LastIndexByte(html[:bytes.Index(html, []byte(` id="`+id+`"`))], '<')
 	form := bytes.LastIndex(html[:at], []byte("<form"))
 	if form < 0 || bytes.Contains(html[form:at], []byte("</form")) {
 		return at
