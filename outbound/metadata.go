@@ -56,7 +56,9 @@ func (s *scanner) metadata(base string) Metadata {
 	m := Metadata{Refresh: s.refresh.destination(base)}
 	m.Shown = m.Refresh != "" && s.refresh.shown
 	m.OG.Title = cleanText(s.values["og:title"], titleLimit)
-	m.OG.Description = cleanText(s.values["og:description"], descriptionLimit)
+	if m.OG.Description = cleanText(s.values["og:description"], descriptionLimit); m.OG.Description == "" {
+		m.OG.Description = cleanText(s.values["description"], descriptionLimit)
+	}
 	m.OG.SiteName = cleanText(s.values["og:site_name"], siteNameLimit)
 	m.OG.Type = cleanText(s.values["og:type"], typeLimit)
 	for _, name := range []string{"og:image", "og:image:url", "og:image:secure_url"} {

@@ -29,6 +29,7 @@ type Frame struct {
 	nav     *ui.Nav
 	flashes []Flash
 	notices map[string]ui.Flash
+	params  []string // query parameters that select a message
 }
 
 // New returns a frame without systems.
@@ -39,7 +40,7 @@ func New(errs *middleware.Errors, version, publicURL string, clock models.Clock)
 // Use sets the navigation and the messages of all systems. It panics if two systems use the same
 // key of a notice or the same parameter.
 func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
-	f.nav, f.flashes, f.notices = nav, flashes, map[string]ui.Flash{"edited": {Text: "Saved."}}
+	f.nav, f.flashes, f.notices, f.params = nav, flashes, map[string]ui.Flash{"edited": {Text: "Saved."}}, []string{ParamDone}
 	params := map[string]bool{ParamDone: true}
 	for _, one := range flashes {
 		for _, name := range one.Params {
@@ -48,6 +49,7 @@ func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
 			}
 			params[name] = true
 		}
+		f.params = append(f.params, one.Params...)
 		for key, notice := range one.Notices {
 			if _, taken := f.notices[key]; taken {
 				panic("two notices have the key " + key)
@@ -62,7 +64,7 @@ func (f *Frame) Base(c *gin.Context) string { return middleware.Base(f.PublicURL
 
 // Page returns the shared data of a page.
 func (f *Frame) Page(title, section string, flash ui.Flash) ui.Page {
-	return ui.Page{Title: title, Section: section, Version: f.Version, Now: f.Clock.Now().Time, Flash: flash, Nav: f.nav}
+	return ui.Page{Title: title, Section: section, Version: f.Version, Now: f.Clock.Now().Time, Flash: flash, Notices: f.params, Nav: f.nav}
 }
 
 // Fail answers with an error page.
