@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -12,6 +13,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/links"
 	views "linkwatch/views/links"
+	"linkwatch/views/ui"
 )
 
 const (
@@ -64,6 +66,12 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 		v.Found.List, err = p.Links.Popular(ctx, page)
 	} else {
 		v.Found, err = p.Links.ListWithHealth(ctx, at.Filter, page)
+	}
+	if last := v.Found.Pages(); err == nil && v.Flash.Text != "" && page.Number > last && last > 0 && !v.Found.TotalIsLowerBound {
+		q := c.Request.URL.Query() // an action has emptied the page
+		q.Set("page", strconv.Itoa(last))
+		p.SeeOther(c, ui.WithQuery("/links", q))
+		return
 	}
 	v.Query, err = pages.FilterError(err, "tag")
 	if err == nil {
