@@ -33,7 +33,7 @@ func returns(routes []middleware.Route) (all []middleware.Route) {
 				break
 			}
 		}
-		all = append(all, middleware.Route{Method: http.MethodGet, Path: r.Path, Needs: to.Needs, System: r.System, Handler: redirectTo(to.Path)})
+		all = append(all, middleware.Route{Method: http.MethodGet, Path: r.Path, Needs: to.Needs, System: r.System, Secret: r.Secret, Handler: redirectTo(to.Path)})
 	}
 	return all
 }

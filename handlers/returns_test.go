@@ -45,7 +45,7 @@ func TestAllInvalidFieldsAreReported(t *testing.T) {
 		{"PUT", "/v1/link/" + link + "/annotation", `{"title":` + long + `,"notes":"` + strings.Repeat("x", 1<<18) + `"}`, "title notes"},
 		{"POST", "/v1/targets", `{"url":"ftp://x","name":` + long + `,"expect":{"status":"x","keyword":` + long + `}}`, "url name expect.status expect.keyword"},
 		{"PATCH", "/v1/targets/" + target, `{"name":` + long + `,"expect":{"status":"x"}}`, "name expect.status"},
-		{"POST", "/v1/shortlinks", `{"long_url":"ftp://x","short_key":"a b","title":` + long + `,"expires_at":"2001-01-01T00:00:00Z"}`, "long_url short_key title expires_at"},
+		{"POST", "/v1/shortlinks", `{"long_url":"ftp://x","title":` + long + `,"expires_at":"2001-01-01T00:00:00Z"}`, "long_url title expires_at"},
 		{"PATCH", "/v1/shortlinks/" + short, `{"long_url":"ftp://x","title":` + long + `}`, "title long_url"},
 		{"POST", "/v1/sources", `{"url":"ftp://x","name":` + long + `}`, "url name"},
 		{"POST", "/v1/websites", `{"site_url":"ftp://x","name":` + long + `}`, "site_url name"},
