@@ -21,7 +21,7 @@ import (
 var layout string
 
 // widths are the widths of phones, tablets and desktops, with those at which the layout changes.
-var widths = []int64{360, 480, 721, 768, 1024, 1041, 1181, 1280, 1920}
+var widths = []int64{360, 480, 721, 768, 1024, 1041, 1280, 1920}
 
 // awkward are names that are hard to fit: a word without a break, an address with a port, and other scripts.
 var awkward = []string{
