@@ -104,6 +104,7 @@ func New(d Deps) *Router {
 		}
 		flashes = append(flashes, s.Flash)
 	}
+	routes = append(routes, returns(routes)...)
 	d.Frame.Use(navigation(d.Systems), flashes...)
 	serve(engine, routes)
 	routes = append(routes, operations.Routes()...)

@@ -150,8 +150,8 @@ func TestLongSearch(t *testing.T) {
 		a := s.Get("/search?q=" + url.QueryEscape(long))
 		apptest.WantStatus(t, a, http.StatusBadRequest)
 		apptest.WantText(t, a, "#q-error", "The search must have at most 512 bytes.")
-		part := s.Part("/search?q=" + url.QueryEscape(long))
-		apptest.WantText(t, part, ".remark", "The search must have at most 512 bytes.")
+		apptest.WantText(t, s.Part("/search?q="+url.QueryEscape(long)), "#q-error", "The search must have at most 512 bytes.")
+		apptest.WantText(t, s.Part("/search?for=palette&q="+url.QueryEscape(long)), ".remark", "The search must have at most 512 bytes.")
 		if kept := a.Find("#q").AttrOr("value", ""); kept != long {
 			t.Errorf("%s: got %d bytes of %d", name, len(kept), len(long))
 		}

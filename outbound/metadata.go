@@ -42,13 +42,17 @@ type OpenGraph struct {
 
 // ParseMetadata parses the metadata of an HTML page in UTF-8. header is that of the response. A relative image URL is resolved
 // against the page's <base>, else against base, the page's URL. The title is that of OpenGraph, else of the Twitter card, else
-// <title>. The first value that is not empty counts. The content of <template> has none. A page without metadata gives the
-// zero Metadata.
+// <title>. The description is that of OpenGraph, else <meta name=description>. The first value that is not empty counts. The
+// content of <template> has none. A page without metadata gives the zero Metadata.
 func ParseMetadata(body []byte, base string, header http.Header) Metadata {
 	s := scanner{values: map[string]string{}}
 	s.refresh.add(header.Get("Refresh"), "")
 	s.scan(html.NewTokenizer(bytes.NewReader(body)))
-	return s.metadata(base)
+	m := s.metadata(base)
+	if m.OG.Description == "" {
+		m.OG.Description = cleanText(s.values["description"], descriptionLimit)
+	}
+	return m
 }
 
 // metadata returns the metadata found so far of a page with the URL base.

@@ -27,6 +27,8 @@ func TestParseMetadata(t *testing.T) {
 		"all": {`<META PROPERTY="OG:Title" CONTENT="T"><meta name=og:description content=D><meta property=og:image content=/i.png>
 			<meta property=og:site_name content=S /><meta property=og:type content=article>`,
 			og(OpenGraph{Title: "T", Description: "D", Image: "https://example.com/i.png", SiteName: "S", Type: "article"})},
+		"description":          {`<meta name="description" content=" D ">`, Metadata{OG: OpenGraph{Description: "D"}}},
+		"two descriptions":     {`<meta name=description content=d><meta property=og:description content=o>`, Metadata{OG: OpenGraph{Description: "o"}}},
 		"the first counts":     {`<meta property=og:title content=1><meta property=og:title content=2>`, og(OpenGraph{Title: "1"})},
 		"a list is no name":    {`<meta property="dc:title og:title" content=x><title>t</title>`, title("t")},
 		"blanks around a name": {"<meta property=' og:title\n' content=x>", og(OpenGraph{Title: "x"})},

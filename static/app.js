@@ -154,8 +154,39 @@
   // Opening a form focuses its first field.
   document.addEventListener("toggle", (e) => {
     const field = e.target.matches("details[open]") && $(":is(input:not([type=hidden]), textarea, select)", e.target);
-    if (field && !$(":is(input, textarea, select):focus", e.target)) field.focus(); // the event is late: the user may already have focused another field
+    if (field && !$(":is(input, textarea, select):focus, [data-errors]", e.target)) field.focus(); // the event is late: the user may already have focused another field
   }, true);
+
+  // A notice is shown once: a reload does not show it again.
+  const flash = $("[data-flash]");
+  if (flash) {
+    const url = new URL(location.href);
+    for (const name of flash.dataset.flash.split(" ")) url.searchParams.delete(name);
+    if (url.search !== location.search) history.replaceState(history.state, "", url);
+  }
+
+  // An action on rows returns to its page at the same position, where its notice stays in view.
+  document.addEventListener("submit", (e) => {
+    const back = e.target.elements.namedItem("back");
+    if (back && !e.defaultPrevented && back.value) {
+      sessionStorage.setItem("position", JSON.stringify({ path: new URL(back.value, location.href).pathname, top: scrollY, at: Date.now() }));
+    }
+  });
+  const position = JSON.parse(sessionStorage.getItem("position"));
+  sessionStorage.removeItem("position");
+  if (position && position.path === location.pathname && Date.now() - position.at < 60000 && !location.hash && !$("[data-errors]")) {
+    scrollTo(0, position.top);
+    if (flash && position.top > 0) flash.classList.add("pinned");
+  }
+
+  // After a failed form, the focus is on its errors. Browsers do this themselves (autofocus), but not for a URL with a
+  // fragment and not after a swap.
+  function focusErrors() {
+    const errors = $("[data-errors]");
+    if (errors) errors.focus();
+  }
+  document.addEventListener("htmx:after:swap", (e) => { if (e.detail.ctx.request.method !== "GET") focusErrors(); });
+  focusErrors();
 
   // Polling stops while the tab is hidden, and resumes with an update.
   document.addEventListener("visibilitychange", () => {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -13,6 +14,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/links"
 	views "linkwatch/views/links"
+	"linkwatch/views/ui"
 )
 
 const (
@@ -64,11 +66,20 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	if at.Popular {
 		v.Found.List, err = p.Links.Popular(ctx, page)
 	} else {
-		v.Found, err = p.Links.List(ctx, at.Filter, page)
+		v.Found, err = p.Links.ListWithHealth(ctx, at.Filter, page)
+	}
+	if last := v.Found.Pages(); err == nil && v.Flash.Text != "" && page.Number > last && last > 0 && !v.Found.TotalIsLowerBound {
+		q := c.Request.URL.Query() // an action has emptied the page
+		q.Set("page", strconv.Itoa(last))
+		p.SeeOther(c, ui.WithQuery("/links", q))
+		return
 	}
 	v.Query, err = pages.FilterError(err, "tag")
 	if err == nil {
 		v.Counts, err = p.Links.Counts(ctx)
+	}
+	if at.Popular { // all active links
+		v.Found.Health = v.Counts.Health
 	}
 	if err == nil && !pages.WantsPart(c.Request) {
 		var tags models.List[links.Tag]

@@ -126,17 +126,25 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// The health filters count active links only, so they have no counts if expired links are shown.
-func TestHealthFiltersWithExpiredLinks(t *testing.T) {
+// The health filters count the links of the list.
+func TestHealthFilters(t *testing.T) {
 	s := apptest.New(t)
-	s.Save("https://example.com/a")
-	b := s.Save("https://example.com/b")
-	s.Follow("/links/"+b.ID+"/expired", url.Values{"expired": {"true"}})
-	const dead, number = `a.chip.dead[href*="health=dead"]`, "a.chip[href*=health] span"
-	apptest.WantCount(t, s.Get("/links"), dead, 0)
-	a := s.Get("/links?expired=true")
-	apptest.WantCount(t, a, dead, 1)
-	apptest.WantCount(t, a, number, 0)
+	for _, path := range []string{"go-1", "go-2", "rust"} {
+		l := s.Save("https://example.com/"+path, path)
+		s.Web.Set(l.URL, &links.FetchError{Reason: "host not found"})
+		_, err := s.Links.Recheck(t.Context(), l.ID)
+		s.Must(err)
+		if path == "rust" {
+			s.Follow("/links/"+l.ID+"/expired", url.Values{"expired": {"true"}})
+		}
+	}
+	const suspect = "a.chip.suspect[href*='health=suspect']"
+	for list, want := range map[string]string{"/links": "2", "/links?q=go-1": "1", "/links?tag=go-2": "1", "/links?expired=true": "1", "/links?expired=all": "3", "/links?sort=popular": "2"} {
+		apptest.WantText(t, s.Get(list), suspect+" span", want)
+	}
+	for _, list := range []string{"/links?q=rust", "/links?q=nothing", "/links?health=suspect"} {
+		apptest.WantCount(t, s.Get(list), suspect, 0)
+	}
 	apptest.WantCount(t, s.Get("/links?health=dead&expired=true"), "a.chip[href*=health]", 0)
 }
 

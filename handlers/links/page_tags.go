@@ -50,12 +50,13 @@ func (p Pages) RenameTag(c *gin.Context) {
 	}
 	if err == nil && form.Into == "" {
 		var merged bool
-		if _, merged, err = p.Links.RenameTag(ctx, form.ID, form.Name); err == nil {
+		var tag links.Tag
+		if tag, merged, err = p.Links.RenameTag(ctx, form.ID, form.Name); err == nil {
 			notice := "renamed"
 			if merged {
 				notice = "merged"
 			}
-			p.SeeOther(c, pages.With(here, pages.ParamDone, notice))
+			p.SeeOther(c, pages.With(showing(here, tag), pages.ParamDone, notice))
 			return
 		}
 	}
@@ -74,6 +75,16 @@ func (p Pages) RenameTag(c *gin.Context) {
 		return
 	}
 	p.showTags(c, status, views.Tags{Match: q.Get("q"), Order: tagOrder(q.Get("sort")), Edit: form}, page)
+}
+
+// showing returns the list of tags at a path. If its filter does not match a tag that was renamed, the filter becomes the new
+// name.
+func showing(path string, tag links.Tag) string {
+	q := pages.Query(path)
+	if match := q.Get("q"); strings.Contains(models.Fold(tag.Name), models.Fold(match)) {
+		return path
+	}
+	return views.TagsPath(tag.Name, tagOrder(q.Get("sort")), 1)
 }
 
 // tagOrder returns the order that the parameter sort selects. URLs of earlier versions, such as bookmarks, have count and recent.

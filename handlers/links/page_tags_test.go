@@ -134,3 +134,19 @@ func tagID(s *apptest.App, name string) string {
 	}
 	return ""
 }
+
+// After a rename, a list with a filter shows the renamed tag.
+func TestRenameKeepsTheTagInTheList(t *testing.T) {
+	s := apptest.New(t)
+	s.Save("https://example.com/a", "golnag", "golden")
+	for _, c := range []struct{ list, name string }{
+		{"/tags?q=golnag&sort=link_count", "golang"}, // the filter no longer matches
+		{"/tags?q=gol", "Golang 2"},                  // it does
+	} {
+		a := s.Get(c.list)
+		row := a.Find(`tbody tr:contains("gol")`).Last()
+		a = s.Follow(row.Find("form").AttrOr("action", ""), url.Values{"name": {c.name}, "back": {c.list}})
+		apptest.WantText(t, a, ".flash", "Tag renamed.")
+		apptest.WantText(t, a, "tbody", c.name)
+	}
+}

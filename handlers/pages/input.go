@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,11 +14,17 @@ import (
 	"linkwatch/views/ui"
 )
 
+// grouped is a number with thousands separators, as pages show it: "1,000".
+var grouped = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+$`)
+
 // Number parses a form field. Empty is 0. Anything else that is not a number is -1, which the
 // models reject with a suitable error.
 func Number(typed string) int {
 	if typed = strings.TrimSpace(typed); typed == "" {
 		return 0
+	}
+	if grouped.MatchString(typed) {
+		typed = strings.ReplaceAll(typed, ",", "")
 	}
 	n, err := strconv.Atoi(typed)
 	if err != nil {

@@ -29,6 +29,7 @@ type Frame struct {
 	nav     *ui.Nav
 	flashes []Flash
 	notices map[string]ui.Flash
+	params  []string // query parameters that select a message
 }
 
 // New returns a frame without systems.
@@ -39,7 +40,7 @@ func New(errs *middleware.Errors, version, publicURL string, clock models.Clock)
 // Use sets the navigation and the messages of all systems. It panics if two systems use the same
 // key of a notice or the same parameter.
 func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
-	f.nav, f.flashes, f.notices = nav, flashes, map[string]ui.Flash{"edited": {Text: "Saved."}}
+	f.nav, f.flashes, f.notices, f.params = nav, flashes, map[string]ui.Flash{"edited": {Text: "Saved."}}, []string{ParamDone}
 	params := map[string]bool{ParamDone: true}
 	for _, one := range flashes {
 		for _, name := range one.Params {
@@ -48,6 +49,7 @@ func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
 			}
 			params[name] = true
 		}
+		f.params = append(f.params, one.Params...)
 		for key, notice := range one.Notices {
 			if _, taken := f.notices[key]; taken {
 				panic("two notices have the key " + key)
@@ -62,7 +64,7 @@ func (f *Frame) Base(c *gin.Context) string { return middleware.Base(f.PublicURL
 
 // Page returns the shared data of a page.
 func (f *Frame) Page(title, section string, flash ui.Flash) ui.Page {
-	return ui.Page{Title: title, Section: section, Version: f.Version, Now: f.Clock.Now().Time, Flash: flash, Nav: f.nav}
+	return ui.Page{Title: title, Section: section, Version: f.Version, Now: f.Clock.Now().Time, Flash: flash, Notices: f.params, Nav: f.nav}
 }
 
 // Fail answers with an error page.
@@ -103,14 +105,15 @@ func (f *Frame) ShowCached(c *gin.Context, status int, cacheControl string, page
 	// htmx gets only a part of the page from the same URL: caches must keep them apart.
 	c.Writer.Header().Add("Vary", "HX-Request")
 	c.Header("Cache-Control", cacheControl)
-	var b bytes.Buffer // rendering may fail, so nothing is sent before it is complete
-	// Without cancellation: this also renders the error page of a canceled request.
-	if err := page.Render(context.WithoutCancel(c.Request.Context()), &b); err != nil {
+	// Rendering may fail, so nothing is sent before it is complete. Without cancellation: this also renders the error page of
+	// a canceled request.
+	html, err := ui.Render(context.WithoutCancel(c.Request.Context()), page)
+	if err != nil {
 		f.Fail(c, fmt.Errorf("render page: %w", err))
 		return
 	}
 	// Content from requests may be invalid UTF-8.
-	c.Data(status, "text/html; charset=utf-8", bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
+	c.Data(status, "text/html; charset=utf-8", bytes.ToValidUTF8(html, []byte("\uFFFD")))
 }
 
 // ShowPart sends part to htmx, and page to all other clients.

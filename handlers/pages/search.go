@@ -35,7 +35,7 @@ const (
 	findLimit = 2 * time.Second // timeout per kind
 )
 
-// SearchPage is the global search. htmx gets the part for the command palette.
+// SearchPage is the global search. htmx gets the results, or those for the command palette.
 func (f *Frame) SearchPage(finders ...Finder) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		v := search.Search{Page: f.Page("Search", ui.SearchSection, ui.Flash{}), Text: models.CleanLine(c.Query("q"))}
@@ -47,7 +47,13 @@ func (f *Frame) SearchPage(finders ...Finder) gin.HandlerFunc {
 		case v.Text != "":
 			v.URL, v.Groups = asURL(v.Text), f.findAll(c.Request.Context(), v.Text, finders)
 		}
-		f.ShowPart(c, status, search.Page(v), search.Palette(v))
+		part := search.Results(v)
+		if c.Query("for") == "palette" {
+			part = search.Palette(v)
+		} else {
+			ReplaceURL(c, search.Path(v.Text))
+		}
+		f.ShowPart(c, status, search.Page(v), part)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"linkwatch/app/apptest"
 	"linkwatch/handlers/middleware"
 	"linkwatch/handlers/pages"
 	"linkwatch/models"
@@ -128,5 +129,26 @@ func TestSearchEndsWithItsClient(t *testing.T) {
 	}))(c)
 	if !ended {
 		t.Error("a finder is still running")
+	}
+}
+
+// The results are replaced while the user types. The command palette has its own.
+func TestSearchParts(t *testing.T) {
+	s := apptest.New(t)
+	s.Save("https://example.com/report", "go")
+	page := s.Get("/search?q=report")
+	apptest.WantCount(t, page, `form.find[hx-get="/search"][hx-target="#results"][action="/search"]`, 1)
+	apptest.WantCount(t, page, "#results .hits li", 1)
+	part := s.Part("/search?q=report")
+	apptest.WantCount(t, part, "#results .hits li", 1)
+	apptest.WantCount(t, part, "h1, [role=option]", 0)
+	apptest.WantText(t, part, "#results [role=status]", "1 result")
+	if got := part.Header.Get("HX-Replace-Url"); got != "/search?q=report" {
+		t.Errorf("the address becomes %q", got)
+	}
+	palette := s.Part("/search?for=palette&q=report")
+	apptest.WantCount(t, palette, "#palette-list [role=option]", 1)
+	if got := palette.Header.Get("HX-Replace-Url"); got != "" {
+		t.Errorf("the palette changes the address to %q", got)
 	}
 }

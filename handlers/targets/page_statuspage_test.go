@@ -270,3 +270,19 @@ func TestStatusFeed(t *testing.T) {
 	}
 	apptest.WantCount(t, whole, "[id='2026-03-24']", 1)
 }
+
+// The page has a description for search engines.
+func TestStatusPageDescription(t *testing.T) {
+	s := apptest.New(t)
+	target := s.Watch("https://example.com", "Example")
+	add := func(slug, text string) {
+		s.Do("POST", "/v1/status-pages", `{"slug":"`+slug+`","title":"Page","description":"`+text+`","targets":["`+target.ID+`"]}`).Want(201)
+	}
+	add("with", `Shop\nand stock`)
+	add("without", "")
+	for slug, want := range map[string]string{"with": "Shop and stock", "without": "Not checked yet"} {
+		if got := s.Get("/status/"+slug).Find("meta[name=description]").AttrOr("content", ""); got != want {
+			t.Errorf("%s: description %q, want %q", slug, got, want)
+		}
+	}
+}

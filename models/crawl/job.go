@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -176,17 +175,14 @@ type JobEdit struct {
 
 // check validates and normalizes the settings of the job.
 func (j *Job) check(src Source) error {
-	u, err := models.ParseURL("url", j.URL)
-	if err != nil {
-		return err
-	}
+	u, wrong := models.ParseURL("url", j.URL)
 	j.URL, j.Name = u.Given, models.CleanLine(j.Name)
 	j.SearchText = models.Fold(j.Name)
 	if j.IntervalType == "" {
 		j.IntervalType = Minutes
 	}
-	var errs []error
-	if !src.Allows(u.Canonical) {
+	errs := []error{wrong}
+	if wrong == nil && !src.Allows(u.Canonical) {
 		errs = append(errs, models.Invalid("url", "is outside the allowed domains of its source; add its host and port to them first"))
 	}
 	if models.Runes(j.Name) > MaxName {
@@ -202,5 +198,5 @@ func (j *Job) check(src Source) error {
 		errs = append(errs, models.Invalid("metadata", "must be an object of at most %d bytes", MaxMetadata))
 	}
 	j.adapt()
-	return errors.Join(errs...)
+	return models.Invalids(errs...)
 }

@@ -4,7 +4,6 @@ package crawl
 
 import (
 	"cmp"
-	"errors"
 
 	"linkwatch/models"
 )
@@ -82,10 +81,7 @@ type SourceEdit struct {
 
 // check validates and normalizes the settings of the source.
 func (s *Source) check() error {
-	u, err := models.ParseURL("url", s.URL)
-	if err != nil {
-		return err
-	}
+	u, wrong := models.ParseURL("url", s.URL)
 	s.URL, s.Host, s.Port = u.Given, u.Host, authorityOf(u.Canonical).port
 	if s.Name = models.CleanLine(s.Name); s.Name == "" {
 		s.Name = s.Authority()
@@ -94,7 +90,10 @@ func (s *Source) check() error {
 	if s.IntervalType == "" {
 		s.IntervalType = Minutes
 	}
-	errs := []error{s.checkDomains()}
+	errs := []error{wrong}
+	if wrong == nil {
+		errs = append(errs, s.checkDomains())
+	}
 	if models.Runes(s.Name) > MaxName {
 		errs = append(errs, models.TooLong("name", MaxName, "characters"))
 	}
@@ -104,5 +103,5 @@ func (s *Source) check() error {
 	if s.RateLimitMS < 0 || s.RateLimitMS > MaxRateLimit {
 		errs = append(errs, models.OutOfRange("rate_limit_ms", "milliseconds", 0, MaxRateLimit))
 	}
-	return errors.Join(errs...)
+	return models.Invalids(errs...)
 }

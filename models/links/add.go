@@ -22,14 +22,10 @@ type draft struct {
 // check validates n. It puts prefix before the names of invalid fields. CodeForbidden if the owner is another
 // account, unless the actor is an admin or there are no accounts.
 func (n New) check(ctx context.Context, prefix string) (draft, error) {
-	u, err := models.ParseURL(prefix+"url", n.URL)
-	if err != nil {
-		return draft{}, err
-	}
-	n.URL = u.Given
-	if n.Tags, err = cleanTags(n.Tags); err != nil {
-		return draft{}, err
-	}
+	u, wrongURL := models.ParseURL(prefix+"url", n.URL)
+	tags, wrongTags := cleanTags(n.Tags)
+	errs := []error{wrongURL, wrongTags}
+	n.URL, n.Tags = u.Given, tags
 	n.Owner, n.Title, n.Notes = models.CleanLine(n.Owner), models.CleanLine(n.Title), models.CleanText(n.Notes)
 	switch actor, _ := models.ActorOf(ctx); {
 	case n.Owner == "":
@@ -42,8 +38,11 @@ func (n New) check(ctx context.Context, prefix string) (draft, error) {
 		limit      int
 	}{{"owner", n.Owner, MaxOwner}, {"title", n.Title, MaxTitle}, {"notes", n.Notes, MaxNotes}} {
 		if models.Runes(m.text) > m.limit {
-			return draft{}, models.TooLong(prefix+m.name, m.limit, "characters")
+			errs = append(errs, models.TooLong(prefix+m.name, m.limit, "characters"))
 		}
+	}
+	if err := models.Invalids(errs...); err != nil {
+		return draft{}, err
 	}
 	return draft{New: n, canonical: u.Canonical, privateTo: models.PrivateTo(n.Owner, n.Private)}, nil
 }

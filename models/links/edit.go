@@ -15,19 +15,23 @@ import (
 // replaces the fetched one until it is cleared. Only the owner and admins may change the visibility, else
 // CodeForbidden. CodeConflict if another link has the URL in the new scope.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (Link, error) {
+	var errs []error
 	if e.Title != nil {
 		t := models.CleanLine(*e.Title)
 		if models.Runes(t) > MaxTitle {
-			return Link{}, models.TooLong("title", MaxTitle, "characters")
+			errs = append(errs, models.TooLong("title", MaxTitle, "characters"))
 		}
 		e.Title = &t
 	}
 	if e.Notes != nil {
 		n := models.CleanText(*e.Notes)
 		if models.Runes(n) > MaxNotes {
-			return Link{}, models.TooLong("notes", MaxNotes, "characters")
+			errs = append(errs, models.TooLong("notes", MaxNotes, "characters"))
 		}
 		e.Notes = &n
+	}
+	if err := models.Invalids(errs...); err != nil {
+		return Link{}, err
 	}
 	var l Link
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {

@@ -50,18 +50,26 @@ func newSearch(tx *gorm.DB, s selection) (*search, error) {
 	return f, nil
 }
 
-// find returns the keys of a page of matches, best first: matches in titles, then in URLs, then in tags; newest first
-// within each. total is the number of all matches, counted up to s.limit.
-func find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
+// matches are the links that find has found. total and health are the numbers of all matches, counted up to the limit of
+// the selection.
+type matches struct {
+	seqs   []int64 // keys of one page
+	total  int
+	health map[Health]int
+}
+
+// find returns a page of matches, best first: matches in titles, then in URLs, then in tags; newest first within each.
+func find(tx *gorm.DB, s selection, p models.Page) (out matches, err error) {
 	f, err := newSearch(tx, s)
 	if err != nil {
-		return nil, 0, err
+		return out, err
 	}
+	out.health = map[Health]int{}
 	want := p.Offset() + p.Size
 	byTier := make([][]int64, s.tierCount())
 	// needed returns how many tiers are needed in the next block: all to count, else those that can still get on the page.
 	needed := func() int {
-		if total < s.limit {
+		if out.total < s.limit {
 			return len(byTier)
 		}
 		n := slices.IndexFunc(byTier, func(found []int64) bool { return len(found) >= want })
@@ -80,12 +88,19 @@ func find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err
 			byTier[i] = appendNewest(byTier[i], block, &found, want)
 		}
 		if len(tiers) == len(byTier) {
-			total += count(&tiers[len(tiers)-1])
+			out.total += count(&tiers[len(tiers)-1])
+			for _, h := range s.healths {
+				var with linkSet
+				with.addList(lists[markHealth(h)+fieldMark])
+				with.and(&tiers[len(tiers)-1])
+				out.health[h] += count(&with)
+			}
 		}
 	})
 	all := slices.Concat(byTier...)
-	total = min(total, s.limit)
-	return all[min(p.Offset(), len(all)):min(want, len(all))], total, err
+	out.total = min(out.total, s.limit)
+	out.seqs = all[min(p.Offset(), len(all)):min(want, len(all))]
+	return out, err
 }
 
 // newest returns the keys of up to limit newest matches.
@@ -287,6 +302,9 @@ func (s selection) eachWord(tiers int, see func(w Word, of int, fields []string)
 // marks returns all marks that match reads.
 func (s selection) marks() []string {
 	marks := slices.Concat(s.must, s.not)
+	for _, h := range s.healths {
+		marks = append(marks, markHealth(h))
+	}
 	for _, g := range s.query.Tags {
 		for _, n := range g.Names {
 			if s.exact[n.Name] {

@@ -59,6 +59,8 @@ type selection struct {
 	since models.Time     // earliest time of expiry; zero = any
 	own   string          // mark that private links must have; "" = all private links are visible
 	limit int             // where counting stops
+
+	healths []Health // that find counts, up to the limit too
 }
 
 // selectionOf returns the selection for a filter and its parsed query. It has only visible links.

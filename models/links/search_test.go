@@ -395,3 +395,39 @@ func TestSearchAgainstScan(t *testing.T) {
 		}
 	})
 }
+
+// ListWithHealth counts the links of a list, not of the store.
+func TestListWithHealth(t *testing.T) {
+	each(t, func(t fixture) {
+		fail := func(path string, tags ...string) {
+			l := t.add("https://a.test/"+path, tags...)
+			t.web.set("https://a.test/"+path, links.Page{Status: 500})
+			t.recheck(l.ID)
+		}
+		fail("go-1", "go")
+		fail("go-2", "go", "old")
+		fail("rust", "rust")
+		t.add("https://a.test/go-3", "go")
+		for _, c := range []struct {
+			filter  links.Filter
+			suspect int
+		}{
+			{links.Filter{}, 3}, {links.Filter{Shown: links.ShowAll}, 3}, {links.Filter{Shown: links.ShowExpired}, 0}, {links.Filter{Shown: links.ShowRecent}, 0},
+			{links.Filter{Tag: "go"}, 2}, {links.Filter{Query: "go"}, 2}, {links.Filter{Query: "go", Tag: "old"}, 1}, {links.Filter{Query: "rsut"}, 1}, {links.Filter{Query: "nothing-at-all"}, 0},
+			{links.Filter{Query: "go", Health: links.Suspect}, 0}, // not counted
+		} {
+			n := modelstest.Queries(t, t.db)
+			_, err := t.List(t.Context(), c.filter, firstPage)
+			t.must(err)
+			list := n.Load()
+			found, err := t.ListWithHealth(t.Context(), c.filter, firstPage)
+			t.must(err)
+			if found.Health[links.Suspect] != c.suspect || found.Health[links.Dead] != 0 || found.HealthIsLowerBound {
+				t.Errorf("%+v: health %v, want %d suspect", c.filter, found.Health, c.suspect)
+			}
+			if more := n.Load() - 2*list; more > 1 && c.filter.Shown != links.ShowRecent {
+				t.Errorf("%+v: %d more queries for the counts", c.filter, more)
+			}
+		}
+	})
+}

@@ -165,6 +165,19 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 // List returns a page of the links that match a filter: newest first or, with a query, best match first. It counts
 // matches of a query, or of several filters, up to MaxCounted. Later pages have results too.
 func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
+	return s.list(ctx, f, p, nil)
+}
+
+// ListWithHealth is List, and counts the matches of a filter without a health by their health.
+func (s *Store) ListWithHealth(ctx context.Context, f Filter, p models.Page) (Found, error) {
+	if f.Health != "" {
+		return s.list(ctx, f, p, nil)
+	}
+	return s.list(ctx, f, p, slices.DeleteFunc(slices.Clone(Healths), func(h Health) bool { return h == OK })) // OK has no mark
+}
+
+// list lists links and counts the matches with each of some healths.
+func (s *Store) list(ctx context.Context, f Filter, p models.Page, healths []Health) (Found, error) {
 	out := Found{List: models.List[Link]{Page: p}}
 	q, err := ParseQuery(f.Query)
 	if err == nil {
@@ -187,8 +200,13 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	if q.Empty() && f.Tag == "" {
 		switch {
 		case f.Shown != ShowRecent:
+			if len(healths) > 0 {
+				if out.Health, err = countHealths(tx, f.Shown, healths); err != nil {
+					return out, err
+				}
+			}
 			return out, listByState(tx, f.Shown, f.Health, &out.List)
-		case f.Health == "":
+		case f.Health == "" && len(healths) == 0:
 			return out, s.listRecentlyExpired(tx, &out.List)
 		}
 	}
@@ -197,45 +215,50 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 		return out, err
 	}
 	sel := s.selectionOf(tx, f, q, exact)
+	sel.healths = healths
 	byTag := q.Empty() && f.Health == "" && f.Shown != ShowRecent
-	if byTag {
+	if byTag && len(healths) == 0 {
 		sel.limit = 0 // the tag has the total
 	}
-	seqs, total, err := find(tx, sel, p)
+	found, err := find(tx, sel, p)
 	if err != nil {
 		return out, fmt.Errorf("search links: %w", err)
 	}
 	if byTag {
+		out.Health, out.HealthIsLowerBound = found.health, found.total > MaxCounted
 		out.Total, err = countTagged(tx, f.Tag, f.Shown)
 		if err != nil {
 			return out, err
 		}
-		out.Items, err = loadInOrder(tx, seqs)
+		out.Items, err = loadInOrder(tx, found.seqs)
 		return out, err
 	}
-	if total == 0 && !q.Empty() {
-		if seqs, total, out.Near, err = s.findNear(tx, f, q, exact, p); err != nil {
+	if found.total == 0 && !q.Empty() {
+		if found, out.Near, err = s.findNear(tx, f, q, exact, p, healths); err != nil {
 			return out, fmt.Errorf("search near misses: %w", err)
 		}
 	}
-	out.Total, out.TotalIsLowerBound = total, total > MaxCounted
+	out.Health, out.HealthIsLowerBound = found.health, found.total > MaxCounted
+	out.Total, out.TotalIsLowerBound = found.total, out.HealthIsLowerBound
 	if out.TotalIsLowerBound {
 		out.Total = MaxCounted
 	}
-	out.Items, err = loadInOrder(tx, seqs)
+	out.Items, err = loadInOrder(tx, found.seqs)
 	return out, err
 }
 
-func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, exact map[string]bool, p models.Page) ([]int64, int, map[string][]string, error) {
+func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, exact map[string]bool, p models.Page, healths []Health) (matches, map[string][]string, error) {
 	near, misses, ok, err := s.nearQuery(tx, f, q, exact)
 	if err != nil || !ok {
-		return nil, 0, nil, err
+		return matches{}, nil, err
 	}
-	seqs, total, err := find(tx, s.selectionOf(tx, f, near, exact), p)
-	if total == 0 {
+	sel := s.selectionOf(tx, f, near, exact)
+	sel.healths = healths
+	found, err := find(tx, sel, p)
+	if found.total == 0 {
 		misses = nil
 	}
-	return seqs, total, misses, err
+	return found, misses, err
 }
 
 // listRecentlyExpired returns a page of the links that expired within the last RecentDays, newest first. It reads the
@@ -283,4 +306,9 @@ func load(tx, query *gorm.DB) ([]Link, error) {
 type Found struct {
 	models.List[Link]
 	Near map[string][]string
+
+	// Health has the numbers of matches by health, without OK. It is set by ListWithHealth. HealthIsLowerBound reports that
+	// there are more matches than are counted.
+	Health             map[Health]int
+	HealthIsLowerBound bool
 }

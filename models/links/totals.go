@@ -128,6 +128,19 @@ func listByState(tx *gorm.DB, shown Shown, h Health, out *models.List[Link]) err
 	return err
 }
 
+// countHealths counts the links that are active, expired or both by some healths.
+func countHealths(tx *gorm.DB, shown Shown, healths []Health) (map[Health]int, error) {
+	n, err := countLinks(tx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[Health]int{}
+	for _, h := range healths {
+		out[h] = n.of(states(shown, h))
+	}
+	return out, nil
+}
+
 // countVisibleTags counts the tags that the actor sees.
 func countVisibleTags(tx *gorm.DB) (n int, err error) {
 	if !seesAll(tx) {

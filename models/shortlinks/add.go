@@ -63,30 +63,24 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
 		Key: n.Key, Title: n.Title, MaxVisits: n.MaxVisits, ExpiresAt: n.ExpiresAt, CreatedAt: now, UpdatedAt: now,
 	}
-	if n.TTL != 0 {
-		if !n.ExpiresAt.IsZero() {
-			return l, models.Invalid("ttl_seconds", "cannot be combined with expires_at; remove one of them")
-		}
-		if n.TTL < time.Second || n.TTL > MaxTTL {
-			return l, models.OutOfRange("ttl_seconds", "seconds", 1, int64(MaxTTL/time.Second))
-		}
+	errs := []error{s.setDestination(&l, n.LongURL)}
+	if n.Key != "" {
+		errs = append(errs, s.checkKey(n.Key))
+	}
+	errs = append(errs, normalize(&l))
+	switch {
+	case n.TTL == 0:
+	case !n.ExpiresAt.IsZero():
+		errs = append(errs, models.Invalid("ttl_seconds", "cannot be combined with expires_at; remove one of them"))
+	case n.TTL < time.Second || n.TTL > MaxTTL:
+		errs = append(errs, models.OutOfRange("ttl_seconds", "seconds", 1, int64(MaxTTL/time.Second)))
+	default:
 		l.ExpiresAt = now.Add(n.TTL)
 	}
-	if err := checkExpiry(l.ExpiresAt, now); err != nil {
+	err := models.Invalids(append(errs, checkExpiry(l.ExpiresAt, now))...)
+	if err != nil {
 		return l, err
 	}
-	if n.Key != "" {
-		if err := s.checkKey(n.Key); err != nil {
-			return l, err
-		}
-	}
-	if err := normalize(&l); err != nil {
-		return l, err
-	}
-	if err := s.setDestination(&l, n.LongURL); err != nil {
-		return l, err
-	}
-	var err error
 	if l.Version, err = s.newVersion(tx); err != nil {
 		return l, err
 	}
@@ -155,13 +149,14 @@ func (s *Store) setDestination(l *ShortLink, longURL string) error {
 
 // normalize validates and normalizes the settings except destination and expiry.
 func normalize(l *ShortLink) error {
-	if l.MaxVisits < 0 || l.MaxVisits > MaxVisits {
-		return models.OutOfRange("max_visits", "", 1, MaxVisits)
-	}
+	var errs []error
 	if l.Title = models.CleanLine(l.Title); models.Runes(l.Title) > MaxTitle {
-		return models.TooLong("title", MaxTitle, "characters")
+		errs = append(errs, models.TooLong("title", MaxTitle, "characters"))
 	}
-	return nil
+	if l.MaxVisits < 0 || l.MaxVisits > MaxVisits {
+		errs = append(errs, models.OutOfRange("max_visits", "", 1, MaxVisits))
+	}
+	return models.Invalids(errs...)
 }
 
 func searchText(l ShortLink) string { return models.Fold(l.Key + " " + l.Title + " " + l.CanonicalURL) }

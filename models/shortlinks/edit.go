@@ -25,20 +25,17 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 			}
 			l.PrivateTo = models.PrivateTo(l.Owner, *e.Private)
 		}
+		errs := []error{normalize(l)}
 		if e.ExpiresAt != nil && *e.ExpiresAt != l.ExpiresAt {
 			l.ExpiresAt = *e.ExpiresAt
-			if err := checkExpiry(l.ExpiresAt, now); err != nil {
-				return err
-			}
-		}
-		if err := normalize(l); err != nil {
-			return err
+			errs = append(errs, checkExpiry(l.ExpiresAt, now))
 		}
 		// An unchanged destination is valid even if its host is blocked now, so that the link can be disabled.
 		if e.LongURL != nil && *e.LongURL != l.LongURL {
-			if err := s.setDestination(l, *e.LongURL); err != nil {
-				return err
-			}
+			errs = append(errs, s.setDestination(l, *e.LongURL))
+		}
+		if err := models.Invalids(errs...); err != nil {
+			return err
 		}
 		switch {
 		case !l.LimitReached():

@@ -128,16 +128,15 @@ func (w Website) CanRemove() bool { return w.UsesIndexNow() || w.UsesGoogle() &&
 func (w Website) KeyFileURL() string { return w.Property().Root() + w.IndexNowKey + ".txt" }
 
 func (w *Website) normalize() error {
-	p, err := ParseProperty(w.SiteURL)
-	if err != nil {
-		return err
+	p, wrong := ParseProperty(w.SiteURL)
+	if w.Name = models.CleanLine(w.Name); models.Runes(w.Name) > maxName {
+		wrong = models.Invalids(wrong, models.TooLong("name", maxName, "characters"))
 	}
-	w.SiteURL = p.SiteURL
-	if w.Name = models.CleanLine(w.Name); w.Name == "" {
+	if wrong != nil {
+		return wrong
+	}
+	if w.SiteURL = p.SiteURL; w.Name == "" {
 		w.Name = p.Host()
-	}
-	if models.Runes(w.Name) > maxName {
-		return models.TooLong("name", maxName, "characters")
 	}
 	return nil
 }

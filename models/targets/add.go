@@ -60,17 +60,14 @@ func (s *Store) addedWith(tx *gorm.DB, key string) (id string, err error) {
 
 // draft returns the validated row of a new target of the actor, without ID and dates.
 func (s *Store) draft(ctx context.Context, n New) (Target, error) {
-	u, err := models.ParseURL("url", n.URL)
-	if err != nil {
-		return Target{}, err
-	}
+	u, wrong := models.ParseURL("url", n.URL)
 	owner := models.Owner(ctx)
 	t := Target{
 		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
 		URL: u.Given, CanonicalURL: u.Canonical, Host: u.Host,
 		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect, State: Pending,
 	}
-	return t, t.validate()
+	return t, models.Invalids(wrong, t.validate())
 }
 
 // add stores a new target. If its URL has one, it returns only the id of that one.
@@ -94,14 +91,16 @@ func (s *Store) add(tx *gorm.DB, draft Target) (t Target, created bool, err erro
 }
 
 // validate checks what the owner set and converts it to its stored form.
-func (t *Target) validate() (err error) {
+func (t *Target) validate() error {
+	var errs []error
 	if t.Name = models.CleanLine(t.Name); models.Runes(t.Name) > MaxName {
-		return models.TooLong("name", MaxName, "characters")
+		errs = append(errs, models.TooLong("name", MaxName, "characters"))
 	}
 	if t.IntervalSeconds < 0 || t.IntervalSeconds > MaxInterval {
-		return models.OutOfRange("interval_seconds", "seconds", 1, MaxInterval)
+		errs = append(errs, models.OutOfRange("interval_seconds", "seconds", 1, MaxInterval))
 	}
 	t.SearchText = models.Fold(t.Name + " " + t.CanonicalURL)
-	t.Expect, err = t.Expect.validate("expect")
-	return err
+	var wrong error
+	t.Expect, wrong = t.Expect.validate("expect")
+	return models.Invalids(append(errs, wrong)...)
 }

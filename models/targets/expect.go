@@ -41,10 +41,8 @@ func (e Expect) NeedsBody() bool { return e.Keyword != "" || e.KeywordAbsent != 
 // validate returns e in its stored form. location is the prefix of fields in errors,
 // which are CodeInvalid.
 func (e Expect) validate(location string) (Expect, error) {
-	ranges, err := parseStatuses(location+".status", e.Status)
-	if err != nil {
-		return e, err
-	}
+	ranges, wrong := parseStatuses(location+".status", e.Status)
+	errs := []error{wrong}
 	var parts []string
 	for _, r := range ranges {
 		if r.from == r.to {
@@ -58,17 +56,17 @@ func (e Expect) validate(location string) (Expect, error) {
 	}
 	for _, word := range []struct{ name, text string }{{".keyword", e.Keyword}, {".keyword_absent", e.KeywordAbsent}} {
 		if models.CleanText(word.text) != strings.TrimSpace(word.text) {
-			return e, models.Invalid(location+word.name, "must not contain control characters")
+			errs = append(errs, models.Invalid(location+word.name, "must not contain control characters"))
 		}
 		if models.Runes(word.text) > MaxKeyword {
-			return e, models.TooLong(location+word.name, MaxKeyword, "characters")
+			errs = append(errs, models.TooLong(location+word.name, MaxKeyword, "characters"))
 		}
 	}
 	e.Keyword, e.KeywordAbsent = strings.TrimSpace(e.Keyword), strings.TrimSpace(e.KeywordAbsent)
 	if e.MaxLatencyMS < 0 || e.MaxLatencyMS > MaxLatency {
-		return e, models.OutOfRange(location+".max_latency_ms", "milliseconds", 1, MaxLatency)
+		errs = append(errs, models.OutOfRange(location+".max_latency_ms", "milliseconds", 1, MaxLatency))
 	}
-	return e, nil
+	return e, models.Invalids(errs...)
 }
 
 type statusRange struct{ from, to int }

@@ -61,21 +61,26 @@ type DayShare struct {
 // validate checks the settings and converts them to their stored form.
 func (e *PageSettings) validate() error {
 	e.Title, e.Description = models.CleanLine(e.Title), models.CleanText(e.Description)
+	var errs []error
 	switch {
 	case e.Title == "":
-		return models.Invalid("title", "is missing")
-	case e.Slug == "" || len(e.Slug) > MaxSlug || strings.Trim(e.Slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-		return models.Invalid("slug", "must be 1 to %d lower-case letters, digits and hyphens", MaxSlug)
-	case slices.Contains(reservedSlugs, e.Slug):
-		return models.Invalid("slug", "is reserved. Choose another")
+		errs = append(errs, models.Invalid("title", "is missing"))
 	case models.Runes(e.Title) > MaxPageTitle:
-		return models.TooLong("title", MaxPageTitle, "characters")
-	case models.Runes(e.Description) > MaxPageText:
-		return models.TooLong("description", MaxPageText, "characters")
-	case len(e.TargetIDs) > MaxPageTargets:
-		return models.TooLong("targets", MaxPageTargets, "targets")
+		errs = append(errs, models.TooLong("title", MaxPageTitle, "characters"))
 	}
-	return nil
+	switch {
+	case e.Slug == "" || len(e.Slug) > MaxSlug || strings.Trim(e.Slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		errs = append(errs, models.Invalid("slug", "must be 1 to %d lower-case letters, digits and hyphens", MaxSlug))
+	case slices.Contains(reservedSlugs, e.Slug):
+		errs = append(errs, models.Invalid("slug", "is reserved. Choose another"))
+	}
+	if models.Runes(e.Description) > MaxPageText {
+		errs = append(errs, models.TooLong("description", MaxPageText, "characters"))
+	}
+	if len(e.TargetIDs) > MaxPageTargets {
+		errs = append(errs, models.TooLong("targets", MaxPageTargets, "targets"))
+	}
+	return models.Invalids(errs...)
 }
 
 // settings returns the settings, named as in the API.

@@ -24,7 +24,21 @@ func hintID(name string) string {
 	return strings.NewReplacer(".", "-", "_", "-").Replace(name) + "-hint"
 }
 
-func (f field) inputType() string { return cmp.Or(f.Type, "text") }
+// inputType returns the type of the input. A number is text, because browsers do not accept "1,000" in a number field.
+func (f field) inputType() string {
+	if f.Type == "number" {
+		return "text"
+	}
+	return cmp.Or(f.Type, "text")
+}
+
+// inputMode returns the keyboard for the input.
+func (f field) inputMode() string {
+	if f.Type == "number" {
+		return "numeric"
+	}
+	return "text"
+}
 
 // described returns the value of aria-describedby.
 func (f field) described() string {

@@ -133,10 +133,17 @@ func (v List) count() string {
 // isEmpty reports whether no link is saved, active or expired.
 func (v List) isEmpty() bool { return v.Counts.Active+v.Counts.Expired == 0 }
 
-// offersHealth reports whether the list has a filter for a health. Only active links are counted by health. For
-// expired links every health is offered.
+// offersHealth reports whether the list has a filter for a health.
 func (v List) offersHealth(h links.Health) bool {
-	return v.Place.Health == "" && h != links.OK && (v.Place.Shown != links.ShowActive || v.Counts.Health[h] > 0)
+	return v.Place.Health == "" && h != links.OK && v.Found.Health[h] > 0
+}
+
+// withHealth returns the number of links found with a health: "12", or "12+" if not all were counted.
+func (v List) withHealth(h links.Health) string {
+	if v.Found.HealthIsLowerBound {
+		return ui.Count(v.Found.Health[h]) + "+"
+	}
+	return ui.Count(v.Found.Health[h])
 }
 
 // similarWords describes the words that were searched instead: “exmaple” → “example”.

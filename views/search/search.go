@@ -39,6 +39,18 @@ func (v Search) found() []Group {
 	return slices.DeleteFunc(slices.Clone(v.Groups), func(g Group) bool { return len(g.Hits) == 0 })
 }
 
+// count says how many results are shown; "" without a text.
+func (v Search) count() string {
+	if v.Text == "" || v.Query != "" {
+		return ""
+	}
+	n := 0
+	for _, g := range v.Groups {
+		n += len(g.Hits)
+	}
+	return ui.Plural(n, "result")
+}
+
 // problems returns the groups that could not be searched.
 func (v Search) problems() []Group {
 	return slices.DeleteFunc(slices.Clone(v.Groups), func(g Group) bool { return g.Problem == "" })

@@ -132,7 +132,7 @@ func PreviewPage(v Preview) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.PublicFrame("Destination of this short link", ui.Link{}, shortenedBy).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PublicFrame("Destination of this short link", ui.Link{}, shortenedBy, "This short link leads to "+ui.Host(v.LongURL)+".").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

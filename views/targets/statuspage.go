@@ -22,6 +22,17 @@ type StatusPage struct {
 	Now           time.Time
 }
 
+// maxSummary is the maximum length of the description of a status page for search engines, in characters.
+const maxSummary = 200
+
+// summary is the description of the page for search engines: its text, or the overall status.
+func (v StatusPage) summary() string {
+	if text := models.CleanLine(v.Description); text != "" {
+		return models.Truncate(text, maxSummary)
+	}
+	return v.verdict()
+}
+
 // watchedBy is the footer of a status page.
 const watchedBy = "Watched by Linkwatch"
 

@@ -95,7 +95,7 @@ func StatusPagePage(v StatusPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.PublicFrame(v.Title, ui.Link{Label: "Outages", Path: StatusFeedPath(v.Slug)}, watchedBy).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PublicFrame(v.Title, ui.Link{Label: "Outages", Path: StatusFeedPath(v.Slug)}, watchedBy, v.summary()).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -18,8 +18,9 @@ type Page struct {
 	Version string
 	Now     time.Time // all relative times are relative to it
 	Flash   Flash
-	Search  bool // hides the button New: the page has its own
-	Refresh int  // refresh interval in seconds without JavaScript; 0 = never
+	Notices []string // query parameters that select a Flash. static/app.js removes them from the address bar
+	Search  bool     // hides the button New: the page has its own
+	Refresh int      // refresh interval in seconds without JavaScript; 0 = never
 }
 
 // SearchSection is the Section of the search page.

@@ -31,7 +31,7 @@ func palette() templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"palette\" aria-label=\"Search everything\"><form class=\"find\" role=\"search\" action=\"/search\" method=\"get\" hx-get=\"/search\" hx-trigger=\"palette, input changed delay:150ms from:#palette-q\" hx-target=\"#palette-found\" hx-swap=\"innerHTML\" hx-sync=\"this:replace\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"palette\" aria-label=\"Search everything\"><form class=\"find\" role=\"search\" action=\"/search\" method=\"get\" hx-get=\"/search?for=palette\" hx-trigger=\"palette, input changed delay:150ms from:#palette-q\" hx-target=\"#palette-found\" hx-swap=\"innerHTML\" hx-sync=\"this:replace\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
