@@ -203,6 +203,7 @@ func register(engine *gin.Engine, errs *middleware.Errors, health *middleware.He
 			s.Operations(a)
 		}
 	}
+	a.DescribeItems()
 	for _, o := range health.Operations() {
 		a.Describe(o)
 	}
