@@ -16,7 +16,7 @@ func TestExpect(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		create := func(ctx context.Context, key string, write func(context.Context, func(*gorm.DB) error) error) error {
 			return write(ctx, func(tx *gorm.DB) error {
-				return tx.Exec("INSERT INTO idempotency_keys (scope, key_hash, resource_id, created_at) VALUES ('test', ?, 'x', 1)", []byte(key)).Error
+				return tx.Exec("INSERT INTO idempotency_keys (scope, key, resource_id, created_at) VALUES ('test', ?, 'x', 1)", key).Error
 			})
 		}
 		count := func(ctx context.Context) (n int64) {
