@@ -72,6 +72,7 @@ func New(d Deps) *Router {
 		access.RecordReads,
 	)
 
+	d.Frame.Serve = engine.HandleContext
 	operations := register(engine, errs, d.Health, d.Systems)
 	docs := middleware.NewDocs(errs, operations)
 	shared := []middleware.Route{ // on dedicated hosts too

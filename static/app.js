@@ -148,6 +148,15 @@
   document.addEventListener("say", (e) => say(e.detail.text)); // from the header HX-Trigger
   const failed = () => say("Something went wrong. Try again.");
   document.addEventListener("htmx:error", failed);
+
+  // Without a session, a background request would leave the page for the login and lose what was typed. The form keeps it:
+  // saving it shows the login page, and then the form again.
+  const isTyped = (field) => field.value !== field.defaultValue && field.closest("form[method=post]") && field.type !== "hidden";
+  document.addEventListener("htmx:before:response", (e) => {
+    if (e.detail.ctx.response.status !== 401 || !$$("input:not([type=checkbox], [type=radio]), textarea").some(isTyped)) return;
+    e.preventDefault();
+    say("You have been signed out. Save the form to sign in: your text is kept.");
+  });
   document.addEventListener("htmx:response:error", (e) => { if (e.detail.ctx.response.status >= 500) failed(); });
 
   // Opening a form focuses its first field.
