@@ -23,7 +23,7 @@ func TestIndexedShare(t *testing.T) {
 
 func TestCounted(t *testing.T) {
 	for want, c := range map[string]sites.Counts{
-		"No pages yet.": {},
+		"No pages yet.":                              {},
 		"1 page. 1 not yet submitted.":               {Total: 1, ByStatus: map[sites.Status]int{sites.Pending: 1}},
 		"0 of 2 pages indexed. 1 not yet submitted.": {Total: 2, ByStatus: map[sites.Status]int{sites.Pending: 1, sites.NotIndexed: 1}},
 		"2 of 5 pages indexed. 3 not yet submitted.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
