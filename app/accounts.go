@@ -36,6 +36,7 @@ func newAccounts(c *core) *Accounts {
 	return &Accounts{
 		Store: store,
 		Access: middleware.AccessOptions{
+			Keep:     pages.KeepForm,
 			Accounts: accounthandlers.Gate{Store: store, ProxyRole: roleOrNone(cfg.AuthProxyRole)}, Guesses: guesses, Cookies: cookies,
 			Password: string(cfg.AdminPassword), JWTSecret: string(cfg.AuthJWTSecret), Disabled: cfg.AuthDisabled, Required: required,
 			JWTRules:    middleware.JWTRules{Issuer: cfg.AuthJWTIssuer, Audience: cfg.AuthJWTAudience, MaxAge: cfg.AuthJWTMaxAge},

@@ -72,6 +72,7 @@ func New(d Deps) *Router {
 		access.RecordReads,
 	)
 
+	d.Frame.Serve = engine.HandleContext
 	operations := register(engine, errs, d.Health, d.Systems)
 	docs := middleware.NewDocs(errs, operations)
 	shared := []middleware.Route{ // on dedicated hosts too
@@ -204,6 +205,7 @@ func register(engine *gin.Engine, errs *middleware.Errors, health *middleware.He
 			s.Operations(a)
 		}
 	}
+	a.DescribeItems()
 	for _, o := range health.Operations() {
 		a.Describe(o)
 	}

@@ -81,8 +81,13 @@ func (db *DB) gormConfig() *gorm.Config {
 }
 
 // Read returns a handle for queries outside of a transaction. On PostgreSQL all queries of a request through one
-// handle share the limit RequestQueries.
-func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(db.limitRead(ctx)) }
+// handle share the limit RequestQueries. In a check of Expect, the handle is the transaction.
+func (db *DB) Read(ctx context.Context) *gorm.DB {
+	if tx := inside(ctx); tx != nil {
+		return tx.WithContext(ctx)
+	}
+	return db.read.WithContext(db.limitRead(ctx))
+}
 
 // Write runs fn in a transaction and commits it unless fn returns an error. After a deadlock or a serialization
 // failure of PostgreSQL it runs fn again, so fn must have no other effects than changes of the database. In a
@@ -97,15 +102,18 @@ func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 		ctx, cancel = context.WithTimeout(ctx, RequestQueries)
 		defer cancel()
 	}
+	expect := expected(ctx)
+	checked := expect.before(ctx, fn)
 	inPlace := func(tx *gorm.DB) error {
-		if err := fn(tx); err != nil {
+		if err := checked(tx); err != nil {
 			return err
 		}
 		return db.faults.checkFile()
 	}
 	for attempt := 1; ; attempt++ {
-		err := db.write.WithContext(ctx).Transaction(inPlace)
+		err := db.write.WithContext(ctx).Transaction(inPlace, expect.options(db.Engine)...)
 		if err == nil {
+			expect.met()
 			err = db.faults.checkFile()
 		}
 		if err == nil || attempt == writeAttempts || !isRetryable(err) || ctx.Err() != nil {

@@ -19,6 +19,7 @@ const (
 	CodeTooManyTags  Code = "too-many-tags"
 	CodeNotFound     Code = "not-found"
 	CodeConflict     Code = "conflict"
+	CodePrecondition Code = "precondition-failed" // the item has changed since the client read it
 	CodeGone         Code = "gone"
 	CodeUnresolvable Code = "link-unresolvable"
 	CodeBlocked      Code = "blocked-address"

@@ -27,7 +27,8 @@ func (db *DB) WriteSmall(ctx context.Context, fn func(tx *gorm.DB) error) error 
 	if ctx.Err() != nil {
 		return fmt.Errorf("wait for other writers: %w", ctx.Err())
 	}
-	w := &smallWrite{ctx: ctx, fn: fn, done: make(chan struct{})}
+	expect := expected(ctx)
+	w := &smallWrite{ctx: ctx, fn: expect.before(context.WithoutCancel(ctx), fn), done: make(chan struct{})}
 	if db.small.add(w) {
 		go db.writeSmall() //nolint:gosec,contextcheck // without ctx: it works for other requests too
 	}
@@ -41,6 +42,9 @@ func (db *DB) WriteSmall(ctx context.Context, fn func(tx *gorm.DB) error) error 
 	}
 	if w.panicked != nil {
 		panic(w.panicked)
+	}
+	if w.err == nil {
+		expect.met()
 	}
 	return w.err
 }

@@ -151,6 +151,15 @@
   document.addEventListener("htmx:error", failed);
   document.addEventListener("htmx:response:error", (e) => { if (e.detail.ctx.response.status >= 500) failed(e); });
 
+  // Without a session, a background request would leave the page for the login and lose what was typed. The form keeps it:
+  // saving it shows the login page, and then the form again.
+  const isTyped = (field) => field.value !== field.defaultValue && field.closest("form[method=post]") && field.type !== "hidden";
+  document.addEventListener("htmx:before:response", (e) => {
+    if (e.detail.ctx.response.status !== 401 || !$$("input:not([type=checkbox], [type=radio]), textarea").some(isTyped)) return;
+    e.preventDefault();
+    say("You have been signed out. Save the form to sign in: your text is kept.");
+  });
+
   // Opening a form focuses its first field.
   document.addEventListener("toggle", (e) => {
     const field = e.target.matches("details[open]") && $(":is(input:not([type=hidden]), textarea, select)", e.target);

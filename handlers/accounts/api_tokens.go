@@ -15,8 +15,9 @@ func (a API) registerTokens(r *api.API) {
 	const viewer = middleware.Viewer
 	api.Register(r, api.Sorts(api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens",
 		"Oldest first, without secrets. 409 if your credential does not belong to an account.", models.CodeConflict), "created_at"), a.listTokens)
-	api.Register(r, api.Operation(groupTokens, viewer, "GET", "/v1/tokens/{id}", "get-token", "Get an API token",
-		"Without its secret. Admins can get tokens of all accounts. 409 if your credential does not belong to an account.", models.CodeNotFound, models.CodeConflict), a.getToken)
+	api.Register(r, api.Item(api.Operation(groupTokens, viewer, "GET", "/v1/tokens/{id}", "get-token", "Get an API token",
+		"Without its secret. Admins can get tokens of all accounts. 409 if your credential does not belong to an account.", models.CodeNotFound, models.CodeConflict),
+		"id", "name", "scopes", "expires_at"), a.getToken)
 	add := api.Operation(groupTokens, viewer, "POST", "/v1/tokens", "add-token", "Create an API token",
 		"The member `token` is returned only once: store it. A scope cannot allow more than your role. With an API token, this requires the scope admin. "+
 			"409 if your account has 100 tokens, or your credential does not belong to an account.", models.CodeConflict)

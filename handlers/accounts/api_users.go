@@ -19,7 +19,8 @@ func (a API) registerUsers(r *api.API) {
 		"Once an account exists, every request needs a login. The first account must be an admin, and the request must come from the machine that runs the server. 409 if the username is taken, or belonged to a deleted account.", models.CodeConflict, models.CodeUnavailable)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, api.Own(add), a.addUser)
-	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users/{id}", "get-user", "Get an account", "Never returns a password.", models.CodeNotFound), a.getUser)
+	api.Register(r, api.Item(api.Operation(groupAccounts, admin, "GET", "/v1/users/{id}", "get-user", "Get an account", "Never returns a password.", models.CodeNotFound),
+		"id", "username", "role", "disabled"), a.getUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "PATCH", "/v1/users/{id}", "edit-user", "Edit an account",
 		"Omitted members stay as they are. A new password or disabling the account ends its sessions. `revoke_tokens` also revokes its API tokens, which stay valid otherwise. 409 if no admin would remain.",
 		models.CodeNotFound, models.CodeConflict, models.CodeUnavailable)), a.editUser)

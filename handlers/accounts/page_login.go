@@ -95,7 +95,7 @@ func (p Pages) Setup(c *gin.Context) {
 		p.Frame.Show(c, p.Frame.FormStatus(c, err), views.SetupPage(views.Setup{Username: username, Errors: e}))
 		return
 	}
-	p.signIn(c, u, accounts.MethodPassword, "/")
+	p.signIn(c, c.Request, u, accounts.MethodPassword, "/")
 }
 
 // Login signs a user in.
@@ -105,11 +105,16 @@ func (p Pages) Login(c *gin.Context) {
 		p.Frame.SeeOther(c, "/login")
 		return
 	}
-	ctx := c.Request.Context()
+	ctx, submitted := c.Request.Context(), c.Request
 	login := accounts.Login{
 		Username: c.PostForm("username"), Password: c.PostForm("password"), Code: c.PostForm("code"), Pending: c.PostForm("pending"),
 	}
-	v := views.Login{Username: models.Truncate(models.CleanLine(login.Username), maxShown), Next: nextField(next), SSOName: p.ssoName()}
+	v := views.Login{Username: models.Truncate(models.CleanLine(login.Username), maxShown), Next: nextField(next), SSOName: p.ssoName(), Form: p.kept(c)}
+	if c.PostForm("start") != "" {
+		v.Username = ""
+		p.Frame.Show(c, http.StatusOK, views.LoginPage(v))
+		return
+	}
 	if login.Pending != "" {
 		v.Username = p.Accounts.PendingName(ctx, login.Pending)
 	}
@@ -146,7 +151,7 @@ func (p Pages) Login(c *gin.Context) {
 	switch {
 	case err == nil:
 		succeed()
-		p.signIn(c, u, accounts.MethodPassword, next)
+		p.signIn(c, submitted, u, accounts.MethodPassword, next)
 		return
 	case needed != nil:
 		v.Pending = needed.Pending
@@ -196,13 +201,14 @@ func (p Pages) setActor(c *gin.Context, actor models.Actor) {
 	c.Request = c.Request.WithContext(models.WithActor(ctx, actor))
 }
 
-// signIn starts a session and redirects to next. The browser gets a new secret each time.
-func (p Pages) signIn(c *gin.Context, u accounts.User, method, next string) {
+// signIn starts a session and redirects to next, or shows the form that the login form kept. The browser gets a new secret
+// each time. submitted is the request as it came.
+func (p Pages) signIn(c *gin.Context, submitted *http.Request, u accounts.User, method, next string) {
 	p.setActor(c, models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: method, SeesAll: u.SeesAll()})
 	from := accounts.Client{Address: middleware.ClientAddress(c.Request), Device: device(c.Request.UserAgent())}
 	secret, err := p.Accounts.StartSession(c.Request.Context(), u, method, from, p.Cookies.Session(c.Request))
 	if errors.Is(err, accounts.ErrWrongLogin) { // the account was changed after Verify
-		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{Next: nextField(next), SSOName: p.ssoName(), Problem: "Your account has just been changed. Sign in again."}))
+		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{Next: nextField(next), SSOName: p.ssoName(), Form: p.kept(c), Problem: "Your account has just been changed. Sign in again."}))
 		return
 	}
 	if err != nil {
@@ -211,6 +217,9 @@ func (p Pages) signIn(c *gin.Context, u accounts.User, method, next string) {
 	}
 	p.Cookies.SetSession(c, secret, p.MaxAge)
 	p.Cookies.SetDevice(c, p.Accounts.NewDevice(u), accounts.DeviceMaxAge)
+	if p.showKept(c, submitted, u, secret) {
+		return
+	}
 	c.Header("Cache-Control", "no-store")
 	p.Frame.SeeOther(c, next)
 }

@@ -108,7 +108,7 @@ func (p Pages) FinishSSO(c *gin.Context) {
 		p.showSSOError(c, err)
 		return
 	}
-	p.signIn(c, u, accounts.MethodOIDC, state.Next)
+	p.signIn(c, c.Request, u, accounts.MethodOIDC, state.Next)
 }
 
 // ssoAccount returns the account of an identity. The first login adds it. An existing account with the same username

@@ -13,7 +13,8 @@ import (
 
 func (a API) registerJobs(r *api.API) {
 	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs", "list-scheduled-jobs", "List scheduled jobs", "Returns all jobs with their statistics."), a.listJobs)
-	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs/{id}", "get-scheduled-job", "Get a scheduled job", "Returns the job with its statistics.", models.CodeNotFound), a.getJob)
+	api.Register(r, api.Item(api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs/{id}", "get-scheduled-job", "Get a scheduled job", "Returns the job with its statistics.", models.CodeNotFound),
+		"id", "schedule"), a.getJob)
 	run := api.Operation(groupJobs, middleware.Admin, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job", "Starts a run as soon as possible. Returns 409 during a run.", models.CodeNotFound, models.CodeConflict)
 	run.DefaultStatus = http.StatusAccepted
 	api.Register(r, run, a.runJob)

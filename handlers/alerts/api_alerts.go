@@ -17,7 +17,8 @@ const maxDeliveries = 100
 func (a API) registerAlerts(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts", "list-alerts", "List alerts",
 		"Newest first. An alert is listed when it is due to be sent. Resolved alerts are kept for 90 days."), "created_at"), a.listAlerts)
-	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "Includes its subjects and messages.", models.CodeNotFound), a.getAlert)
+	api.Register(r, api.Item(api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "Includes its subjects and messages.", models.CodeNotFound),
+		"id", "acknowledged_at", "silenced_until"), a.getAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/acknowledge", "acknowledge-alert", "Acknowledge an alert",
 		"Stops reminders and escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/unacknowledge", "unacknowledge-alert", "Remove an acknowledgement",

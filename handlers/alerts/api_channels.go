@@ -17,7 +17,8 @@ func (a API) registerChannels(r *api.API) {
 		"url and secret are stored encrypted and never returned. 409 if there are 200 channels.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addChannel)
-	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "The response does not include url and secret.", models.CodeNotFound), a.getChannel)
+	api.Register(r, api.Item(api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "The response does not include url and secret.", models.CodeNotFound),
+		"id", "name", "kind", "enabled", "private"), a.getChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "PATCH", "/v1/channels/{id}", "edit-channel", "Edit a channel",
 		"Omitted members stay as they are, but another url without a secret removes the secret: only the receiver that it was made for gets messages signed with it. "+
 			"Alert rules that can no longer use the channel stop sending to it. After a change of url, queued messages are retried immediately. "+

@@ -17,8 +17,9 @@ func (a API) registerMaintenance(r *api.API) {
 		"starts_at may be in the past. 409 if there are 200 windows.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addMaintenance)
-	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance/{id}", "get-maintenance", "Get a maintenance window",
-		"May contain ids of deleted targets and status pages.", models.CodeNotFound), a.getMaintenance)
+	api.Register(r, api.Item(api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance/{id}", "get-maintenance", "Get a maintenance window",
+		"May contain ids of deleted targets and status pages.", models.CodeNotFound),
+		"id", "name", "targets", "tags", "status_pages", "starts_at", "ends_at", "repeat", "time_zone"), a.getMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "PATCH", "/v1/maintenance/{id}", "edit-maintenance", "Edit a maintenance window",
 		"Omitted members stay as they are.", models.CodeNotFound), a.editMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "DELETE", "/v1/maintenance/{id}", "delete-maintenance", "Delete a maintenance window",

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -108,6 +109,10 @@ func (p Pages) EditChannel(c *gin.Context) {
 		}
 	}
 	if err == nil {
+		ctx := p.Edited(c, views.ChannelPath(saved.ID), func(ctx context.Context) (ui.Edited, error) {
+			stored, err := p.Alerts.Channel(ctx, saved.ID)
+			return views.EditedChannel(stored), err
+		})
 		_, err = p.Alerts.EditChannel(ctx, saved.ID, e)
 	}
 	if p.channelRefused(c, v, err) {

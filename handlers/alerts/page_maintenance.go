@@ -78,7 +78,11 @@ func (p Pages) EditMaintenance(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.saveWindow(c, saved, "edited", func(ctx context.Context, m alerts.Maintenance) (alerts.Maintenance, error) {
+	ctx := p.Edited(c, views.WindowPath(saved.ID), func(ctx context.Context) (ui.Edited, error) {
+		stored, err := p.Alerts.MaintenanceByID(ctx, saved.ID)
+		return views.EditedWindow(stored), err
+	})
+	p.saveWindow(c, saved, "edited", func(_ context.Context, m alerts.Maintenance) (alerts.Maintenance, error) {
 		return p.Alerts.EditMaintenance(ctx, saved.ID, func(stored *alerts.Maintenance) {
 			stored.Name, stored.Scope, stored.StartsAt, stored.EndsAt, stored.Repeat, stored.TimeZone = m.Name, m.Scope, m.StartsAt, m.EndsAt, m.Repeat, m.TimeZone
 		})

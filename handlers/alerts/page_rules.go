@@ -80,7 +80,11 @@ func (p Pages) EditRule(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.saveRule(c, saved, "edited", func(ctx context.Context, r alerts.Rule) (alerts.Rule, error) {
+	ctx := p.Edited(c, views.RulePath(saved.ID), func(ctx context.Context) (ui.Edited, error) {
+		stored, err := p.Alerts.Rule(ctx, saved.ID)
+		return views.EditedRule(stored), err
+	})
+	p.saveRule(c, saved, "edited", func(_ context.Context, r alerts.Rule) (alerts.Rule, error) {
 		return p.Alerts.EditRule(ctx, saved.ID, func(stored *alerts.Rule) {
 			stored.Name, stored.Events, stored.Scope, stored.Channels, stored.Enabled = r.Name, r.Events, r.Scope, r.Channels, r.Enabled
 			stored.AfterFailures, stored.AfterMinutes, stored.RepeatMinutes, stored.Quiet = r.AfterFailures, r.AfterMinutes, r.RepeatMinutes, r.Quiet

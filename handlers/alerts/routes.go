@@ -33,27 +33,27 @@ func (p Pages) settingRoutes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return []middleware.Route{
 		{Method: "GET", Path: "/alerts/channels", Needs: viewer, Handler: p.ChannelsPage},
-		{Method: "POST", Path: "/alerts/channels", Needs: editor, Secret: true, Handler: p.AddChannel},
+		{Method: "POST", Path: "/alerts/channels", Needs: editor, Secret: true, Keeps: channelFields, Handler: p.AddChannel},
 		{Method: "GET", Path: "/alerts/channels/new", Needs: editor, Secret: true, Handler: p.NewChannel},
 		{Method: "GET", Path: "/alerts/channels/:id", Needs: editor, Secret: true, Handler: p.ChannelPage},
-		{Method: "POST", Path: "/alerts/channels/:id", Needs: editor, Secret: true, Handler: p.EditChannel},
+		{Method: "POST", Path: "/alerts/channels/:id", Needs: editor, Secret: true, Keeps: channelFields, Handler: p.EditChannel},
 		{Method: "POST", Path: "/alerts/channels/:id/test", Needs: editor, Handler: p.TestChannel},
 		{Method: "POST", Path: "/alerts/channels/:id/enabled", Needs: editor, Handler: p.EnableChannel},
 		{Method: "POST", Path: "/alerts/channels/:id/delete", Needs: editor, Handler: p.DeleteChannel},
 		{Method: "POST", Path: "/alerts/channels/:id/restore", Needs: editor, Handler: p.RestoreChannel},
 		{Method: "GET", Path: "/alerts/rules", Needs: viewer, Handler: p.RulesPage},
-		{Method: "POST", Path: "/alerts/rules", Needs: editor, Handler: p.AddRule},
+		{Method: "POST", Path: "/alerts/rules", Needs: editor, Keeps: []string{"*"}, Handler: p.AddRule},
 		{Method: "GET", Path: "/alerts/rules/new", Needs: editor, Handler: p.NewRule},
 		{Method: "GET", Path: "/alerts/rules/:id", Needs: editor, Handler: p.RulePage},
-		{Method: "POST", Path: "/alerts/rules/:id", Needs: editor, Handler: p.EditRule},
+		{Method: "POST", Path: "/alerts/rules/:id", Needs: editor, Keeps: []string{"*"}, Handler: p.EditRule},
 		{Method: "POST", Path: "/alerts/rules/:id/enabled", Needs: editor, Handler: p.EnableRule},
 		{Method: "POST", Path: "/alerts/rules/:id/delete", Needs: editor, Handler: p.DeleteRule},
 		{Method: "POST", Path: "/alerts/rules/:id/restore", Needs: editor, Handler: p.RestoreRule},
 		{Method: "GET", Path: "/alerts/maintenance", Needs: viewer, Handler: p.MaintenancePage},
-		{Method: "POST", Path: "/alerts/maintenance", Needs: editor, Handler: p.AddMaintenance},
+		{Method: "POST", Path: "/alerts/maintenance", Needs: editor, Keeps: []string{"*"}, Handler: p.AddMaintenance},
 		{Method: "GET", Path: "/alerts/maintenance/new", Needs: editor, Handler: p.NewMaintenance},
 		{Method: "GET", Path: "/alerts/maintenance/:id", Needs: editor, Handler: p.WindowPage},
-		{Method: "POST", Path: "/alerts/maintenance/:id", Needs: editor, Handler: p.EditMaintenance},
+		{Method: "POST", Path: "/alerts/maintenance/:id", Needs: editor, Keeps: []string{"*"}, Handler: p.EditMaintenance},
 		{Method: "POST", Path: "/alerts/maintenance/:id/delete", Needs: editor, Handler: p.DeleteMaintenance},
 		{Method: "POST", Path: "/alerts/maintenance/:id/restore", Needs: editor, Handler: p.RestoreMaintenance},
 	}
@@ -69,6 +69,9 @@ func (p Pages) manageProblem(c *gin.Context, problem *middleware.Problem) {
 		return views.ManageProblemPage(v)
 	})
 }
+
+// channelFields are the fields of a channel without its address, which may contain secrets.
+var channelFields = []string{"service", "name", "enabled", "private", "sharing", "version"}
 
 // Nav returns the navigation entries of alerts.
 func Nav() ui.Nav {

@@ -5,6 +5,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
@@ -23,21 +24,27 @@ Times are RFC 3339 in UTC. All members of a response are always present. Unknown
 The operations are also available under /api/v1. HEAD works wherever GET does. An empty query parameter is ignored.
 An unknown query parameter is 400, and so is one that is given twice.
 
+A response with one item has an ETag, which changes when a user changes the item. A request that changes the item and has If-Match
+with an old ETag is 412, and the problem has the item as current. Without If-Match, the last change wins.
+
 Lists are also available as CSV, with Accept: text/csv. A column is a member of the items, or a member of an object in it, such as actor.name.
 Lists in items are JSON. An unknown value is empty. The header Link has the URL of the next page, if there is one.`
 
 // API holds the registered operations and their OpenAPI description.
 type API struct {
-	huma   huma.API
-	errs   *middleware.Errors
-	routes []middleware.Route
-	system string // of the operations that are being registered
+	huma     huma.API
+	errs     *middleware.Errors
+	routes   []middleware.Route
+	system   string                   // of the operations that are being registered
+	items    map[string]item          // by the path of their GET
+	editable map[reflect.Type][][]int // fields of the ETag, by the type of the body
 }
 
 // New returns an API without operations on a router. tags are the groups of operations, in
 // the order of the document.
 func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
-	a := &API{errs: errs, huma: humagin.New(r, huma.Config{
+	a := &API{errs: errs, items: map[string]item{}, editable: map[reflect.Type][][]int{}}
+	a.huma = humagin.New(r, huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
@@ -61,9 +68,9 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 		},
 		Formats:       formats,
 		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{describeTable},
-	})}
-	a.huma.UseMiddleware(a.checkQuery, a.checkMedia, upperTimes, negotiate)
+		Transformers:  []huma.Transformer{describeTable, a.addETag},
+	})
+	a.huma.UseMiddleware(a.checkQuery, a.checkMedia, upperTimes, negotiate, a.checkMatch)
 	return a
 }
 

@@ -99,6 +99,9 @@ func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 	op.MaxBodyBytes = middleware.MaxBody + 1 // huma rejects a body of exactly this size
 	op.Metadata[membersKey] = members(reflect.TypeFor[I]())
 	op.Metadata[tableKey] = isTable(op, reflect.TypeFor[O]())
+	if body, ok := reflect.TypeFor[O]().FieldByName("Body"); ok {
+		op.Metadata[outputKey] = body.Type
+	}
 	needs, _ := op.Metadata[needsKey].(middleware.Role)
 	limit, _ := op.Metadata[limitKey].(*middleware.Limiter)
 	own, _ := op.Metadata[ownKey].(bool)
@@ -113,6 +116,7 @@ func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 		return out, nil
 	})
 	a.describeList(op)
+	addItem(a, op, do)
 }
 
 // routePath converts an OpenAPI path to a router path: "/v1/links/{id}" to "/v1/links/:id".
@@ -145,6 +149,8 @@ const (
 	sortsKey    = "sorts"
 	tableKey    = "table"
 	ownKey      = "own"
+	itemKey     = "item"
+	outputKey   = "output"
 )
 
 // members returns the names of the JSON members of an operation's body under "", and those of

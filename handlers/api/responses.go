@@ -104,6 +104,7 @@ func camelCase(slug string) string {
 }
 
 const (
+	etagHeader = "ETag"
 	requestID  = "X-Request-Id"
 	retryAfter = "Retry-After"
 	wwwAuth    = "WWW-Authenticate"
@@ -113,6 +114,7 @@ const (
 var problemHeaders = map[int][]string{
 	http.StatusUnauthorized:        {wwwAuth},
 	http.StatusConflict:            {retryAfter},
+	http.StatusPreconditionFailed:  {etagHeader},
 	http.StatusUnprocessableEntity: {retryAfter},
 	http.StatusTooManyRequests:     {retryAfter},
 	http.StatusServiceUnavailable:  {retryAfter},
@@ -125,7 +127,7 @@ func headers() map[string]*huma.Param {
 	wait := header("Seconds to wait before a retry, if known")
 	wait.Schema = &huma.Schema{Type: huma.TypeInteger}
 	return map[string]*huma.Param{
-		requestID: id, retryAfter: wait, wwwAuth: header("Supported authentication schemes: HTTP Basic or a bearer token"),
+		requestID: id, retryAfter: wait, etagHeader: header("Version of the item, for If-Match. It changes when a user changes the item"), wwwAuth: header("Supported authentication schemes: HTTP Basic or a bearer token"),
 	}
 }
 

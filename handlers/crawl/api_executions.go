@@ -18,7 +18,8 @@ func (a API) registerExecutions(r *api.API) {
 		"Newest first. The newest 100 executions are kept for up to 30 days.", models.CodeNotFound), "started_at"), a.listExecutions)
 	api.Register(r, api.Sorts(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions", "list-all-executions", "List executions of all jobs",
 		"Newest first. Executions of deleted jobs are omitted."), "started_at"), a.listAllExecutions)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}", "get-execution", "Get an execution", "Includes the progress of a running execution.", models.CodeNotFound), a.getExecution)
+	api.Register(r, api.Item(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}", "get-execution", "Get an execution", "Includes the progress of a running execution.", models.CodeNotFound),
+		"id"), a.getExecution)
 	api.Register(r, api.SortsOnly(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}/logs", "list-log-lines", "List log lines of an execution",
 		"Oldest first. A log keeps about 1 MiB plus its last lines.", models.CodeNotFound), "line", models.Ascending), a.listLog)
 }

@@ -17,7 +17,8 @@ func (a API) registerFeeds(r *api.API) {
 	api.Register(r, api.Creates(api.Operation(groupFeeds, middleware.Editor, "POST", "/v1/feeds", "add-feed", "Add a feed",
 		"New entries are fetched once if their URLs are in the allowed domains of the source. Returns 200 with the existing feed if the source already has it.",
 		models.CodeConflict), "Feed"), a.addFeed)
-	api.Register(r, api.Operation(groupFeeds, middleware.Viewer, "GET", "/v1/feeds/{id}", "get-feed", "Get a feed", "Includes the result of its last poll.", models.CodeNotFound), a.getFeed)
+	api.Register(r, api.Item(api.Operation(groupFeeds, middleware.Viewer, "GET", "/v1/feeds/{id}", "get-feed", "Get a feed", "Includes the result of its last poll.", models.CodeNotFound),
+		"id", "url"), a.getFeed)
 	api.Register(r, api.Operation(groupFeeds, middleware.Editor, "POST", "/v1/feeds/{id}/poll", "poll-feed", "Poll a feed now",
 		"The feed is polled within a minute, even if its polling has stopped. Returns 409 if CRAWLER_FEED_POLL_ENABLED is not true, or its source is disabled.",
 		models.CodeNotFound, models.CodeConflict), a.pollFeed)

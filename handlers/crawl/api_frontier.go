@@ -17,7 +17,8 @@ func (a API) registerFrontier(r *api.API) {
 	api.Register(r, api.Creates(api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/frontier", "add-frontier-entry", "Add a URL to the frontier",
 		"Fetches the URL once with the settings of its source. Its links are not followed. Returns 200 with the existing entry if the URL is already queued.",
 		models.CodeConflict), "FrontierEntry"), a.addEntry)
-	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/frontier/{id}", "get-frontier-entry", "Get a URL of the frontier", "Returns its status.", models.CodeNotFound), a.getEntry)
+	api.Register(r, api.Item(api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/frontier/{id}", "get-frontier-entry", "Get a URL of the frontier", "Returns its status.", models.CodeNotFound),
+		"id", "url"), a.getEntry)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/frontier/{id}/retry", "retry-frontier-entry", "Retry a failed URL",
 		"Fetches the URL again and resets its attempts. Returns 409 if it has not failed, its source is disabled, or its crawl is not running.",
 		models.CodeNotFound, models.CodeConflict), a.retryEntry)
@@ -27,7 +28,8 @@ func (a API) registerFrontier(r *api.API) {
 		"A request that is already running is not interrupted.", models.CodeNotFound), a.deleteEntry)
 	api.Register(r, api.Sorts(api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links", "list-discovered-links", "List discovered links",
 		"Links from crawled pages to URLs outside the allowed domains. Oldest first."), "created_at"), a.listDiscovered)
-	api.Register(r, api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links/{id}", "get-discovered-link", "Get a discovered link", "Returns where it was found.", models.CodeNotFound), a.getDiscovered)
+	api.Register(r, api.Item(api.Operation(groupFrontier, middleware.Viewer, "GET", "/v1/discovered-links/{id}", "get-discovered-link", "Get a discovered link", "Returns where it was found.", models.CodeNotFound),
+		"id", "url"), a.getDiscovered)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "DELETE", "/v1/discovered-links/{id}", "delete-discovered-link", "Delete a discovered link",
 		"A crawl that finds the link again adds it again. POST /v1/discovered-links/{id}/restore restores the link within a day.", models.CodeNotFound), a.deleteDiscovered)
 	api.Register(r, api.Operation(groupFrontier, middleware.Editor, "POST", "/v1/discovered-links/{id}/restore", "restore-discovered-link", "Restore a deleted discovered link",

@@ -19,7 +19,9 @@ func (a API) registerJobs(r *api.API) {
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addJob)
 	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/status-counts", "count-jobs", "Count jobs by status", "Includes statuses with 0 jobs."), a.countJobs)
-	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}", "get-job", "Get a job", "Returns its settings and status.", models.CodeNotFound), a.getJob)
+	api.Register(r, api.Item(api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/jobs/{id}", "get-job", "Get a job", "Returns its settings and status.", models.CodeNotFound),
+		"id", "name", "url", "interval_minutes", "interval_type", "schedule_enabled", "adaptive_scheduling", "is_paused", "cancelled_at", "max_retries", "retry_backoff_seconds",
+		"retry_next_run", "metadata"), a.getJob)
 	api.Register(r, api.Operation(groupJobs, middleware.Editor, "PUT", "/v1/jobs/{id}", "edit-job", "Update a job",
 		"Omitted fields stay unchanged. A new interval reschedules a waiting job. A running crawl is not affected.",
 		models.CodeNotFound, models.CodeConflict), a.editJob)

@@ -19,10 +19,10 @@ func (a API) registerPages(r *api.API) {
 		"Without q, sorted by created_at, oldest first. With q, returns pages that contain all words, sorted by relevance only, best match first. Use quotes for a phrase, "+
 			"word* for a prefix, and -word to exclude pages. A search returns up to 1,000 pages. Duplicates of canonical pages are omitted. "+
 			"text is cut to 1,000 characters. GET /v1/crawled-pages/{id} returns all of it."), "created_at", "relevance"), a.listPages)
-	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}", "get-crawled-page", "Get a crawled page",
-		"Returns its text, metadata and newest 20 versions.", models.CodeNotFound), a.getPage)
-	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/versions/{version}", "get-page-version", "Get a version of a crawled page",
-		"Returns the text of that version.", models.CodeNotFound), a.getVersion)
+	api.Register(r, api.Item(api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}", "get-crawled-page", "Get a crawled page",
+		"Returns its text, metadata and newest 20 versions.", models.CodeNotFound), "id", "url"), a.getPage)
+	api.Register(r, api.Item(api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/versions/{version}", "get-page-version", "Get a version of a crawled page",
+		"Returns the text of that version.", models.CodeNotFound), "version", "hash"), a.getVersion)
 	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/diff", "compare-page-versions", "Compare two versions of a crawled page",
 		"Returns the lines that differ.", models.CodeNotFound), a.comparePage)
 	api.Register(r, api.Operation(groupPages, middleware.Editor, "DELETE", "/v1/crawled-pages/{id}", "delete-crawled-page", "Delete a crawled page",

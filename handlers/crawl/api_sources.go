@@ -15,7 +15,8 @@ func (a API) registerSources(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources", "list-sources", "List sources", "Oldest first."), "created_at"), a.listSources)
 	api.Register(r, api.Creates(api.Operation(groupSources, middleware.Editor, "POST", "/v1/sources", "add-source", "Add a source",
 		"A source is crawled when it has a job. Returns 200 with the existing source, unchanged, if a shared source or one of yours has the same URL."), "Source"), a.addSource)
-	api.Register(r, api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources/{id}", "get-source", "Get a source", "Returns its settings.", models.CodeNotFound), a.getSource)
+	api.Register(r, api.Item(api.Operation(groupSources, middleware.Viewer, "GET", "/v1/sources/{id}", "get-source", "Get a source", "Returns its settings.", models.CodeNotFound),
+		"id", "name", "url", "private", "enabled", "max_depth", "allowed_domains", "rate_limit_ms", "interval_minutes", "interval_type"), a.getSource)
 	api.Register(r, api.Operation(groupSources, middleware.Editor, "PATCH", "/v1/sources/{id}", "edit-source", "Update a source",
 		"Omitted fields stay unchanged. Disabling a source stops its running crawls, and its jobs do not start.", models.CodeNotFound), a.editSource)
 	api.Register(r, api.Operation(groupSources, middleware.Editor, "DELETE", "/v1/sources/{id}", "delete-source", "Delete a source",

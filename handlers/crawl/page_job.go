@@ -107,14 +107,18 @@ func (p Pages) Edit(c *gin.Context) {
 	}
 	interval, err := views.ParseSchedule(form.Schedule)
 	if err == nil {
-		_, err = p.Crawl.EditJob(c.Request.Context(), c.Param("id"), crawl.JobEdit{
+		ctx := p.Edited(c, jobPath(c), func(ctx context.Context) (ui.Edited, error) {
+			j, err := p.Crawl.Job(ctx, c.Param("id"))
+			return views.EditedJob(j), err
+		})
+		_, err = p.Crawl.EditJob(ctx, c.Param("id"), crawl.JobEdit{
 			Name: &form.Name, Interval: &interval, AdaptiveScheduling: &form.Adaptive, RetryNextRun: &form.RetryNextRun,
 			MaxRetries: new(pages.Number(form.Retries)), RetryBackoff: new(pages.Number(form.Backoff)),
 		})
 	}
 	if errs, ok := pages.FormErrors(err, "interval_minutes", views.Labels); ok {
 		form.Errors, form.Open = errs, true
-		p.showJob(c, http.StatusBadRequest, c.Param("id"), views.Job{Edit: form})
+		p.showJob(c, p.FormStatus(c, err), c.Param("id"), views.Job{Edit: form})
 		return
 	}
 	p.Done(c, err, jobPath(c), "edited")

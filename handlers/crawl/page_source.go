@@ -1,7 +1,7 @@
 package crawl
 
 import (
-	"net/http"
+	"context"
 
 	"github.com/gin-gonic/gin"
 
@@ -9,18 +9,23 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/crawl"
 	views "linkwatch/views/crawl"
+	"linkwatch/views/ui"
 )
 
 // EditSource saves the settings of a source. Its form is on the page of a job.
 func (p Pages) EditSource(c *gin.Context) {
 	form, job := sourceFormOf(c), c.PostForm("job")
-	_, err := p.Crawl.EditSource(c.Request.Context(), c.Param("id"), crawl.SourceEdit{
+	ctx := p.Edited(c, views.JobPlace{ID: job}.Path(), func(ctx context.Context) (ui.Edited, error) {
+		s, err := p.Crawl.Source(ctx, c.Param("id"))
+		return views.EditedSource(s), err
+	})
+	_, err := p.Crawl.EditSource(ctx, c.Param("id"), crawl.SourceEdit{
 		Name: &form.Name, Enabled: &form.Enabled, MaxDepth: new(pages.Number(form.Depth)),
 		AllowedDomains: new(domainsOf(form)), RateLimitMS: rateLimit(form), Private: pages.Private(c),
 	})
 	if errs, ok := pages.FormErrors(err, "name", views.Labels); ok {
 		form.Errors, form.Open = errs, true
-		p.showJob(c, http.StatusBadRequest, job, views.Job{Settings: form})
+		p.showJob(c, p.FormStatus(c, err), job, views.Job{Settings: form})
 		return
 	}
 	back := "/crawl"

@@ -20,7 +20,8 @@ func (a API) registerLinks(r *api.API) {
 			"If a link with the URL exists that you can see, the tags are added to it and the status is 200. It stays shared or private. "+
 			"With `private`, no tags are added to a shared link. 403 if `owner` is another user and you are not an admin.",
 		models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked), "Link"), a.addLink)
-	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/link/{id}", "view-link", "Get a link", "Each request counts as a view.", models.CodeNotFound), a.getLink)
+	api.Register(r, api.Item(api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/link/{id}", "view-link", "Get a link", "Each request counts as a view.", models.CodeNotFound),
+		"id", "url", "tags", "notes", "private", "expired"), a.getLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}", "refresh-link", "Refresh a link",
 		"Fetches title and picture again. The link expires if the page responds with 404 or 410. After other failures the metadata stays as it was. "+
 			"422 with Retry-After if the site limits requests.", models.CodeNotFound, models.CodeUnresolvable), a.refreshLink)

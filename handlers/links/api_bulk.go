@@ -16,8 +16,8 @@ func (a API) registerBulk(r *api.API) {
 			"POST /v1/changes/{id}/undo. The action refresh runs in the background: GET /v1/refreshes/{id} returns its progress.", models.CodeTooManyTags), a.bulk)
 	api.Register(r, api.Operation(groupBulk, middleware.Editor, "POST", "/v1/changes/{id}/undo", "undo-change", "Undo a bulk change",
 		"A change can be undone once, within a day, by the user who made it and by admins. Links that you can no longer see stay as they are.", models.CodeNotFound), a.undo)
-	api.Register(r, api.Operation(groupBulk, middleware.Viewer, "GET", "/v1/refreshes/{id}", "get-refresh", "Get the progress of a bulk refresh",
-		"404 if another user requested the refresh and you are not an admin.", models.CodeNotFound), a.refresh)
+	api.Register(r, api.Item(api.Operation(groupBulk, middleware.Viewer, "GET", "/v1/refreshes/{id}", "get-refresh", "Get the progress of a bulk refresh",
+		"404 if another user requested the refresh and you are not an admin.", models.CodeNotFound), "id"), a.refresh)
 }
 
 // Change is a change of one or more links.

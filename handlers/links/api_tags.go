@@ -13,21 +13,24 @@ func (a API) registerTags(r *api.API) {
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/link/{id}/tags", "list-link-tags", "List the tags of a link", "In the order in which the tags were added.", models.CodeNotFound), a.linkTags)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "POST", "/v1/link/{id}/tags", "add-link-tags", "Add tags to a link",
 		"A link can have at most 64 tags. If the limit is exceeded, no tag is added.", models.CodeNotFound, models.CodeTooManyTags), a.addLinkTags)
-	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/link/{id}/tag/{tag_id}", "get-link-tag", "Get a tag of a link", "404 if the link does not have the tag.", models.CodeNotFound), a.linkTag)
+	api.Register(r, api.Item(api.Operation(groupTags, middleware.Viewer, "GET", "/v1/link/{id}/tag/{tag_id}", "get-link-tag", "Get a tag of a link", "404 if the link does not have the tag.", models.CodeNotFound),
+		"id", "name"), a.linkTag)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "PUT", "/v1/link/{id}/tag/{tag_id}", "swap-link-tag", "Replace a tag of a link",
 		"Other links keep the tag.", models.CodeNotFound), a.swapLinkTag)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Remove a tag from a link",
 		"A tag without links is deleted.", models.CodeNotFound), a.removeLinkTag)
 	api.Register(r, api.Sorts(api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tags", "list-tags", "List tags", "Sorted by name."), links.TagFields...), a.listTags)
-	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}", "get-tag", "Get a tag", "404 if you can see no link with the tag.", models.CodeNotFound), a.tag)
+	api.Register(r, api.Item(api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}", "get-tag", "Get a tag", "404 if you can see no link with the tag.", models.CodeNotFound),
+		"id", "name"), a.tag)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "PATCH", "/v1/tag/{tag_id}", "rename-tag", "Rename a tag",
 		"Renames it on all links that you can see. 409 if another tag has the name, unless merge is true. Then both become one tag, which has the id and the spelling of the other. A merge cannot be undone.",
 		models.CodeNotFound, models.CodeConflict), a.renameTag)
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/popular-tags", "popular-tags", "List popular tags", "Tags with the most active links first."), a.tagsBy(links.TagsByCount))
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/recent-tags", "recent-tags", "List recent tags", "Most recently used tags first."), a.tagsBy(links.TagsByLastUse))
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}/links", "list-tag-links", "List the links of a tag", "Newest first.", models.CodeNotFound), a.tagLinks)
-	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}/link/{link_id}", "get-tag-link", "Get a link of a tag",
-		"404 if the link does not have the tag. Does not count as a view.", models.CodeNotFound), a.tagLink)
+	api.Register(r, api.Item(api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}/link/{link_id}", "get-tag-link", "Get a link of a tag",
+		"404 if the link does not have the tag. Does not count as a view.", models.CodeNotFound),
+		"id", "url", "tags", "notes", "private", "expired"), a.tagLink)
 }
 
 // tagList is the tags of one link.

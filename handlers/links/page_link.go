@@ -1,6 +1,7 @@
 package links
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -58,10 +59,14 @@ func (p Pages) Edit(c *gin.Context) {
 	form := views.EditForm{Title: c.PostForm("title"), Notes: c.PostForm("notes"), Open: true}
 	private := pages.Private(c)
 	models.Set(&form.Private, private)
-	_, err := p.Links.Edit(c.Request.Context(), c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes, Private: private})
+	ctx := p.Edited(c, linkPath(c), func(ctx context.Context) (ui.Edited, error) {
+		l, err := p.Links.Get(ctx, c.Param("id"))
+		return views.Edited(l), err
+	})
+	_, err := p.Links.Edit(ctx, c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes, Private: private})
 	if errs, ok := pages.FormErrors(err, "title", views.Labels); ok {
 		form.Errors = errs
-		p.showLink(c, http.StatusBadRequest, views.Link{Edit: form})
+		p.showLink(c, p.FormStatus(c, err), views.Link{Edit: form})
 		return
 	}
 	if e, ok := errors.AsType[*models.Error](err); ok && e.Code == models.CodeConflict {

@@ -28,7 +28,12 @@ type Link struct {
 	LastStatus    *int       `json:"last_status_code" example:"200" doc:"HTTP status of the last check. null if there was no response"`
 	LastError     *string    `json:"last_error" example:"host not found" doc:"Error of the last check. null if the check succeeded"`
 	MovedTo       *string    `json:"moved_to" example:"https://example.org/" doc:"New URL if health is moved: POST /v1/link/{id}/move applies it. null otherwise"`
+
+	ownTitle string
 }
+
+// Edited implements api.Edited: a refresh may change Title, but not the title that a user has set.
+func (l Link) Edited() []any { return []any{l.ownTitle} }
 
 // OpenGraph is the OpenGraph metadata of a page; "" = missing.
 type OpenGraph struct {
@@ -60,7 +65,7 @@ func toLink(l links.Link) Link {
 		Expired: l.Expired(), ExpiredAt: api.Time(l.ExpiredAt),
 		ViewCount: l.ViewCount, LastCheckedAt: api.Time(l.LastCheckedAt),
 		Health: string(l.Health), LastStatus: api.OrNull(l.LastStatusCode),
-		LastError: api.OrNull(l.LastError), MovedTo: api.OrNull(l.MovedTo),
+		LastError: api.OrNull(l.LastError), MovedTo: api.OrNull(l.MovedTo), ownTitle: l.OwnTitle,
 	}
 }
 

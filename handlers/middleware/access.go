@@ -21,6 +21,9 @@ type AccessOptions struct {
 	Accounts Accounts // nil = no accounts
 	Guesses  *Guesses // nil = new
 	Cookies  Cookies
+	// Keep answers a form that was submitted without a session (Route.Keeps) with a login page that keeps it. next is the page
+	// that it came from. It returns false if there is nothing to keep. nil = never.
+	Keep func(c *gin.Context, keeps []string, next string) bool
 
 	Password  string // ADMIN_PASSWORD; "" = none
 	JWTSecret string // AUTH_JWT_SECRET: the API needs a credential; "" = JWTs are not accepted
@@ -411,6 +414,10 @@ func (a *Access) toLogin(c *gin.Context) {
 	to := "/login"
 	if next != "" && len(next) <= maxNext {
 		to += "?next=" + url.QueryEscape(next)
+	}
+	if keeps := a.routes.Of(c).Keeps; !fromHTMX && len(keeps) > 0 && a.Keep != nil && a.Keep(c, keeps, next) {
+		c.Abort()
+		return
 	}
 	c.Header("Cache-Control", "no-store")
 	if fromHTMX {

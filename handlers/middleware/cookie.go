@@ -71,6 +71,15 @@ func (k Cookies) EndSession(c *gin.Context) { k.Set(c, sessionCookie, "", -time.
 // Session returns the session secret of a request; "" = none.
 func (k Cookies) Session(r *http.Request) string { return k.Get(r, sessionCookie) }
 
+// SessionHeader returns the header Cookie of a request that is like r, but in the session of secret.
+func (k Cookies) SessionHeader(r *http.Request, secret string) string {
+	name := sessionCookie
+	if k.isSecure(r) {
+		name = hostPrefix + name
+	}
+	return (&http.Cookie{Name: name, Value: secret}).String()
+}
+
 // SetDevice sets the cookie of a known browser for maxAge.
 func (k Cookies) SetDevice(c *gin.Context, token string, maxAge time.Duration) {
 	k.Set(c, deviceCookie, token, maxAge)

@@ -47,6 +47,7 @@ var kinds = map[models.Code]struct {
 	CodeMethodNotAllowed:    {http.StatusMethodNotAllowed, "Method not allowed"},
 	CodeRequestTimeout:      {http.StatusRequestTimeout, "Request timeout"},
 	models.CodeConflict:     {http.StatusConflict, "Conflict"},
+	models.CodePrecondition: {http.StatusPreconditionFailed, "Changed meanwhile"},
 	models.CodeGone:         {http.StatusGone, "Gone"},
 	CodeRateLimited:         {http.StatusTooManyRequests, "Too many requests"},
 	CodeTooLarge:            {http.StatusRequestEntityTooLarge, "Request too large"},
@@ -65,6 +66,8 @@ type Problem struct {
 	Status int          `json:"status" example:"404" doc:"HTTP status of the response"`
 	Detail string       `json:"detail" example:"Link not found." doc:"What is wrong and what to do"`
 	Errors []FieldError `json:"errors,omitempty" nullable:"false" doc:"Invalid parts of the request. Missing in other problems"`
+	// Current is the item as its GET returns it, if the status is 412.
+	Current any `json:"current,omitempty" doc:"The item as it is now, in a response with the status 412. Missing in other problems"`
 
 	retryAfter time.Duration
 }

@@ -61,6 +61,10 @@ var explanations = map[models.Code]struct{ meaning, action string }{
 		"The request conflicts with the current state. For example, a key is taken, a target is paused, or a link has changed since you loaded it.",
 		"Read the detail of the problem for the cause. Reload, then choose another value or try again.",
 	},
+	models.CodePrecondition: {
+		"The item has changed since the client read it: the request has a header If-Match that does not hold. Nothing was changed.",
+		"Compare the member current of the problem, which is the item as it is now, with your change. Then send the request again with the ETag of the response, or without If-Match to overwrite the other change.",
+	},
 	models.CodeGone: {
 		"The short link has expired, reached its visit limit, or was disabled or deleted. Its destination may also be blocked on this server.",
 		"Ask the person who gave you the link for a new one. If it is your own, you can extend, enable or restore it.",

@@ -52,6 +52,7 @@ type Route struct {
 	OwnCredentials bool            // changes the caller's own credentials: tokens need the scope admin
 	Machine        bool            // for programs: without credentials it answers 401, not the login page
 	Secret         bool            // shows secrets or settings of an account: the response must not be stored
+	Keeps          []string        // fields of its form that the login page keeps if the session has ended; "*" = all but secrets, nil = none
 	Handler        gin.HandlerFunc // nil for operations of the API, which are already registered
 
 	Limit   *Limiter                     // rate limit per client; nil = none

@@ -90,7 +90,7 @@ func correctable(err error) (*models.Error, bool) {
 		return nil, false
 	}
 	switch m.Code {
-	case models.CodeInvalid, models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable:
+	case models.CodeInvalid, models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable, models.CodePrecondition:
 		return m, true
 	}
 	return nil, false

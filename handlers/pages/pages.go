@@ -25,6 +25,7 @@ type Frame struct {
 	Version   string
 	PublicURL string // PUBLIC_URL without a trailing slash; "" = the Host of each request
 	Clock     models.Clock
+	Serve     gin.HandlerFunc // serves another request in the same context; set by the router
 
 	nav     *ui.Nav
 	flashes []Flash
@@ -102,6 +103,9 @@ func (f *Frame) Show(c *gin.Context, status int, page templ.Component) {
 
 // ShowCached is Show with another Cache-Control.
 func (f *Frame) ShowCached(c *gin.Context, status int, cacheControl string, page templ.Component) {
+	if models.Again(c.Request.Context()) != nil && status == http.StatusBadRequest { // the answer to a login that succeeded
+		status = http.StatusOK
+	}
 	// htmx gets only a part of the page from the same URL: caches must keep them apart.
 	c.Writer.Header().Add("Vary", "HX-Request")
 	c.Header("Cache-Control", cacheControl)

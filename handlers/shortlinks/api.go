@@ -23,8 +23,9 @@ func (a API) registerShortLinks(r *api.API) {
 		"A repeated Idempotency-Key of the same account returns 200 and the short link that its first use created. Keys are kept "+
 			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that is still kept. "+
 			"429 after SHORT_CREATE_LIMIT short links per minute from a client without a login.", models.CodeConflict), "ShortLink"), a.Limit), a.addShortLink)
-	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks/{key}", "get-short-link", "Get a short link",
-		"Also returns disabled short links, and expired ones until SHORT_KEEP_EXPIRED has passed. Does not count a visit.", models.CodeNotFound), a.getShortLink)
+	api.Register(r, api.Item(api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks/{key}", "get-short-link", "Get a short link",
+		"Also returns disabled short links, and expired ones until SHORT_KEEP_EXPIRED has passed. Does not count a visit.", models.CodeNotFound),
+		"short_key", "long_url", "title", "expires_at", "max_visits", "private"), a.getShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Editor, "PATCH", "/v1/shortlinks/{key}", "edit-short-link", "Change a short link",
 		"JSON merge patch (RFC 7396): omitted members keep their value, null clears one. Takes effect at once. "+
 			"A later expiry or a higher visit limit reactivates an expired short link.", models.CodeNotFound), a.editShortLink)
@@ -76,6 +77,9 @@ type ShortLink struct {
 	Private       bool       `json:"private" example:"false" doc:"Whether only its owner and admins see it. It redirects all visitors either way"`
 	Status        string     `json:"status" enum:"active,expired,disabled" example:"active" doc:"Status. expired if the visit limit is reached as well"`
 }
+
+// Edited implements api.Edited: only a user disables a short link, while visits and time expire it.
+func (l ShortLink) Edited() []any { return []any{l.Status == string(shortlinks.Disabled)} }
 
 // toShortLink converts short links, with URLs that work for the caller.
 func (a API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {

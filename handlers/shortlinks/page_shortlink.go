@@ -15,6 +15,7 @@ import (
 	"linkwatch/models/shortlinks"
 	"linkwatch/views/qr"
 	views "linkwatch/views/shortlinks"
+	"linkwatch/views/ui"
 )
 
 // ShortLinkPage renders one short link, or its changing part for htmx.
@@ -93,11 +94,15 @@ func (p Pages) Edit(c *gin.Context) {
 		edit.ExpiresAt = &end
 	}
 	if err == nil {
-		_, err = p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), edit)
+		ctx := p.Edited(c, shortLinkPath(c), func(ctx context.Context) (ui.Edited, error) {
+			l, err := p.ShortLinks.Get(ctx, c.Param("key"))
+			return views.Edited(l), err
+		})
+		_, err = p.ShortLinks.Edit(ctx, c.Param("key"), edit)
 	}
 	if errs, ok := formErrors(err); ok {
 		form.Errors, form.Open = errs, true
-		p.showShortLink(c, http.StatusBadRequest, views.ShortLink{Edit: form})
+		p.showShortLink(c, p.FormStatus(c, err), views.ShortLink{Edit: form})
 		return
 	}
 	p.Done(c, err, shortLinkPath(c), "edited")

@@ -16,9 +16,9 @@ func (p Pages) Routes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return append([]middleware.Route{
 		{Method: "GET", Path: "/short", Needs: viewer, Handler: p.ListPage},
-		{Method: "POST", Path: "/short", Needs: editor, Handler: p.Add, Limit: p.Limit},
+		{Method: "POST", Path: "/short", Needs: editor, Keeps: []string{"*"}, Handler: p.Add, Limit: p.Limit},
 		{Method: "GET", Path: "/short/:key", Needs: viewer, Handler: p.ShortLinkPage},
-		{Method: "POST", Path: "/short/:key", Needs: editor, Handler: p.Edit},
+		{Method: "POST", Path: "/short/:key", Needs: editor, Keeps: []string{"*"}, Handler: p.Edit},
 		{Method: "GET", Path: "/short/:key/qr.svg", Needs: viewer, Handler: p.QR},
 		{Method: "POST", Path: "/short/:key/extend", Needs: editor, Handler: p.Extend},
 		{Method: "POST", Path: "/short/:key/disabled", Needs: editor, Handler: p.Disable},

@@ -14,7 +14,8 @@ import (
 func (a API) registerPages(r *api.API) {
 	api.Register(r, api.SortsOnly(api.Operation(groupPages, middleware.Viewer, "GET", "/v1/websites/{id}/pages", "list-website-pages", "List pages",
 		"Queue order: highest priority first, then oldest first. Pages that are gone are sorted by age only.", models.CodeNotFound), "priority", models.Descending), a.listPages)
-	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/pages/{id}", "get-website-page", "Get a page", "Includes the index status reported by Google.", models.CodeNotFound), a.getPage)
+	api.Register(r, api.Item(api.Operation(groupPages, middleware.Viewer, "GET", "/v1/pages/{id}", "get-website-page", "Get a page", "Includes the index status reported by Google.", models.CodeNotFound),
+		"id", "url", "manual_priority"), a.getPage)
 	api.Register(r, api.Operation(groupPages, middleware.Editor, "PATCH", "/v1/pages/{id}", "edit-website-page", "Set the priority of a page",
 		"Omitted members are not changed. null resets the priority to the automatic one.", models.CodeNotFound), a.editPage)
 	submit := api.Operation(groupPages, middleware.Editor, "POST", "/v1/pages/{id}/submit", "submit-website-page", "Submit a page",

@@ -18,8 +18,8 @@ const firstRead = "The first read starts within seconds, without waiting for the
 func (a API) registerSitemaps(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps", "list-sitemaps", "List sitemaps",
 		"Oldest first, including sitemaps listed in robots.txt and in sitemap indexes.", models.CodeNotFound), "created_at"), a.listSitemaps)
-	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps/{sitemap_id}", "get-sitemap", "Get a sitemap",
-		"Returns the result of its last read.", models.CodeNotFound), a.getSitemap)
+	api.Register(r, api.Item(api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}/sitemaps/{sitemap_id}", "get-sitemap", "Get a sitemap",
+		"Returns the result of its last read.", models.CodeNotFound), "id", "url"), a.getSitemap)
 	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/sitemaps", "add-sitemap", "Add a sitemap",
 		"The call fetches nothing. "+firstRead+" If that fails, last_error has the reason. "+
 			"200 with the existing sitemap if the website already has it. 409 if the website has 1,000 sitemaps.",

@@ -15,8 +15,9 @@ func (a API) registerWebsites(r *api.API) {
 	api.Register(r, api.Sorts(api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites", "list-websites", "List websites", "Oldest first."), sites.ListOrders.Fields()...), a.listWebsites)
 	api.Register(r, api.Creates(api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites", "add-website", "Add a website",
 		"The call fetches nothing. "+firstRead+" 200 with the existing website, unchanged, if a shared website or one of yours has the same site_url."), "Website"), a.addWebsite)
-	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}", "get-website", "Get a website",
-		"Includes settings, quotas and page counts.", models.CodeNotFound), a.getWebsite)
+	api.Register(r, api.Item(api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}", "get-website", "Get a website",
+		"Includes settings, quotas and page counts.", models.CodeNotFound),
+		"id", "name", "site_url", "private", "indexing_enabled", "auto_submit"), a.getWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "PATCH", "/v1/websites/{id}", "edit-website", "Change a website",
 		"Omitted members are not changed. A new indexnow_key must be checked again. "+
 			"409 if private changes and another website with the same site_url exists in the new scope.", models.CodeNotFound, models.CodeConflict), a.editWebsite)
@@ -53,6 +54,11 @@ type Website struct {
 	IndexNow        IndexNow   `json:"indexnow" doc:"Submission to Bing and other search engines through IndexNow"`
 	Quota           Quota      `json:"quota" doc:"Use of Google's quotas"`
 	Pages           PageCounts `json:"pages" doc:"Number of pages by status"`
+}
+
+// Edited implements api.Edited: the credentials and the key.
+func (w Website) Edited() []any {
+	return []any{w.Google.ClientEmail, w.Google.ProjectID, w.IndexNow.Key}
 }
 
 // Google is the access of a website to Google in the API.

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -36,7 +37,11 @@ func repairProperty(typed string) string {
 // Edit saves the settings of a website.
 func (p Pages) Edit(c *gin.Context) {
 	form := views.EditForm{Name: c.PostForm("name"), IndexingEnabled: c.PostForm("indexing_enabled") != "", AutoSubmit: c.PostForm("auto_submit") != "", Private: c.PostForm("private") != ""}
-	_, err := p.Sites.Edit(c.Request.Context(), c.Param("id"), sites.Edit{Name: &form.Name, IndexingEnabled: &form.IndexingEnabled, AutoSubmit: &form.AutoSubmit, Private: pages.Private(c)})
+	ctx := p.Edited(c, views.SitePath(c.Param("id")), func(ctx context.Context) (ui.Edited, error) {
+		w, err := p.Sites.Get(ctx, c.Param("id"))
+		return views.Edited(w), err
+	})
+	_, err := p.Sites.Edit(ctx, c.Param("id"), sites.Edit{Name: &form.Name, IndexingEnabled: &form.IndexingEnabled, AutoSubmit: &form.AutoSubmit, Private: pages.Private(c)})
 	if form.Errors = fieldErrors(err, "name"); form.Errors != nil {
 		form.Open = true
 		p.showSite(c, p.FormStatus(c, err), views.Site{Edit: form})

@@ -186,8 +186,16 @@ func TestStateOfAWebsite(t *testing.T) {
 		change func()
 		want   string
 	}{
-		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "New and changed pages are submitted to IndexNow."},
-		{func() { a.google(w) }, "New and changed pages are submitted to IndexNow and to Google through sitemaps."},
+		{func() { set(sites.Edit{IndexNowKey: new("12345678")}) }, "It is not known yet whether IndexNow accepts submissions: check the key file below."},
+		{func() {
+			keyed, err := a.Sites.Get(t.Context(), w.ID)
+			a.Must(err)
+			a.Must(a.Sites.KeyChecked(t.Context(), keyed, ""))
+		}, "New and changed pages are submitted to IndexNow."},
+		{func() { a.google(w) }, "New and changed pages are submitted to IndexNow. It is not known yet whether Google through sitemaps accepts submissions: test the credentials below."},
+		{func() {
+			a.Must(a.Sites.RecordServiceOutcome(t.Context(), w, sites.SearchConsole, sites.Outcome{Status: sites.Accepted}))
+		}, "New and changed pages are submitted to IndexNow and to Google through sitemaps."},
 		{func() { set(sites.Edit{IndexingEnabled: new(true)}) }, "New and changed pages are submitted to IndexNow and to Google's Indexing API."},
 		{func() { set(sites.Edit{AutoSubmit: new(false)}) }, "Automatic submission is off."},
 	} {

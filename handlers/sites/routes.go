@@ -10,9 +10,9 @@ func (p Pages) Routes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return append(p.pageRoutes(), []middleware.Route{
 		{Method: "GET", Path: "/sites", Needs: viewer, Handler: p.ListPage},
-		{Method: "POST", Path: "/sites", Needs: editor, Handler: p.Add},
+		{Method: "POST", Path: "/sites", Needs: editor, Keeps: []string{"*"}, Handler: p.Add},
 		{Method: "GET", Path: "/sites/:id", Needs: viewer, Handler: p.SitePage},
-		{Method: "POST", Path: "/sites/:id", Needs: editor, Handler: p.Edit},
+		{Method: "POST", Path: "/sites/:id", Needs: editor, Keeps: []string{"*"}, Handler: p.Edit},
 		{Method: "POST", Path: "/sites/:id/delete", Needs: editor, Handler: p.Delete},
 		{Method: "POST", Path: "/sites/:id/restore", Needs: editor, Handler: p.Restore},
 		{Method: "POST", Path: "/sites/:id/credentials", Needs: editor, Secret: true, Handler: p.SetCredentials},
@@ -22,7 +22,7 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/sites/:id/indexnow", Needs: editor, Handler: p.SetIndexNow},
 		{Method: "GET", Path: "/sites/:id/indexnow/key.txt", Needs: viewer, Secret: true, Handler: p.DownloadKey},
 		{Method: "POST", Path: "/sites/:id/indexnow/check", Needs: editor, Handler: p.CheckKey},
-		{Method: "POST", Path: "/sites/:id/sitemaps", Needs: editor, Handler: p.AddSitemap},
+		{Method: "POST", Path: "/sites/:id/sitemaps", Needs: editor, Keeps: []string{"*"}, Handler: p.AddSitemap},
 		{Method: "GET", Path: "/sites/:id/sitemaps/:sitemap/delete", Needs: editor, Handler: p.AskDeleteSitemap},
 		{Method: "POST", Path: "/sites/:id/sitemaps/:sitemap/delete", Needs: editor, Handler: p.DeleteSitemap},
 		{Method: "POST", Path: "/sites/:id/refresh", Needs: editor, Handler: p.Refresh},

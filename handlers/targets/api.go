@@ -19,7 +19,8 @@ func (a API) registerTargets(r *api.API) {
 	api.Register(r, api.Creates(api.Operation(groupTargets, middleware.Editor, "POST", "/v1/targets", "add-target", "Add a target",
 		"If the URL already has a target that is shared or your own, the response is 200 with that target, unchanged. The same is true if the account "+
 			"used the Idempotency-Key before, even with another body. Keys expire after 24 hours.", models.CodeConflict), "Target"), a.addTarget)
-	api.Register(r, api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets/{id}", "get-target", "Get a target", "Returns its settings, status and uptime.", models.CodeNotFound), a.getTarget)
+	api.Register(r, api.Item(api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets/{id}", "get-target", "Get a target", "Returns its settings, status and uptime.", models.CodeNotFound),
+		"id", "url", "name", "interval_seconds", "expect", "paused", "private"), a.getTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "PATCH", "/v1/targets/{id}", "edit-target", "Edit a target",
 		"A JSON merge patch (RFC 7396). Omitted members do not change, also within expect, and null clears a member. "+
 			"Pausing a target resets its state. A resumed target is checked at once, or when its Retry-After ends. "+

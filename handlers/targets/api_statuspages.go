@@ -17,7 +17,8 @@ func (a API) registerStatusPages(r *api.API) {
 		"The page is public at /status/{slug}. 409 if another page has the slug.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addStatusPage)
-	api.Register(r, api.Operation(groupStatusPages, middleware.Viewer, "GET", "/v1/status-pages/{id}", "get-status-page", "Get a status page", "Includes the ids of its targets.", models.CodeNotFound), a.getStatusPage)
+	api.Register(r, api.Item(api.Operation(groupStatusPages, middleware.Viewer, "GET", "/v1/status-pages/{id}", "get-status-page", "Get a status page", "Includes the ids of its targets.", models.CodeNotFound),
+		"id", "slug", "title", "description", "targets"), a.getStatusPage)
 	api.Register(r, api.Operation(groupStatusPages, middleware.Editor, "PUT", "/v1/status-pages/{id}", "replace-status-page", "Replace a status page",
 		"Omitted members become empty. 409 if another page has the slug.", models.CodeNotFound, models.CodeConflict), a.replaceStatusPage)
 	api.Register(r, api.Operation(groupStatusPages, middleware.Editor, "DELETE", "/v1/status-pages/{id}", "delete-status-page", "Delete a status page", "Its targets are not deleted.", models.CodeNotFound), a.deleteStatusPage)

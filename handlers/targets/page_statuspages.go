@@ -58,7 +58,11 @@ func (p Pages) SaveStatusPage(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.saveStatusPage(c, page, func(ctx context.Context, e targets.PageSettings) (targets.StatusPage, error) {
+	ctx := p.Edited(c, views.StatusEditPath(page.Slug), func(ctx context.Context) (ui.Edited, error) {
+		stored, err := p.Targets.Page(ctx, page.ID)
+		return views.EditedPage(stored), err
+	})
+	p.saveStatusPage(c, page, func(_ context.Context, e targets.PageSettings) (targets.StatusPage, error) {
 		return p.Targets.EditPage(ctx, page.ID, e)
 	})
 }

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/targets"
 	views "linkwatch/views/targets"
+	"linkwatch/views/ui"
 )
 
 const (
@@ -82,13 +84,17 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 func (p Pages) Edit(c *gin.Context) {
 	form := formOf(c)
 	interval := pages.Number(form.Interval)
-	t, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
+	ctx := p.Edited(c, targetPath(c), func(ctx context.Context) (ui.Edited, error) {
+		t, err := p.Targets.Get(ctx, c.Param("id"))
+		return views.Edited(t), err
+	})
+	t, err := p.Targets.Edit(ctx, c.Param("id"), targets.Edit{
 		Name: &form.Name, IntervalSeconds: &interval, Private: pages.Private(c),
 		Expect: func(targets.Expect) targets.Expect { return expectOf(form) },
 	})
 	if errs, ok := pages.FormErrors(err, "name", views.Labels); ok {
 		form.Errors, form.Open = errs, true
-		p.showTarget(c, http.StatusBadRequest, views.Target{Edit: form})
+		p.showTarget(c, p.FormStatus(c, err), views.Target{Edit: form})
 		return
 	}
 	notice := "edited" // only the name changed, or the target is paused

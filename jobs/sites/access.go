@@ -54,7 +54,7 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 		return nil, ctx.Err()
 	}
 	if !add("Access token", "Google accepts the key.", err) {
-		return checks, nil
+		return checks, w.Store.RecordServiceOutcome(ctx, site, sites.SearchConsole, outcome(err))
 	}
 	p, err := client.Site(ctx, site.SiteURL)
 	if ctx.Err() != nil {
@@ -71,10 +71,13 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 	} else {
 		add("Search Console", "The service account is an owner of the property.", err)
 	}
-	if works {
-		if err := w.Store.RecordServiceOutcome(ctx, site, sites.SearchConsole, outcome(nil)); err != nil {
-			return nil, err
-		}
+	found := outcome(err)
+	if err == nil && !works {
+		last := checks[len(checks)-1]
+		found = sites.Outcome{Status: sites.Refused, Error: last.Text + " " + last.Fix, Cause: sites.CauseNotOwner, Sitewide: true}
+	}
+	if err := w.Store.RecordServiceOutcome(ctx, site, sites.SearchConsole, found); err != nil {
+		return nil, err
 	}
 	if !site.IndexingEnabled {
 		return checks, nil

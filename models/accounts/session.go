@@ -143,6 +143,12 @@ func (s *Store) BySession(ctx context.Context, secret string) (o Principal, ok b
 	return o, true, nil
 }
 
+// EndedSession returns the ID of the account of a session, which may have ended; "" = unknown.
+func (s *Store) EndedSession(ctx context.Context, secret string) (userID string, err error) {
+	err = s.db.Read(ctx).Raw("SELECT u.id FROM sessions AS s JOIN users AS u ON u.seq = s.user_seq WHERE s.secret_hash = ?", hashSecret(secret)).Scan(&userID).Error
+	return userID, wrapError("find ended session", err)
+}
+
 // isActive reports whether a session has neither expired nor been idle for too long.
 func (s *Store) isActive(session Session, now models.Time) bool {
 	return now.Before(session.ExpiresAt.Time) && now.Before(session.LastSeenAt.Add(s.opts.IdleTimeout).Time)

@@ -72,6 +72,9 @@ func (s *Store) Add(ctx context.Context, n New) (l Link, created bool, err error
 	if l, err = s.addToExisting(ctx, d); models.CodeOf(err) != models.CodeNotFound {
 		return l, false, err
 	}
+	if err := models.Again(ctx); err != nil {
+		return Link{}, false, err
+	}
 	fresh, err := s.fetchNew(ctx, d, flight)
 	if err != nil {
 		return Link{}, false, err

@@ -307,6 +307,9 @@ func (s *Store) storeOutcome(tx *gorm.DB, sub Submission, a Outcome) error {
 func (s *Store) storeServiceState(tx *gorm.DB, website int64, service Service, a Outcome) error {
 	prefix := string(service)
 	switch {
+	case a.Status == Accepted && service != IndexNow:
+		return tx.Exec("UPDATE websites SET "+prefix+"_error = '', "+prefix+"_failures = 0, "+prefix+"_retry_at = NULL, google_accepted_at = COALESCE(google_accepted_at, ?) WHERE seq = ? AND ("+prefix+"_failures > 0 OR "+prefix+"_error <> '' OR google_accepted_at IS NULL)",
+			s.clock.Now(), website).Error
 	case a.Status == Accepted:
 		return tx.Exec("UPDATE websites SET "+prefix+"_error = '', "+prefix+"_failures = 0, "+prefix+"_retry_at = NULL WHERE seq = ? AND ("+prefix+"_failures > 0 OR "+prefix+"_error <> '')", website).Error
 	case a.Sitewide || a.RateLimited:

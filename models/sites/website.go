@@ -26,6 +26,8 @@ type Website struct {
 	Credentials []byte // encrypted; nil = none
 	ClientEmail string // of the service account
 	ProjectID   string // of the service account
+	// GoogleAcceptedAt is when Google first accepted a request with these credentials; zero = not known yet.
+	GoogleAcceptedAt models.Time
 
 	IndexNowKey        string      `gorm:"column:indexnow_key"`         // "" = not used
 	IndexNowVerifiedAt models.Time `gorm:"column:indexnow_verified_at"` // zero if the last check failed
@@ -77,7 +79,10 @@ func (w *Website) State(s Service) *ServiceState {
 // Paused reports whether requests to a service are paused.
 func (w *Website) Paused(s Service, now models.Time) bool { return w.State(s).RetryAt.After(now.Time) }
 
-func (w *Website) clearGoogleErrors() { w.Indexing, w.Console = ServiceState{}, ServiceState{} }
+// forgetGoogle forgets how Google responded to the previous credentials.
+func (w *Website) forgetGoogle() {
+	w.Indexing, w.Console, w.GoogleAcceptedAt = ServiceState{}, ServiceState{}, models.Time{}
+}
 
 // Refusal is a service that refuses the requests of a website.
 type Refusal struct {
@@ -93,6 +98,12 @@ func (w *Website) Refusals() (all []Refusal) {
 		}
 	}
 	return all
+}
+
+// KeyMissing reports whether the key file of IndexNow was not found at the last check. IndexNow may accept submissions all the
+// same, but search engines then ignore them.
+func (w *Website) KeyMissing() bool {
+	return w.UsesIndexNow() && w.IndexNowState.Error != "" && w.IndexNowState.Failures == 0
 }
 
 // GoogleState returns the state of Google's services: that of Search Console if it has an error, else of the Indexing API.

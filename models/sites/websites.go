@@ -278,7 +278,7 @@ func (s *Store) SetCredentials(ctx context.Context, id string, key []byte, accou
 		}
 		c.After = audit.Values{"credentials": "set", "client_email": account.ClientEmail, "project_id": account.ProjectID}
 		w.ClientEmail, w.ProjectID = account.ClientEmail, account.ProjectID
-		w.clearGoogleErrors()
+		w.forgetGoogle()
 		w.SubmitRequestedAt = s.clock.Now()
 		return c, nil
 	})
@@ -293,7 +293,7 @@ func (s *Store) RemoveCredentials(ctx context.Context, id string) (Website, erro
 	return s.change(ctx, id, "website.credentials", func(_ *gorm.DB, w *Website) (audit.Change, error) {
 		c := audit.Change{Before: audit.Values{"client_email": w.ClientEmail, "project_id": w.ProjectID}, After: audit.Values{"credentials": "removed"}}
 		w.Credentials, w.ClientEmail, w.ProjectID = nil, "", ""
-		w.clearGoogleErrors()
+		w.forgetGoogle()
 		return c, nil
 	})
 }

@@ -11,6 +11,7 @@ type Login struct {
 	SSOName  string // name of the identity provider; "" = none
 	Problem  string // error of the last attempt
 	Notice   string
+	Form     string // sealed form that was submitted without a session; "" = none
 }
 
 // Setup is the page that adds the first account.

@@ -121,3 +121,8 @@ func channelState(c alerts.Channel) string {
 }
 
 var channelIcons = map[string]string{"disabled": "pause", "failing": "alert", "untested": "unchecked", "working": "check"}
+
+// EditedChannel are the stored values of the form of a channel, without its address.
+func EditedChannel(c alerts.Channel) ui.Edited {
+	return ui.Edited{}.Text("name", "Name", c.Name).Tick("enabled", "Enabled", c.Enabled).Tick("private", "Private", c.PrivateTo != "")
+}

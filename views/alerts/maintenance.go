@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"strings"
 	"time"
 
 	"linkwatch/models"
@@ -86,4 +87,13 @@ func occurrence(m alerts.Maintenance, now time.Time) (text string, active bool) 
 	const format = "Mon 2 Jan 2006, 15:04"
 	z := zoneOf(m)
 	return from.In(z).Format(format) + " – " + to.In(z).Format(format) + " " + m.TimeZone, !now.Before(from.Time)
+}
+
+// EditedWindow are the stored values of the form of a maintenance window.
+func EditedWindow(m alerts.Maintenance) ui.Edited {
+	z := zoneOf(m)
+	return ui.Edited{}.Text("name", WindowLabels["name"], m.Name).Text("starts_at", WindowLabels["starts_at"], m.StartsAt.In(z).Format(LocalTime)).
+		Text("ends_at", WindowLabels["ends_at"], m.EndsAt.In(z).Format(LocalTime)).Text("time_zone", WindowLabels["time_zone"], m.TimeZone).
+		Text("repeat", WindowLabels["repeat"], string(m.Repeat)).Multiple("targets", scopeLabels["targets"], m.Scope.Targets).
+		Multiple("status_pages", "Status pages", m.Scope.StatusPages).Text("tags", scopeLabels["tags"], strings.Join(m.Scope.Tags, ", "))
 }

@@ -131,3 +131,19 @@ var Labels = map[string]string{
 	"url": "URL", "source_id": "Source", "name": "Name", "max_depth": "Depth", "rate_limit_ms": "Delay between requests",
 	"allowed_domains": "Allowed domains", "interval_minutes": "Schedule", "max_retries": "Retries", "retry_backoff_seconds": "Retry delay",
 }
+
+// EditedSource are the stored values of the form of a source.
+func EditedSource(s crawl.Source) ui.Edited {
+	f := SourceFormOf(s)
+	return ui.Edited{}.Text("name", Labels["name"], f.Name).Text("max_depth", Labels["max_depth"], f.Depth).
+		Text("rate_limit_ms", Labels["rate_limit_ms"], f.RateLimit).Text("allowed_domains", Labels["allowed_domains"], f.Domains).
+		Tick("enabled", "Enabled", f.Enabled).Tick("private", "Private", f.Private)
+}
+
+// EditedJob are the stored values of the form of a job.
+func EditedJob(j crawl.Job) ui.Edited {
+	f := JobFormOf(j)
+	return ui.Edited{}.Text("name", Labels["name"], f.Name).Text("schedule", Labels["interval_minutes"], f.Schedule).
+		Tick("retry_next_run", "Run again as planned", f.RetryNextRun).Tick("adaptive_scheduling", "Adaptive scheduling", f.Adaptive).
+		Text("max_retries", Labels["max_retries"], f.Retries).Text("retry_backoff_seconds", Labels["retry_backoff_seconds"], f.Backoff)
+}

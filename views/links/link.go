@@ -29,6 +29,11 @@ type EditForm struct {
 	Errors       ui.Errors
 }
 
+// Edited are the stored values of the form for title and notes.
+func Edited(l links.Link) ui.Edited {
+	return ui.Edited{}.Text("title", "Title", l.OwnTitle).Text("notes", "Notes", l.Notes).Tick("private", "Private", l.Private())
+}
+
 // TagForm is the form that adds tags to a link, as submitted.
 type TagForm struct {
 	Tags   string

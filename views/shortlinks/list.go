@@ -118,3 +118,10 @@ var statuses = []shortlinks.Status{shortlinks.Active, shortlinks.Expired, shortl
 var Labels = map[string]string{
 	"long_url": "Long URL", "short_key": "Key", "title": "Title", "expires_at": "Date and time", "max_visits": "Visit limit",
 }
+
+// Edited are the stored values of the form of a short link.
+func Edited(l shortlinks.ShortLink) ui.Edited {
+	f := FormOf(l)
+	return ui.Edited{}.Text("long_url", Labels["long_url"], f.LongURL).Text("title", Labels["title"], f.Title).
+		Text("max_visits", Labels["max_visits"], f.MaxVisits).Text("expires_at", Labels["expires_at"], f.ExpiresAt).Tick("private", "Private", f.Private)
+}

@@ -114,3 +114,15 @@ func (d Diagnosed) Checks() string {
 	}
 	return ""
 }
+
+// noneTitle is the title of the empty list. Pages that were never verified may not be indexed.
+func (v Unindexed) noneTitle() string {
+	verified, pages := v.Counts.ByStatus[sites.Indexed], v.Counts.Total
+	switch {
+	case verified == 0:
+		return "No page is verified yet"
+	case verified < pages:
+		return "No unindexed pages among the " + ui.Count(verified) + " verified ones of " + ui.Count(pages)
+	}
+	return "No unindexed pages"
+}

@@ -58,7 +58,7 @@ func (v List) showProblems() bool {
 
 func (v List) hints(w sites.Website) (hints []string) {
 	for _, r := range w.Refusals() {
-		hints = append(hints, r.Name+": "+r.Error)
+		hints = append(hints, refusal(w, r))
 	}
 	if n := v.SitemapErrors[w.Seq]; n > 0 {
 		hints = append(hints, ui.Plural(n, "sitemap")+" with errors")

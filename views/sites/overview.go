@@ -42,7 +42,7 @@ func (v Overview) Part() ui.OverviewPart {
 		},
 	}
 	if p.Used {
-		p.Well = []string{"Google accepts all websites"}
+		p.Well = []string{"Google refuses no website"}
 		p.Aside = []templ.Component{briefs(v)}
 	}
 	return p

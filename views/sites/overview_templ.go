@@ -431,7 +431,7 @@ func briefs(v Overview) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if share := indexedShare(w, v.Counts[w.Seq]); share != "–" {
+			if share := indexedShare(v.Counts[w.Seq]); share != "–" {
 				var templ_7745c5c3_Var22 string
 				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(share)
 				if templ_7745c5c3_Err != nil {

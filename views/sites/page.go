@@ -62,7 +62,7 @@ func (v OnePage) waitingTexts() (all []string) {
 	if len(all) > 0 {
 		for _, r := range v.Site.Refusals() {
 			if r.Error != v.One.LastError { // shown separately
-				all = append(all, r.Name+" refuses requests: "+r.Error)
+				all = append(all, refusal(v.Site, r))
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func (v OnePage) submissionTime() string {
 	if v.Site.IndexingEnabled {
 		google = v.Site.Indexing
 	}
-	if v.One.QueuedForGoogle && google.Error != "" || v.One.QueuedForIndexNow && v.Site.IndexNowState.Error != "" {
+	if v.One.QueuedForGoogle && google.Error != "" || v.One.QueuedForIndexNow && v.Site.IndexNowState.Error != "" && !v.Site.KeyMissing() {
 		return "when requests are allowed again."
 	}
 	return "shortly."

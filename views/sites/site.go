@@ -144,3 +144,20 @@ func keyFile(w sites.Website) string { return w.IndexNowKey + ".txt" }
 var Labels = map[string]string{
 	"site_url": "Site URL", "name": "Name", "credentials": "Key", "indexnow_key": "Key", "url": "URL",
 }
+
+// Edited are the stored values of the form of a website.
+func Edited(w sites.Website) ui.Edited {
+	return ui.Edited{}.Text("name", Labels["name"], w.Name).Tick("indexing_enabled", "Indexing API", w.IndexingEnabled).
+		Tick("auto_submit", "Automatic submission", w.AutoSubmit).Tick("private", "Private", w.Private())
+}
+
+// status is the worst state of the parts of the website.
+func (v Site) status() string {
+	broken := 0
+	for _, m := range v.Sitemaps {
+		if m.LastError != "" || m.SubmitError != "" {
+			broken++
+		}
+	}
+	return siteStatus(v.Site, v.Counts, broken)
+}

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -47,6 +48,9 @@ func responseText(s sites.Submission) string {
 	}
 	switch s.Status {
 	case sites.Accepted:
+		if s.Method == sites.ByIndexNow && s.StatusCode == http.StatusAccepted {
+			return "Received" + code + ". The key is not verified yet"
+		}
 		return "Accepted" + code
 	case sites.Refused:
 		return "Refused" + code

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linkwatch/models/sites"
@@ -48,8 +49,8 @@ func propertyKind(w sites.Website) string {
 }
 
 // indexedShare is the share of indexed pages, such as "82%". It is "–" without pages, or if no page was ever verified.
-func indexedShare(w sites.Website, c sites.Counts) string {
-	if c.Total == 0 || neverVerified(w, c) {
+func indexedShare(c sites.Counts) string {
+	if c.Total == 0 || neverVerified(c) {
 		return "–"
 	}
 	n := c.ByStatus[sites.Indexed]
@@ -63,24 +64,87 @@ func indexedShare(w sites.Website, c sites.Counts) string {
 	return fmt.Sprintf("%d%%", share)
 }
 
-func neverVerified(w sites.Website, c sites.Counts) bool {
-	return !w.UsesGoogle() && c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0
+func neverVerified(c sites.Counts) bool {
+	return c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0
 }
 
 func isReading(w sites.Website) bool {
 	return w.SitemapsClaimedBy != "" || !w.SitemapsRequestedAt.IsZero()
 }
 
-func siteStatus(w sites.Website) string {
+// service is a search engine that a website uses.
+type service struct {
+	name  string
+	state serviceState
+	check string // how to find out whether it accepts submissions
+}
+
+type serviceState int
+
+const (
+	accepts serviceState = iota
+	unknown              // it has not accepted a submission yet
+	refuses
+)
+
+// servicesOf returns the search engines that a website uses, with their states.
+func servicesOf(w sites.Website, c sites.Counts) (all []service) {
+	if w.UsesIndexNow() {
+		s := service{"IndexNow", accepts, "check the key file below"}
+		switch {
+		case w.IndexNowState.Error != "":
+			s.state = refuses
+		case w.IndexNowVerifiedAt.IsZero():
+			s.state = unknown
+		}
+		all = append(all, s)
+	}
+	if w.UsesGoogle() {
+		s := service{"Google through sitemaps", accepts, "test the credentials below"}
+		if w.IndexingEnabled {
+			s.name = "Google's Indexing API"
+		}
+		switch {
+		case w.GoogleState().Error != "":
+			s.state = refuses
+		case w.GoogleAcceptedAt.IsZero() && c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0:
+			s.state = unknown
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// siteStatus is the worst state of the parts of a website: its search engines, its sitemaps and its pages.
+func siteStatus(w sites.Website, c sites.Counts, sitemapErrors int) string {
+	all := servicesOf(w, c)
+	has := func(state serviceState) bool {
+		return slices.ContainsFunc(all, func(s service) bool { return s.state == state })
+	}
 	switch {
-	case w.GoogleState().Error != "":
+	case has(refuses) || w.GoogleState().Error != "":
 		return "failed"
+	case sitemapErrors > 0 || c.ByStatus[sites.Failed] > 0:
+		return "has errors"
 	case isReading(w):
 		return "running"
-	case !w.UsesGoogle() && !w.UsesIndexNow():
+	case len(all) == 0:
 		return "pending"
+	case has(unknown):
+		return "not checked yet"
 	}
 	return "active"
+}
+
+// stateClass is the class of a status of siteStatus.
+func stateClass(status string) string {
+	switch status {
+	case "has errors":
+		return "suspect"
+	case "not checked yet":
+		return "pending"
+	}
+	return status
 }
 
 func siteIcon(status string) string {
@@ -91,39 +155,60 @@ func siteIcon(status string) string {
 		return "play"
 	case "active", "ok":
 		return "check"
+	case "has errors":
+		return "alert"
 	}
 	return "unchecked"
 }
 
-func siteState(w sites.Website) string {
-	switch {
-	case w.GoogleState().Error != "":
-		return "Google refuses requests for this website."
-	case !w.UsesGoogle() && !w.UsesIndexNow():
-		return "Nothing is submitted yet. Add Google credentials or an IndexNow key below."
+// siteState says to which search engines the pages of a website are submitted, and why not to others.
+func siteState(w sites.Website, c sites.Counts) string {
+	all := servicesOf(w, c)
+	named := func(state serviceState) (names []string) {
+		for _, s := range all {
+			if s.state == state {
+				names = append(names, s.name)
+			}
+		}
+		return names
+	}
+	var text []string
+	switch to := named(accepts); {
+	case len(all) == 0 && w.GoogleState().Error != "":
+		text = append(text, "Google refuses requests for this website.")
+	case len(all) == 0:
+		text = append(text, "Nothing is submitted yet. Add Google credentials or an IndexNow key below.")
 	case !w.AutoSubmit:
-		return "Automatic submission is off. Pages are submitted only on request."
+		text = append(text, "Automatic submission is off. Pages are submitted only on request.")
+	case len(to) > 0:
+		text = append(text, "New and changed pages are submitted to "+strings.Join(to, " and to ")+".")
 	}
-	var to []string
-	if w.UsesIndexNow() {
-		to = append(to, "IndexNow")
+	if to := named(refuses); len(to) > 0 {
+		text = append(text, "Submission to "+strings.Join(to, " and to ")+" does not work until the error below is fixed.")
 	}
-	switch {
-	case w.UsesGoogle() && w.IndexingEnabled:
-		to = append(to, "Google's Indexing API")
-	case w.UsesGoogle():
-		to = append(to, "Google through sitemaps")
+	for _, s := range all {
+		if s.state == unknown {
+			text = append(text, "It is not known yet whether "+s.name+" accepts submissions: "+s.check+".")
+		}
 	}
-	return "New and changed pages are submitted to " + strings.Join(to, " and to ") + "."
+	return strings.Join(text, " ")
+}
+
+// refusal says what is wrong with a service, with a name that tells a missing key file from a refusal.
+func refusal(w sites.Website, r sites.Refusal) string {
+	if r.Name == "IndexNow" && w.KeyMissing() {
+		return "IndexNow key file: " + r.Error
+	}
+	return r.Name + ": " + ui.Sentence(r.Error)
 }
 
 // countSentence summarizes the pages of a website: "3 of 5 pages indexed.", or "5 pages." if none was ever verified.
-func countSentence(w sites.Website, c sites.Counts) string {
+func countSentence(c sites.Counts) string {
 	if c.Total == 0 {
 		return "No pages yet."
 	}
 	s := ui.Plural(c.Total, "page") + "."
-	if !neverVerified(w, c) {
+	if !neverVerified(c) {
 		s = fmt.Sprintf("%s of %s indexed.", ui.Count(c.ByStatus[sites.Indexed]), ui.Plural(c.Total, "page"))
 	}
 	if n := c.ByStatus[sites.Pending]; n > 0 {

@@ -141,3 +141,12 @@ var Labels = map[string]string{
 	"url": "URL", "name": "Name", "interval_seconds": "Interval", "expect.status": "Accepted statuses", "expect.keyword": "Must contain",
 	"expect.keyword_absent": "Must not contain", "expect.max_latency_ms": "Max response time",
 }
+
+// Edited are the stored values of the form of a target.
+func Edited(t targets.Target) ui.Edited {
+	f := FormOf(t)
+	return ui.Edited{}.Text("name", Labels["name"], f.Name).Text("interval_seconds", Labels["interval_seconds"], f.Interval).
+		Text("status", Labels["expect.status"], f.Status).Text("keyword", Labels["expect.keyword"], f.Keyword).
+		Text("keyword_absent", Labels["expect.keyword_absent"], f.Absent).Text("max_latency_ms", Labels["expect.max_latency_ms"], f.Latency).
+		Tick("private", "Private", f.Private)
+}

@@ -83,3 +83,13 @@ func (v StatusEdit) snippet(t targets.Target, line func(page, src, alt string) s
 
 // markdownEscapes escapes text within the brackets of a Markdown link.
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", "&", "&amp;")
+
+// EditedPage are the stored values of the form of a status page.
+func EditedPage(p targets.StatusPage) ui.Edited {
+	ids := make([]string, len(p.Targets))
+	for i, t := range p.Targets {
+		ids[i] = t.ID
+	}
+	return ui.Edited{}.Text("title", "Title", p.Title).Text("slug", "Slug", p.Slug).Text("description", "Description", p.Description).
+		Multiple("target", "Targets", ids)
+}

@@ -1,0 +1,1 @@
+ALTER TABLE websites DROP COLUMN google_accepted_at;

@@ -1,0 +1,23 @@
+package models
+
+import "context"
+
+type againKey struct{}
+
+// errAgain is the error of writes for a form that is shown again.
+var errAgain = &Error{Code: CodeInvalid, Detail: "Not saved yet. Check the form, then save it."}
+
+// ShowAgain returns the context of a request that shows a submitted form again. Its first transaction fails with the error of
+// Again, so that nothing is stored.
+func ShowAgain(ctx context.Context) context.Context {
+	return context.WithValue(Expect(ctx, func(context.Context) error { return errAgain }), againKey{}, true)
+}
+
+// Again returns the error of a request that shows a form again; nil for all others. Code that sends requests before it
+// stores anything checks it first.
+func Again(ctx context.Context) error {
+	if again, _ := ctx.Value(againKey{}).(bool); again {
+		return errAgain
+	}
+	return nil
+}
