@@ -82,7 +82,7 @@ func (b *batch) startSubject(d *draft, m *AlertSubject, e event.Event) {
 }
 
 // scheduleSubject schedules that a rule sends a subject. It does nothing if the subject is already scheduled or sent since the condition
-// started, or if it was sent and is flapping.
+// started, or if it is flapping and the rule has not sent its recovery.
 func (d *draft) scheduleSubject(b *batch, m *AlertSubject, rule int64, due models.Time) {
 	if known, ok := b.sendTimes[alertSubjectKey{d.Seq, m.SubjectID}][rule]; ok && d.Seq != 0 {
 		switch {
@@ -90,7 +90,7 @@ func (d *draft) scheduleSubject(b *batch, m *AlertSubject, rule int64, due model
 			if !known.due.Before(m.SinceAt.Time) {
 				return
 			}
-		case !known.sent.Before(m.SinceAt.Time), m.Changes >= flapThreshold:
+		case !known.sent.Before(m.SinceAt.Time), m.Changes >= flapThreshold && known.recovered.IsZero():
 			return
 		}
 	}
@@ -104,17 +104,16 @@ func (d *draft) scheduleSubject(b *batch, m *AlertSubject, rule int64, due model
 	}
 }
 
-// cancelSubject cancels the mentions of a subject whose condition has ended, except those that are already due.
+// cancelSubject cancels the mentions of a subject whose condition has ended, except those that were sent.
 func (d *draft) cancelSubject(b *batch, subject string) {
 	delete(d.newSubjects, subject)
 	d.endedSubjects = append(d.endedSubjects, subject)
 	stored := b.sendTimes[alertSubjectKey{d.Seq, subject}]
 	for rule, m := range stored {
-		switch {
-		case !m.sent.IsZero():
-			stored[rule] = sendTime{sent: m.sent}
-		case m.due.After(b.now.Time):
+		if m.due = (models.Time{}); m.sent.IsZero() {
 			delete(stored, rule)
+		} else {
+			stored[rule] = m
 		}
 	}
 }
@@ -130,7 +129,7 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 	key := subjectKey{e.Kind, e.SubjectID}
 	b.startCounts[key]++
 	began := b.startCounts[key]
-	if b.recentAlerts[e.Kind]++; b.recentAlerts[e.Kind] > stormSize {
+	if b.recentAlerts[e.Kind]++; b.recentAlerts[e.Kind] > b.store.opts.StormSize {
 		k, began = b.stormGroup(e, rules, b.now), 1
 	}
 	resolveAt := models.Time{}

@@ -16,6 +16,8 @@ const (
 	// MaxFailures is the maximum of AfterFailures. Systems store an event for each of that many consecutive failures.
 	MaxFailures = 10
 	maxMinutes  = 7 * 24 * 60
+	// MaxGroupWait is the maximum of GroupWaitSeconds.
+	MaxGroupWait = 3600
 )
 
 // Scope selects what a rule or a maintenance window applies to. These are its targets, the targets of its status pages, and the targets
@@ -73,6 +75,7 @@ type Rule struct {
 	Channels             List
 	AfterFailures        int   // consecutive failures before it sends, for events that count failures
 	AfterMinutes         int   // duration of the condition before it sends
+	GroupWaitSeconds     int   // wait for more subjects before the first message of an alert
 	RepeatMinutes        int   // between reminders until the alert is acknowledged or resolved; 0 for none
 	Quiet                Quiet `gorm:"embedded;embeddedPrefix:quiet_"`
 	EscalateAfterMinutes int   // without acknowledgement before it sends to EscalateChannels; 0 for never
@@ -122,6 +125,7 @@ func (s *Store) checkRule(ctx context.Context, r *Rule, before Scope) error {
 		least, most int
 	}{
 		{"after_failures", r.AfterFailures, 1, MaxFailures}, {"after_minutes", r.AfterMinutes, 0, maxMinutes},
+		{"group_wait_seconds", r.GroupWaitSeconds, 0, MaxGroupWait},
 		{"repeat_minutes", r.RepeatMinutes, 0, maxMinutes}, {"escalate.after_minutes", r.EscalateAfterMinutes, 0, maxMinutes},
 	} {
 		if m.value < m.least || m.value > m.most {

@@ -16,15 +16,17 @@ import (
 const (
 	// groupWait is how long an alert is held for further subjects of its host before it is sent.
 	groupWait = 750 * time.Millisecond
-	// stormSize is the number of alerts of a kind that may start within stormWindow. Further subjects are grouped into one alert.
-	stormSize   = 20
+	// stormWindow is the time within which Options.StormSize alerts of a kind may start. Further subjects are grouped into one alert.
 	stormWindow = time.Minute
 	// flapThreshold is the number of starts of a condition within FlapWindow that make it flapping.
 	flapThreshold = 4
 	// maxOnceDelay is how long events without a duration may be held. It is longer than quiet hours.
 	maxOnceDelay = models.Day
-	// groupInterval is the minimum time between two messages about new subjects of an alert, or about events without a duration on a host.
+	// groupInterval is the minimum time between two messages about events without a duration on a host.
 	groupInterval = 5 * time.Minute
+	// gatherTime is the minimum time between two messages about new subjects of an alert, and between two about recoveries of some of its
+	// subjects.
+	gatherTime = 30 * time.Second
 )
 
 // An alert is flapping if the condition of a subject started four times within FlapWindow. It resolves when no condition has started for
@@ -116,8 +118,9 @@ type draft struct {
 	notified       bool                             // rules that send only the end wait for it, even if the alert is not listed
 }
 
-// sendTime is a stored mention: when a rule sends a subject of an alert, and when it last sent it. Zero means never.
-type sendTime struct{ due, sent models.Time }
+// sendTime is a stored mention: when a rule sends a subject of an alert, when it last sent it, and when it sent its recovery after that. Zero
+// means never.
+type sendTime struct{ due, sent, recovered models.Time }
 
 // alertSubjectKey is the key of the stored mentions of a subject of an alert.
 type alertSubjectKey struct {
@@ -239,8 +242,9 @@ func (b *batch) loadSendTimes() error {
 		AlertSeq, RuleSeq int64
 		SubjectID         string
 		DueAt, SentAt     models.Time
+		RecoveredAt       models.Time
 	}
-	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, t.sent_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
+	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, t.sent_at, t.recovered_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
 		WHERE n.alert_seq = r.alert_seq AND t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq AND t.subject_id = r.subject_id`).Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("load mentions: %w", err)
@@ -250,7 +254,7 @@ func (b *batch) loadSendTimes() error {
 		if b.sendTimes[k] == nil {
 			b.sendTimes[k] = map[int64]sendTime{}
 		}
-		b.sendTimes[k][f.RuleSeq] = sendTime{f.DueAt, f.SentAt}
+		b.sendTimes[k][f.RuleSeq] = sendTime{f.DueAt, f.SentAt, f.RecoveredAt}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func Events() []event.Type {
 func (j Job) event(p event.Phase, now models.Time) event.Event {
 	name, url, host := j.URL, "", ""
 	if u, err := models.ParseURL("url", j.URL); err == nil {
-		url, host = u.Canonical, u.Host
+		url, host = u.Canonical, models.HostPort(u.Canonical)
 	}
 	return event.Event{
 		Kind: EventFailed, Phase: p, Severity: event.Warning, SubjectKind: "job", SubjectID: j.ID, Name: "Crawl of " + name, URL: url, Host: host, At: now, Detail: j.LastError,
@@ -61,7 +61,7 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 		}
 		e := event.Event{Kind: EventChanged, Phase: event.Once, SubjectKind: "page", SubjectID: stored[k].ID(), Name: v.Title, At: v.FetchedAt}
 		if u, err := models.ParseURL("url", v.URL); err == nil {
-			e.URL, e.Host = u.Canonical, u.Host
+			e.URL, e.Host = u.Canonical, models.HostPort(u.Canonical)
 		}
 		if e.Name == "" {
 			e.Name = v.URL
