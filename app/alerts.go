@@ -31,7 +31,7 @@ type Alerts struct {
 // newAlerts creates the alerts system. types are the event types of all systems. Rules can select the targets of watched.
 func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, error) {
 	cfg := c.Config
-	opts := alerts.Options{Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL}
+	opts := alerts.Options{Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL, StormSize: cfg.AlertStormSize}
 	store := alerts.NewStore(c.DB, c.Clock, opts)
 	relay := outbound.NewRelay(outbound.RelayOptions{AllowCIDRs: cfg.OutboundAllowCIDRs, UserAgent: cfg.UserAgent(c.Version)})
 	sender, err := send.New(send.Options{Relay: relay, Clock: c.Clock, Log: c.Log})

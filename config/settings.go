@@ -89,6 +89,8 @@ type Config struct {
 	CheckInterval time.Duration `env:"CHECK_INTERVAL" envDefault:"15s" range:"100ms..24h" meaning:"How often targets are checked, unless they have a longer interval."`
 	// MaxConcurrency is the number of workers that check targets.
 	MaxConcurrency int `env:"MAX_CONCURRENCY" envDefault:"8" range:"1..1024" meaning:"Number of checks that run at the same time."`
+	// AlertStormSize is the number of alerts of a kind that may start within a minute. Further ones are one alert.
+	AlertStormSize int `env:"ALERT_STORM_SIZE" envDefault:"5" range:"1..1000" meaning:"Number of hosts with their own alert if an event starts on many hosts within a minute. The other hosts are one alert."`
 	// ResultRetention is the age at which a check result is deleted.
 	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"How long check results are kept."`
 

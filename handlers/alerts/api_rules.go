@@ -43,6 +43,7 @@ type AlertRule struct {
 	Channels      []string    `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
 	AfterFailures int         `json:"after_failures" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts"`
 	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that a condition must last before an alert is sent. 0: send immediately"`
+	GroupWait     int         `json:"group_wait_seconds" example:"30" doc:"Seconds to wait for more subjects before the first message of an alert. 0: send immediately"`
 	RepeatMinutes int         `json:"repeat_minutes" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0: no reminders"`
 	Quiet         *QuietHours `json:"quiet" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null if none"`
 	Escalate      *Escalation `json:"escalate" doc:"Channels that are notified if the alert is not acknowledged in time. null if none"`
@@ -73,7 +74,7 @@ type Escalation struct {
 func toRule(r alerts.Rule) AlertRule {
 	out := AlertRule{
 		ID: r.ID, Name: r.Name, Events: wireList(r.Events), Targets: wireList(r.Scope.Targets), Tags: wireList(r.Scope.Tags), StatusPages: wireList(r.Scope.StatusPages),
-		Channels: wireList(r.Channels), AfterFailures: r.AfterFailures, AfterMinutes: r.AfterMinutes, RepeatMinutes: r.RepeatMinutes, Enabled: r.Enabled, Owner: r.Owner, Private: r.PrivateTo != "",
+		Channels: wireList(r.Channels), AfterFailures: r.AfterFailures, AfterMinutes: r.AfterMinutes, GroupWait: r.GroupWaitSeconds, RepeatMinutes: r.RepeatMinutes, Enabled: r.Enabled, Owner: r.Owner, Private: r.PrivateTo != "",
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time,
 	}
 	if r.Quiet.From != "" {
@@ -100,6 +101,7 @@ type AlertRuleSettings struct {
 	ScopeSettings
 	AfterFailures api.Member[int]             `json:"after_failures,omitempty" minimum:"1" maximum:"10" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts. null uses 1"`
 	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that a condition must last before an alert is sent. 0 and null: send immediately"`
+	GroupWait     api.Member[int]             `json:"group_wait_seconds,omitempty" minimum:"0" maximum:"3600" example:"30" doc:"Seconds to wait for more subjects before the first message of an alert. 0 and null: send immediately"`
 	RepeatMinutes api.Member[int]             `json:"repeat_minutes,omitempty" minimum:"0" maximum:"10080" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0 and null: no reminders"`
 	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null removes them"`
 	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Channels that are notified if the alert is not acknowledged in time. null if none"`
@@ -150,6 +152,7 @@ func (s AlertRuleSettings) apply(r *alerts.Rule) {
 		r.AfterFailures = 1
 	}
 	s.AfterMinutes.Set(&r.AfterMinutes)
+	s.GroupWait.Set(&r.GroupWaitSeconds)
 	s.RepeatMinutes.Set(&r.RepeatMinutes)
 	if s.Quiet.Null {
 		r.Quiet = alerts.Quiet{}

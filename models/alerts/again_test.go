@@ -130,7 +130,7 @@ func TestRemindersOfChangedRules(t *testing.T) {
 		w.minutes(40)
 		w.expect(boss)
 		w.expect(cs[0])
-		w.expect(cs[1], "fired new is down: "+downText) // other rules match it
+		w.expect(cs[1], "worse new is down: "+downText+" (3 targets on h.test are down)")
 		w.expect(cs[2])
 		w.expect(cs[3])
 	})

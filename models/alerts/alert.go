@@ -16,7 +16,7 @@ import (
 // is the default port.
 const manyHosts = "*"
 
-// Alert is one condition of one or more subjects on a host that the same rules match. If a condition starts on many hosts within a
+// Alert is one condition of one or more subjects on a host and port. Its rules send only the subjects that they match. If a condition starts on many hosts within a
 // minute, the remaining subjects are grouped into one alert.
 type Alert struct {
 	Seq              int64 `gorm:"primaryKey"`
@@ -26,7 +26,7 @@ type Alert struct {
 	RecoveryOf       int64  // Seq of the alert whose subjects have recovered; 0 if the alert is no recovery
 	Event            event.Kind
 	Severity         event.Severity
-	GroupKey         string // the host of its subjects (or many), then the rules that match them
+	GroupKey         string // the host of its subjects (or many), then what separates them from other alerts
 	SubjectKind      string // the Subject fields describe the first subject
 	SubjectID        string
 	SubjectName      string

@@ -157,7 +157,7 @@ func TestSilenceAfterAnAcknowledgement(t *testing.T) {
 			t.Errorf("%+v, %v", a, err)
 		}
 		w.happen(w.down("new@h.test", 1))
-		w.expect(c, "worse new is down: "+downText+" (3 targets on h.test are down)")
+		w.expect(c, "worse new is down: "+downText+" (4 targets on h.test are down)")
 		if a, err := w.Alert(w.Context(), id); err != nil || !a.AcknowledgedAt.IsZero() {
 			t.Errorf("%+v, %v", a, err)
 		}
@@ -215,12 +215,12 @@ func TestOneMessageForEachChange(t *testing.T) {
 			w.happen(w.down("b@h.test", i+1))
 		}
 		w.minutes(1)
-		w.expect(c, "fired b is down: "+downText) // another alert, because more rules match
+		w.expect(c, "worse b is down: "+downText+" (2 targets on h.test are down)")
 		w.happen(w.up("b@h.test"))
 		w.rule(c)
 		w.happen(w.down("a@h.test", 4))
 		w.minutes(1)
-		w.expect(c, "fired b is up again after 1 min 3 s")
+		w.expect(c, "fired b is up again after 1 min 3 s (1 target on h.test is still down)")
 		w.happen(w.up("a@h.test"))
 		w.minutes(1)
 		if got := w.sent(c); len(got) != 1 || !strings.HasPrefix(got[0], "fired a is up again") {

@@ -31,7 +31,7 @@ func (b *batch) applyStart(e event.Event) {
 		return
 	}
 	if d == nil {
-		d = b.alertFor(e, rules)
+		d = b.alertFor(e)
 	}
 	d.Severity = max(d.Severity, e.Severity)
 	if e.SinceAt.Before(d.StartedAt.Time) {
@@ -119,9 +119,9 @@ func (d *draft) cancelSubject(b *batch, subject string) {
 }
 
 // alertFor returns the open alert for a new subject, or adds a new alert.
-func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
-	k := b.groupFor(e, rules)
-	for _, k := range []groupKey{k, b.stormGroup(e, rules, b.now), b.stormGroup(e, rules, b.now.Add(-stormWindow))} {
+func (b *batch) alertFor(e event.Event) *draft {
+	k := b.groupFor(e)
+	for _, k := range []groupKey{k, b.stormGroup(e, b.now), b.stormGroup(e, b.now.Add(-stormWindow))} {
 		if d := b.byGroup[k]; d != nil {
 			return d
 		}
@@ -130,7 +130,7 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 	b.startCounts[key]++
 	began := b.startCounts[key]
 	if b.recentAlerts[e.Kind]++; b.recentAlerts[e.Kind] > b.store.opts.StormSize {
-		k, began = b.stormGroup(e, rules, b.now), 1
+		k, began = b.stormGroup(e, b.now), 1
 	}
 	resolveAt := models.Time{}
 	if e.Phase == event.Once { // even if its rule is deleted or maintenance starts before it is sent

@@ -2,6 +2,7 @@ package alerts_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,9 +57,12 @@ func TestRuleSendsOnlyMatchingEvents(t *testing.T) {
 		w.expect(scoped)
 		for range 2 {
 			w.happen(w.down("mine@a.test", 1))
-			w.expect(scoped, "fired mine is down: "+downText)
+			if got := w.sent(scoped); len(got) != 1 || !strings.HasSuffix(got[0], " mine is down: "+downText) {
+				w.Fatalf("%q", got)
+			}
 			w.happen(w.up("mine@a.test"))
 			w.expect(scoped, "fired mine is up again after 1 s")
+			w.pass(time.Minute)
 		}
 	})
 }

@@ -208,50 +208,6 @@ func (s *Store) isEnd(k event.Kind) bool {
 	return false
 }
 
-// Title returns the message with its reason in one line: "Resolved: Shop is down".
-func (n Notification) Title() string {
-	switch Reason(n.Reason) {
-	case ReasonRepeated:
-		return "Still: " + n.Message
-	case ReasonEscalated:
-		return "Not acknowledged: " + n.Message
-	case ReasonResolved:
-		return "Resolved: " + n.Message
-	default:
-		return n.Message
-	}
-}
-
-// Text returns the plain text of the message: its times, subjects and links, one per line.
-func (n Notification) Text(links ...Link) string {
-	var b strings.Builder
-	if n.SubjectCount == 0 { // test message
-		return ""
-	}
-	if n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt) {
-		fmt.Fprintf(&b, "From %s to %s (%s)\n", formatTime(n.StartedAt), formatTime(*n.ResolvedAt), FormatDuration(n.ResolvedAt.Sub(n.StartedAt)))
-	} else {
-		fmt.Fprintf(&b, "Since %s\n", formatTime(n.StartedAt))
-	}
-	for _, sub := range n.Subjects {
-		b.WriteString(sub.Name)
-		if sub.URL != nil && *sub.URL != sub.Name {
-			b.WriteString(" – " + *sub.URL)
-		}
-		b.WriteByte('\n')
-	}
-	if more := n.SubjectCount - len(n.Subjects); more > 0 {
-		fmt.Fprintf(&b, "and %s more\n", humanize.Comma(int64(more)))
-	}
-	if n.Flapping && n.ResolvedAt == nil {
-		b.WriteString("This alert started and ended several times. It resolves after 15 stable minutes.\n")
-	}
-	for _, l := range links {
-		b.WriteString(l.Label + ": " + l.URL + "\n")
-	}
-	return strings.TrimSpace(b.String())
-}
-
 // Link is a link in a message.
 type Link struct{ Label, URL string }
 

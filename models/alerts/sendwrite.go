@@ -27,12 +27,11 @@ func (o *outbox) write(due []notice) error {
 		}
 	}
 	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, announced_at bigint, recovered_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint")
-	announced := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean, once boolean")
+	announced := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean")
 	for _, n := range due {
 		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.AnnouncedAt, n.RecoveredAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity))
 		if n.sendsSubjects {
-			a := o.alerts[n.AlertSeq]
-			announced.Add(n.AlertSeq, n.RuleSeq, !a.Open(), o.Type(a.Event).Once)
+			announced.Add(n.AlertSeq, n.RuleSeq, !o.alerts[n.AlertSeq].Open())
 		}
 	}
 	for _, st := range []struct {
@@ -47,8 +46,7 @@ func (o *outbox) write(due []notice) error {
 			escalate_at = r.escalate_at, escalated_at = r.escalated_at, severity = r.severity FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
 		{announced, `UPDATE alert_mentions SET due_at = NULL, sent_at = ?, recovered_at = NULL FROM {rows} AS r
 			WHERE alert_mentions.alert_seq = r.alert_seq AND alert_mentions.rule_seq = r.rule_seq AND alert_mentions.due_at <= ? AND (r.ended
-			OR EXISTS (SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id AND m.ended_at IS NULL
-				AND (m.acknowledged_at IS NULL OR r.once)))`, []any{o.now, o.dueUntil()}},
+			OR EXISTS (SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id AND m.ended_at IS NULL))`, []any{o.now, o.dueUntil()}},
 	} {
 		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("store notices: %w", err)
@@ -171,7 +169,33 @@ func (o *outbox) recordSent() (told, error) {
 	if err != nil {
 		return all, fmt.Errorf("record sent recoveries: %w", err)
 	}
-	return all, o.dropUnsent(all)
+	if err := o.dropUnsent(all); err != nil {
+		return all, err
+	}
+	return all, o.recordAcknowledged()
+}
+
+// recordAcknowledged records which acknowledged subjects the messages mention besides the new ones.
+func (o *outbox) recordAcknowledged() error {
+	rows := models.NewRows("alert_seq bigint, channel_seq bigint, rule_seq bigint")
+	for _, m := range o.messages {
+		for _, n := range m.notices {
+			if m.alert.RecoveryOf == 0 && (m.Reason == ReasonFired || m.Reason == ReasonWorse) {
+				rows.Add(n.alert, m.ChannelSeq, n.rule)
+			}
+		}
+	}
+	err := rows.Exec(o.tx, `INSERT INTO alert_sent (alert_seq, channel_seq, subject_id, state, since_at, sent_at)
+		SELECT DISTINCT r.alert_seq, r.channel_seq, t.subject_id, 'down', m.since_at, m.since_at
+		FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_subjects AS m
+		WHERE t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq AND (t.due_at IS NULL OR t.due_at <= ?) AND m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id
+		AND m.ended_at IS NULL AND m.acknowledged_at IS NOT NULL
+		ON CONFLICT (alert_seq, channel_seq, subject_id) DO UPDATE SET state = excluded.state, since_at = excluded.since_at, sent_at = excluded.sent_at
+		WHERE excluded.since_at > alert_sent.since_at`, o.dueUntil()).Error
+	if err != nil {
+		return fmt.Errorf("record acknowledged subjects: %w", err)
+	}
+	return nil
 }
 
 func (t told) add(found ...struct {

@@ -76,23 +76,20 @@ type groupKey struct {
 	key   string
 }
 
-// groupFor returns the group of an event. Subjects that other rules match are in other alerts. So are subjects in maintenance, which must
-// not keep a sent alert open, and private subjects, which only their owner may see.
-func (b *batch) groupFor(e event.Event, rules []Rule) groupKey {
-	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.groupSuffix(e, rules)}
+// groupFor returns the group of an event. Subjects in maintenance are in other alerts, because they must not keep a sent alert open. So are
+// private subjects, which only their owner may see.
+func (b *batch) groupFor(e event.Event) groupKey {
+	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.groupSuffix(e)}
 }
 
 // stormGroup returns the group of the events of many hosts in a storm at the given time.
-func (b *batch) stormGroup(e event.Event, rules []Rule, at models.Time) groupKey {
-	return groupKey{e.Kind, manyHosts + strconv.FormatInt(at.Unix()/int64(stormWindow/time.Second), 10) + b.groupSuffix(e, rules)}
+func (b *batch) stormGroup(e event.Event, at models.Time) groupKey {
+	return groupKey{e.Kind, manyHosts + strconv.FormatInt(at.Unix()/int64(stormWindow/time.Second), 10) + b.groupSuffix(e)}
 }
 
 // groupSuffix returns the part of a group key after the host.
-func (b *batch) groupSuffix(e event.Event, rules []Rule) string {
+func (b *batch) groupSuffix(e event.Event) string {
 	text := " "
-	for _, r := range rules {
-		text += strconv.FormatInt(r.Seq, 36) + ","
-	}
 	if !b.maintenanceEnd(b.matcher, subjectOf(e)).IsZero() {
 		text += "maintenance"
 	}
@@ -161,8 +158,7 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 		if e.Phase == event.Ended || e.Phase == event.Closed {
 			continue
 		}
-		rules := b.matchingRules(e)
-		for _, k := range []groupKey{b.groupFor(e, rules), b.stormGroup(e, rules, b.now), b.stormGroup(e, rules, b.now.Add(-stormWindow))} {
+		for _, k := range []groupKey{b.groupFor(e), b.stormGroup(e, b.now), b.stormGroup(e, b.now.Add(-stormWindow))} {
 			groups.Add(k.event, k.key, e.SubjectID)
 		}
 	}

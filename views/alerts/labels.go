@@ -10,7 +10,7 @@ var scopeLabels = map[string]string{
 // RuleLabels are the labels of the fields of a rule by error location.
 var RuleLabels = withScope(map[string]string{
 	"name": "Name", "events": "Events", "channels": "Channels",
-	"after_failures": "Failed checks", "after_minutes": "Delay", "repeat_minutes": "Reminder interval",
+	"after_failures": "Failed checks", "after_minutes": "Delay", "group_wait_seconds": "Group wait", "repeat_minutes": "Reminder interval",
 	"quiet.from": "From", "quiet.to": "To", "quiet.time_zone": "Time zone",
 	"escalate.after_minutes": "Escalate after", "escalate.channels": "Escalation channels",
 })

@@ -39,6 +39,7 @@ type RuleForm struct {
 	Failures   string
 	Minutes    string
 	Repeat     string
+	GroupWait  string // seconds
 	Quiet      alerts.Quiet
 	Escalate   string // minutes
 	EscalateTo []string
@@ -111,6 +112,9 @@ func (n Names) Conditions(r alerts.Rule) (all []string) {
 	}
 	if r.AfterMinutes > 0 {
 		all = append(all, "after "+span(r.AfterMinutes))
+	}
+	if r.GroupWaitSeconds > 0 {
+		all = append(all, "waits "+ui.Plural(r.GroupWaitSeconds, "second")+" for more")
 	}
 	if r.RepeatMinutes > 0 {
 		all = append(all, "reminder every "+span(r.RepeatMinutes))
