@@ -33,7 +33,7 @@ func TestAlerts_API(t *testing.T) {
 		}
 		apptest.Has(w.TB, deliveries[0], map[string]any{"channel_id": to, "reason": "fired", "status": "pending", "attempts": 0, "last_error": nil, "delivered_at": nil})
 
-		w.Do("POST", a+"/acknowledge", `{"subjects":["t_other"]}`).Problem(400, "invalid-request", "body.subjects")
+		w.Do("POST", a+"/acknowledge", `{"subjects":["t_other"]}`).Problem(400, "invalid-request", "subjects")
 		some := w.Do("POST", a+"/acknowledge", `{"subjects":["t_a.testxxxxxxxxxxxxxxxx"]}`).Want(200)
 		if at := apptest.Objects(some["subjects"])[0]["acknowledged_at"]; at == nil || at != some["acknowledged_at"] {
 			w.Errorf("acknowledged at %v, the alert at %v", at, some["acknowledged_at"])

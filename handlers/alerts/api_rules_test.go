@@ -16,7 +16,7 @@ func TestRules_API(t *testing.T) {
 		_, to := w.channel()
 		at, id := w.rule(to)
 		made := map[string]any{
-			"id": id, "name": "Alert rule", "events": []string{"target.down", "target.up"}, "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "channels": []string{to},
+			"id": id, "name": "Alert rule", "events": []string{"target.down", "target.up"}, "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "subjects": []any{}, "channels": []string{to},
 			"after_failures": 1, "after_minutes": 0, "group_wait_seconds": 0, "repeat_minutes": 0, "quiet": nil, "escalate": nil, "enabled": true, "owner": "system", "private": false, "created_at": w.now(), "updated_at": w.now(),
 		}
 		got := w.Do("GET", at, "").Want(200)
@@ -50,7 +50,7 @@ func TestRules_API(t *testing.T) {
 		made["updated_at"] = w.now()
 		w.Do("PATCH", otherAt, `{}`).Want(200)
 		apptest.Has(w.TB, w.Do("GET", otherAt, "").Want(200), settings)
-		cleared := w.Do("PATCH", at, `{"name":null,"events":["target.down","target.up"],"targets":null,"tags":[],"status_pages":null,"after_failures":null,"after_minutes":null,
+		cleared := w.Do("PATCH", at, `{"name":null,"events":["target.down","target.up"],"targets":null,"tags":[],"status_pages":null,"after_failures":null,"after_minutes":null,"group_wait_seconds":null,
 			"repeat_minutes":null,"quiet":null,"escalate":null,"enabled":true}`).Want(200)
 		apptest.Has(w.TB, cleared, made)
 

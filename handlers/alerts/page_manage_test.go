@@ -100,7 +100,7 @@ func TestManageSomeTargets(t *testing.T) {
 	form := func(action string, subjects ...string) url.Values {
 		return url.Values{"key": {query}, "action": {action}, "subjects": subjects}
 	}
-	apptest.WantText(t, a.Get(path), ".manage-subjects", "Cart Cause of Cart.")
+	apptest.WantText(t, a.Get(path), ".manage-subjects", "Cart Cause of Cart")
 	apptest.WantCount(t, a.Get(path), "input[type=checkbox]", 2)
 	apptest.WantText(t, a.Follow(bare, form("acknowledge_selected")), ".flash", "Select at least one item")
 	p := a.Follow(bare, form("acknowledge_selected", ids[0]))

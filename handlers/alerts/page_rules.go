@@ -151,8 +151,21 @@ func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.R
 	) {
 		return
 	}
+	r.Owner = owner
+	r.SetPrivate(v.Private)
+	var newest []alerts.Target
+	if !p.Read(c,
+		func() (err error) { newest, err = p.Subjects.Newest(ctx, views.MaxReach); return },
+		func() (err error) { v.Reach, err = p.Alerts.ReachOf(ctx, r, newest); return },
+	) {
+		return
+	}
 	v.Page = p.Page(title, section, ui.Flash{})
-	p.ShowPart(c, status, views.RuleFormPage(v), views.ScopeChoices(v.Scope))
+	part := views.ScopeChoices(v.Scope)
+	if c.PostForm("part") == "reach" {
+		part = views.RuleReach(v)
+	}
+	p.ShowPart(c, status, views.RuleFormPage(v), part)
 }
 
 // EnableRule enables or disables a rule.

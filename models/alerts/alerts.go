@@ -43,6 +43,8 @@ type Lookup interface {
 	StatusPages(ctx context.Context, targets []string) (map[string][]string, error)
 	// Existing returns those of the targets and status pages that exist and that the actor of ctx may see, by ID.
 	Existing(ctx context.Context, targets, statusPages []string) (map[string]bool, error)
+	// Items returns those of the items that exist and that the actor of ctx may see.
+	Items(ctx context.Context, refs []Ref) (map[Ref]Item, error)
 }
 
 // Options configure a Store.

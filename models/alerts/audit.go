@@ -41,6 +41,7 @@ func (m Maintenance) values() audit.Values {
 // addTo adds the lists of the scope to audit values.
 func (s Scope) addTo(to audit.Values) audit.Values {
 	to["targets"], to["tags"], to["status_pages"] = cloneList(s.Targets), cloneList(s.Tags), cloneList(s.StatusPages)
+	to["subjects"] = append([]Ref{}, s.Subjects...)
 	return to
 }
 

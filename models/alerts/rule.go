@@ -20,16 +20,18 @@ const (
 	MaxGroupWait = 3600
 )
 
-// Scope selects what a rule or a maintenance window applies to. These are its targets, the targets of its status pages, and the targets
-// and links with one of its tags. An empty scope applies to everything. Deleted targets, pages and tags match nothing.
+// Scope selects what a rule or a maintenance window applies to. These are its targets, the targets of its status pages, the targets
+// and links with one of its tags, and its subjects. A source or website has its jobs and pages, and a short link has the targets and links with
+// its destination. An empty scope applies to everything. Deleted targets, pages and tags match nothing.
 type Scope struct {
 	Targets     List
 	StatusPages List
 	Tags        List // tags of saved links; a target has the tags of the link with its URL
+	Subjects    Refs
 }
 
 // All reports whether the scope applies to everything.
-func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags) == 0 }
+func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags)+len(s.Subjects) == 0 }
 
 // checkScope validates and normalizes a scope. It refuses targets and status pages that do not exist or that the actor may not see, except
 // those in before, the stored scope: they may have been deleted since. The error has at most one entry for each list.
@@ -51,6 +53,7 @@ func (s *Store) checkScope(ctx context.Context, sc *Scope, before Scope) error {
 		checkList("targets", &sc.Targets, usable(models.KindTarget, targets), "must be the id of a target"),
 		checkList("status_pages", &sc.StatusPages, usable(models.KindStatusPage, pages), "must be the id of a status page"),
 		checkList("tags", &sc.Tags, func(tag string) bool { return models.Runes(tag) <= maxTag }, fmt.Sprintf("must have at most %d characters", maxTag)),
+		s.checkRefs(ctx, &sc.Subjects, before.Subjects),
 	)
 }
 

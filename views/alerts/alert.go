@@ -76,7 +76,9 @@ type Manage struct {
 }
 
 // open reports whether the condition of a subject has not ended. Events without a duration are never open.
-func (v Manage) open(m alerts.AlertSubject) bool { return v.Alert.Open() && m.EndedAt.IsZero() && !v.Type.Once }
+func (v Manage) open(m alerts.AlertSubject) bool {
+	return v.Alert.Open() && m.EndedAt.IsZero() && !v.Type.Once
+}
 
 // state describes the state of a subject.
 func (v Manage) state(m alerts.AlertSubject) string {
