@@ -40,6 +40,6 @@ func TestReachOfARule(t *testing.T) {
 	}
 	p := a.Get("/alerts/rules/new")
 	apptest.WantText(t, p, "#reach", "Matches 2 of 2 targets; sends to")
-	form := url.Values{"events": {"target.down"}, "channels": {other.ID}, "subjects": {"target:none"}, "part": {"reach"}}
-	apptest.WantText(t, a.Post("/alerts/rules", form), "#reach", "Matches 0 of 2 targets; sends to 1 channel.")
+	form := url.Values{"events": {"target.down"}, "channels": {other.ID}, "subjects": {"target:none"}}
+	apptest.WantText(t, a.Post("/alerts/rules?part=reach", form), "#reach", "Matches 0 of 2 targets; sends to 1 channel.")
 }

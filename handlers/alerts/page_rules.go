@@ -162,7 +162,7 @@ func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.R
 	}
 	v.Page = p.Page(title, section, ui.Flash{})
 	part := views.ScopeChoices(v.Scope)
-	if c.PostForm("part") == "reach" {
+	if c.Query("part") == "reach" {
 		part = views.RuleReach(v)
 	}
 	p.ShowPart(c, status, views.RuleFormPage(v), part)
