@@ -14,8 +14,11 @@ import (
 	"linkwatch/models/alerts"
 	"linkwatch/models/audit"
 	"linkwatch/models/cleanup"
+	"linkwatch/models/crawl"
 	"linkwatch/models/event"
 	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/sites"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
 )
@@ -28,11 +31,12 @@ type Alerts struct {
 	pages alerthandlers.Pages
 }
 
-// newAlerts creates the alerts system. types are the event types of all systems. Rules can select the targets of watched.
-func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, error) {
+// newAlerts creates the alerts system. types are the event types of all systems. Rules can select items of the systems of other.
+func newAlerts(c *core, types []event.Type, other facts) (*Alerts, error) {
 	cfg := c.Config
-	opts := alerts.Options{Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL}
+	opts := alerts.Options{Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL, StormSize: cfg.AlertStormSize}
 	store := alerts.NewStore(c.DB, c.Clock, opts)
+	store.SetLookup(other)
 	relay := outbound.NewRelay(outbound.RelayOptions{AllowCIDRs: cfg.OutboundAllowCIDRs, UserAgent: cfg.UserAgent(c.Version)})
 	sender, err := send.New(send.Options{Relay: relay, Clock: c.Clock, Log: c.Log})
 	if err != nil {
@@ -42,7 +46,7 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	if err != nil {
 		return nil, err
 	}
-	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker, Subjects: alertSubjects{watched}}
+	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker, Subjects: alertSubjects{other}}
 	pages := alerthandlers.Pages{Deps: deps}
 	return &Alerts{Store: store, Deps: deps, pages: pages, System: System{
 		Items: map[string]audit.Item{
@@ -76,10 +80,13 @@ func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[st
 	return a.Store.InMaintenance(ctx, all)
 }
 
-// facts implements alerts.Lookup with the stores of links and targets.
+// facts implements alerts.Lookup with the stores of the other systems.
 type facts struct {
-	links   *links.Store
-	targets *targets.Store
+	links      *links.Store
+	targets    *targets.Store
+	shortlinks *shortlinks.Store
+	crawl      *crawl.Store
+	sites      *sites.Store
 }
 
 // Tags implements alerts.Lookup.

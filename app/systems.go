@@ -41,7 +41,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	for _, create := range more {
 		s.more = append(s.more, create(c))
 	}
-	if s.Alerts, err = newAlerts(c, s.events(), s.Targets.Store); err != nil {
+	if s.Alerts, err = newAlerts(c, s.events(), facts{s.Links.Store, s.Targets.Store, s.ShortLinks.Store, s.Crawl.Store, s.Sites.Store}); err != nil {
 		return nil, err
 	}
 	s.Accounts = newAccounts(c)
@@ -58,7 +58,6 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s.Sites.Deps.OtherSystems = otherSystems{crawlSaver{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
 	s.Crawl.deps.Link = s.Links.pages.SubjectOf
-	s.Alerts.Store.SetLookup(facts{s.Links.Store, s.Targets.Store})
 	s.Targets.Store.UseMaintenance(s.Alerts.inMaintenance)
 	return s, nil
 }

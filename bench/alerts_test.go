@@ -119,7 +119,7 @@ func delayFigures(t *testing.T, engine, database string) {
 		}
 	})
 	hook := newReceiver(t, 0)
-	s := e2e.Start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1s", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
+	s := e2e.Start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1s", "ALERT_STORM_SIZE=20", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
 	defer s.Stop()
 	alertAll(t, s, hook.URL)
 	time.Sleep(5 * time.Second)

@@ -91,6 +91,8 @@ type Config struct {
 	MaxConcurrency int `env:"MAX_CONCURRENCY" envDefault:"8" range:"1..1024" meaning:"Number of checks that run at the same time."`
 	// ChecksPerHost is the number of concurrent checks of a host and port.
 	ChecksPerHost int `env:"CHECKS_PER_HOST" envDefault:"1" range:"1..16" meaning:"Number of checks of the same host and port that run at the same time, with their retries."`
+	// AlertStormSize is the number of alerts of a kind that may start within a minute. Further ones are one alert.
+	AlertStormSize int `env:"ALERT_STORM_SIZE" envDefault:"5" range:"1..1000" meaning:"Number of hosts with their own alert if an event starts on many hosts within a minute. The other hosts are one alert."`
 	// ResultRetention is the age at which a check result is deleted.
 	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"How long check results are kept."`
 

@@ -30,6 +30,12 @@ type Subjects interface {
 	FindTargets(ctx context.Context, text string, n int) (found []views.Choice, more bool, err error)
 	// StatusPages returns all status pages.
 	StatusPages(ctx context.Context) ([]views.Choice, error)
+	// Newest returns up to n targets, newest first.
+	Newest(ctx context.Context, n int) ([]alerts.Target, error)
+	// Items returns the items that exist and that the actor of ctx may see.
+	Items(ctx context.Context, refs []alerts.Ref) (map[alerts.Ref]alerts.Item, error)
+	// FindItems returns up to n sources, websites and short links each whose name or URL contains a text. It returns none for an invalid text.
+	FindItems(ctx context.Context, text string, n int) ([]alerts.Item, error)
 }
 
 // Target is a target that a rule or a maintenance window can select.

@@ -20,7 +20,7 @@ func (a API) registerAlerts(r *api.API) {
 	api.Register(r, api.Item(api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "Includes its subjects and messages.", models.CodeNotFound),
 		"id", "acknowledged_at", "silenced_until"), a.getAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/acknowledge", "acknowledge-alert", "Acknowledge an alert",
-		"Stops reminders and escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
+		"Stops reminders and escalation until another subject joins the alert. With subjects, only these are acknowledged. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/unacknowledge", "unacknowledge-alert", "Remove an acknowledgement",
 		"Reminders and escalation start again. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.unacknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/silence", "silence-alert", "Silence an alert",
@@ -101,8 +101,19 @@ func (a API) getAlert(ctx context.Context, in *AlertPath) (*api.Output[alerts.No
 	return a.answerAlert(ctx, al, err)
 }
 
-func (a API) acknowledgeAlert(ctx context.Context, in *AlertPath) (*api.Output[alerts.Notification], error) {
-	al, err := a.Alerts.Acknowledge(ctx, in.ID)
+type acknowledgeAlertInput struct {
+	AlertPath
+	Body *struct {
+		Subjects []string `json:"subjects,omitempty" nullable:"false" maxItems:"500" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of subjects of the alert. Omitted or empty: all"`
+	} `required:"false"`
+}
+
+func (a API) acknowledgeAlert(ctx context.Context, in *acknowledgeAlertInput) (*api.Output[alerts.Notification], error) {
+	var subjects []string
+	if in.Body != nil {
+		subjects = in.Body.Subjects
+	}
+	al, err := a.Alerts.Acknowledge(ctx, in.ID, subjects...)
 	return a.answerAlert(ctx, al, err)
 }
 

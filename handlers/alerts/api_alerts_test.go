@@ -2,6 +2,7 @@ package alerts_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -20,9 +21,11 @@ func TestAlerts_API(t *testing.T) {
 		b := w.down("b.test")
 		got := w.Do("GET", a, "").Want(200)
 		subject := map[string]any{"kind": "target", "id": "t_a.testxxxxxxxxxxxxxxxx", "name": "Shop <a.test>", "url": "https://a.test/"}
+		listed := map[string]any{"state": "down", "cause": "unexpected status 500", "since": since, "acknowledged_at": nil}
+		maps.Copy(listed, subject)
 		apptest.Has(w.TB, got, map[string]any{
-			"event": "target.down", "severity": "critical", "subject": subject, "subjects": []any{subject}, "subject_count": 1, "message": "Shop <a.test> is down: unexpected status 500",
-			"flapping": false, "reason": "", "started_at": since, "resolved_at": nil, "acknowledged_at": nil, "silenced_until": nil, "ends": nil, "url": "https://lw.test/alerts/" + got["id"].(string),
+			"event": "target.down", "severity": "critical", "subject": subject, "subjects": []any{listed}, "subject_count": 1, "message": "Shop <a.test> is down: unexpected status 500",
+			"flapping": false, "reason": "", "started_at": since, "resolved_at": nil, "acknowledged_at": nil, "silenced_until": nil, "ends": nil, "part_of": nil, "url": "https://lw.test/alerts/" + got["id"].(string),
 		})
 		deliveries := apptest.Objects(got["deliveries"])
 		if len(deliveries) != 1 {
@@ -30,6 +33,12 @@ func TestAlerts_API(t *testing.T) {
 		}
 		apptest.Has(w.TB, deliveries[0], map[string]any{"channel_id": to, "reason": "fired", "status": "pending", "attempts": 0, "last_error": nil, "delivered_at": nil})
 
+		w.Do("POST", a+"/acknowledge", `{"subjects":["t_other"]}`).Problem(400, "invalid-request", "subjects")
+		some := w.Do("POST", a+"/acknowledge", `{"subjects":["t_a.testxxxxxxxxxxxxxxxx"]}`).Want(200)
+		if at := apptest.Objects(some["subjects"])[0]["acknowledged_at"]; at == nil || at != some["acknowledged_at"] {
+			w.Errorf("acknowledged at %v, the alert at %v", at, some["acknowledged_at"])
+		}
+		w.Do("POST", a+"/unacknowledge", "").Want(200)
 		w.Do("POST", a+"/acknowledge", "").Want(200)
 		w.up("b.test")
 		state := func(query string, want ...string) {

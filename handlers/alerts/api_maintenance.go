@@ -35,24 +35,25 @@ type MaintenancePath struct {
 
 // Maintenance is a maintenance window in the API.
 type Maintenance struct {
-	ID          string    `json:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window. Ids sort by creation time"`
-	Name        string    `json:"name" example:"Database upgrade" doc:"Name. Default: Maintenance"`
-	Targets     []string  `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets. Without targets, tags and status_pages it applies to everything"`
-	Tags        []string  `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of links and targets"`
-	StatusPages []string  `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of status pages: it applies to their targets"`
-	StartsAt    time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
-	EndsAt      time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence"`
-	Repeat      string    `json:"repeat" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence. monthly: on the same day of each month. Months without that day are skipped"`
-	TimeZone    string    `json:"time_zone" example:"Europe/Berlin" doc:"IANA time zone of the recurrence. The window keeps its local time"`
-	Active      bool      `json:"active" example:"false" doc:"Whether the window is active now"`
-	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the window was added"`
-	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the window was last changed"`
+	ID          string       `json:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window. Ids sort by creation time"`
+	Name        string       `json:"name" example:"Database upgrade" doc:"Name. Default: Maintenance"`
+	Targets     []string     `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets. Without targets, tags and status_pages it applies to everything"`
+	Tags        []string     `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of links and targets"`
+	StatusPages []string     `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of status pages: it applies to their targets"`
+	Subjects    []alerts.Ref `json:"subjects" nullable:"false" doc:"Items of all kinds that it applies to"`
+	StartsAt    time.Time    `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
+	EndsAt      time.Time    `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence"`
+	Repeat      string       `json:"repeat" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence. monthly: on the same day of each month. Months without that day are skipped"`
+	TimeZone    string       `json:"time_zone" example:"Europe/Berlin" doc:"IANA time zone of the recurrence. The window keeps its local time"`
+	Active      bool         `json:"active" example:"false" doc:"Whether the window is active now"`
+	CreatedAt   time.Time    `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the window was added"`
+	UpdatedAt   time.Time    `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the window was last changed"`
 }
 
 func (a API) toMaintenance(m alerts.Maintenance) Maintenance {
 	_, _, active := m.OccurrenceAt(a.Alerts.Now())
 	return Maintenance{
-		ID: m.ID, Name: m.Name, Targets: wireList(m.Scope.Targets), Tags: wireList(m.Scope.Tags), StatusPages: wireList(m.Scope.StatusPages), StartsAt: m.StartsAt.Time,
+		ID: m.ID, Name: m.Name, Targets: wireList(m.Scope.Targets), Tags: wireList(m.Scope.Tags), StatusPages: wireList(m.Scope.StatusPages), Subjects: wireRefs(m.Scope.Subjects), StartsAt: m.StartsAt.Time,
 		EndsAt: m.EndsAt.Time, Repeat: string(m.Repeat), TimeZone: m.TimeZone, Active: active, CreatedAt: m.CreatedAt.Time, UpdatedAt: m.UpdatedAt.Time,
 	}
 }

@@ -15,7 +15,7 @@ func TestMaintenance_API(t *testing.T) {
 		in := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339Nano) }
 		at, id := w.add("/v1/maintenance", `{"starts_at":"`+strings.ToLower(in(time.Hour))+`","ends_at":"`+strings.ToLower(in(2*time.Hour))+`"}`)
 		made := map[string]any{
-			"id": id, "name": "Maintenance", "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "starts_at": in(time.Hour), "ends_at": in(2 * time.Hour), "repeat": "none",
+			"id": id, "name": "Maintenance", "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "subjects": []any{}, "starts_at": in(time.Hour), "ends_at": in(2 * time.Hour), "repeat": "none",
 			"time_zone": "UTC", "active": false, "created_at": in(0), "updated_at": in(0),
 		}
 		got := w.Do("GET", at, "").Want(200)

@@ -35,23 +35,25 @@ type AlertRulePath struct {
 
 // AlertRule is a rule in the API.
 type AlertRule struct {
-	ID            string      `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule. Ids sort by creation time"`
-	Name          string      `json:"name" example:"Shop" doc:"Name. Default: Alert rule"`
-	Events        []string    `json:"events" nullable:"false" example:"[\"target.down\"]" doc:"Event kinds that the rule sends. GET /v1/alert-events lists them"`
-	Targets       []string    `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets. Without targets, tags and status_pages it applies to everything"`
-	Tags          []string    `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of links and targets"`
-	StatusPages   []string    `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of status pages: it applies to their targets"`
-	Channels      []string    `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
-	AfterFailures int         `json:"after_failures" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts"`
-	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that a condition must last before an alert is sent. 0: send immediately"`
-	RepeatMinutes int         `json:"repeat_minutes" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0: no reminders"`
-	Quiet         *QuietHours `json:"quiet" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null if none"`
-	Escalate      *Escalation `json:"escalate" doc:"Channels that are notified if the alert is not acknowledged in time. null if none"`
-	Enabled       bool        `json:"enabled" example:"true" doc:"Whether the rule is active"`
-	Owner         string      `json:"owner" example:"alice" doc:"Account that added the rule"`
-	Private       bool        `json:"private" example:"false" doc:"Whether only the owner and admins see the rule. Only a private rule sends events of the owner's private items"`
-	CreatedAt     time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was added"`
-	UpdatedAt     time.Time   `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was last changed"`
+	ID            string       `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule. Ids sort by creation time"`
+	Name          string       `json:"name" example:"Shop" doc:"Name. Default: Alert rule"`
+	Events        []string     `json:"events" nullable:"false" example:"[\"target.down\"]" doc:"Event kinds that the rule sends. GET /v1/alert-events lists them"`
+	Targets       []string     `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets. Without targets, tags, status_pages and subjects it applies to everything"`
+	Tags          []string     `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of links and targets"`
+	StatusPages   []string     `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of status pages: it applies to their targets"`
+	Subjects      []alerts.Ref `json:"subjects" nullable:"false" doc:"Items of all kinds that it applies to"`
+	Channels      []string     `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
+	AfterFailures int          `json:"after_failures" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts"`
+	AfterMinutes  int          `json:"after_minutes" example:"5" doc:"Minutes that a condition must last before an alert is sent. 0: send immediately"`
+	GroupWait     int          `json:"group_wait_seconds" example:"30" doc:"Seconds to wait for more subjects before the first message of an alert. 0: send immediately"`
+	RepeatMinutes int          `json:"repeat_minutes" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0: no reminders"`
+	Quiet         *QuietHours  `json:"quiet" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null if none"`
+	Escalate      *Escalation  `json:"escalate" doc:"Channels that are notified if the alert is not acknowledged in time. null if none"`
+	Enabled       bool         `json:"enabled" example:"true" doc:"Whether the rule is active"`
+	Owner         string       `json:"owner" example:"alice" doc:"Account that added the rule"`
+	Private       bool         `json:"private" example:"false" doc:"Whether only the owner and admins see the rule. Only a private rule sends events of the owner's private items"`
+	CreatedAt     time.Time    `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was added"`
+	UpdatedAt     time.Time    `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was last changed"`
 }
 
 // QuietHours are the quiet hours of a rule in the API.
@@ -73,8 +75,8 @@ type Escalation struct {
 
 func toRule(r alerts.Rule) AlertRule {
 	out := AlertRule{
-		ID: r.ID, Name: r.Name, Events: wireList(r.Events), Targets: wireList(r.Scope.Targets), Tags: wireList(r.Scope.Tags), StatusPages: wireList(r.Scope.StatusPages),
-		Channels: wireList(r.Channels), AfterFailures: r.AfterFailures, AfterMinutes: r.AfterMinutes, RepeatMinutes: r.RepeatMinutes, Enabled: r.Enabled, Owner: r.Owner, Private: r.PrivateTo != "",
+		ID: r.ID, Name: r.Name, Events: wireList(r.Events), Targets: wireList(r.Scope.Targets), Tags: wireList(r.Scope.Tags), StatusPages: wireList(r.Scope.StatusPages), Subjects: wireRefs(r.Scope.Subjects),
+		Channels: wireList(r.Channels), AfterFailures: r.AfterFailures, AfterMinutes: r.AfterMinutes, GroupWait: r.GroupWaitSeconds, RepeatMinutes: r.RepeatMinutes, Enabled: r.Enabled, Owner: r.Owner, Private: r.PrivateTo != "",
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time,
 	}
 	if r.Quiet.From != "" {
@@ -101,6 +103,7 @@ type AlertRuleSettings struct {
 	ScopeSettings
 	AfterFailures api.Member[int]             `json:"after_failures,omitempty" minimum:"1" maximum:"10" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts. null uses 1"`
 	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that a condition must last before an alert is sent. 0 and null: send immediately"`
+	GroupWait     api.Member[int]             `json:"group_wait_seconds,omitempty" minimum:"0" maximum:"3600" example:"30" doc:"Seconds to wait for more subjects before the first message of an alert. 0 and null: send immediately"`
 	RepeatMinutes api.Member[int]             `json:"repeat_minutes,omitempty" minimum:"0" maximum:"10080" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0 and null: no reminders"`
 	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null removes them"`
 	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Channels that are notified if the alert is not acknowledged in time. null if none"`
@@ -151,6 +154,7 @@ func (s AlertRuleSettings) apply(r *alerts.Rule) {
 		r.AfterFailures = 1
 	}
 	s.AfterMinutes.Set(&r.AfterMinutes)
+	s.GroupWait.Set(&r.GroupWaitSeconds)
 	s.RepeatMinutes.Set(&r.RepeatMinutes)
 	if s.Quiet.Null {
 		r.Quiet = alerts.Quiet{}

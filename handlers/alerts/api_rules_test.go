@@ -16,8 +16,8 @@ func TestRules_API(t *testing.T) {
 		_, to := w.channel()
 		at, id := w.rule(to)
 		made := map[string]any{
-			"id": id, "name": "Alert rule", "events": []string{"target.down", "target.up"}, "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "channels": []string{to},
-			"after_failures": 1, "after_minutes": 0, "repeat_minutes": 0, "quiet": nil, "escalate": nil, "enabled": true, "owner": "system", "private": false, "created_at": w.now(), "updated_at": w.now(),
+			"id": id, "name": "Alert rule", "events": []string{"target.down", "target.up"}, "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "subjects": []any{}, "channels": []string{to},
+			"after_failures": 1, "after_minutes": 0, "group_wait_seconds": 0, "repeat_minutes": 0, "quiet": nil, "escalate": nil, "enabled": true, "owner": "system", "private": false, "created_at": w.now(), "updated_at": w.now(),
 		}
 		got := w.Do("GET", at, "").Want(200)
 		apptest.Has(w.TB, got, made)
@@ -31,10 +31,10 @@ func TestRules_API(t *testing.T) {
 		_, page := w.add("/v1/status-pages", `{"title":"Shop","slug":"shop","targets":["`+target+`"]}`)
 		settings := map[string]any{
 			"name": "Shop", "events": []string{"target.down"}, "targets": []string{target}, "tags": []string{"shop"}, "status_pages": []string{page}, "channels": []string{to},
-			"after_failures": 3, "after_minutes": 5, "repeat_minutes": 60, "quiet": map[string]any{"from": "22:00", "to": "07:00", "time_zone": "Europe/Berlin"},
+			"after_failures": 3, "after_minutes": 5, "group_wait_seconds": 30, "repeat_minutes": 60, "quiet": map[string]any{"from": "22:00", "to": "07:00", "time_zone": "Europe/Berlin"},
 			"escalate": map[string]any{"after_minutes": 30, "channels": []string{boss}}, "enabled": false,
 		}
-		whole := fmt.Sprintf(`{"name":" Shop ","events":["target.down","target.down"],"targets":[%q],"tags":["shop"],"status_pages":[%q],"channels":[%q],"after_failures":3,"after_minutes":5,
+		whole := fmt.Sprintf(`{"name":" Shop ","events":["target.down","target.down"],"targets":[%q],"tags":["shop"],"status_pages":[%q],"channels":[%q],"after_failures":3,"after_minutes":5,"group_wait_seconds":30,
 			"repeat_minutes":60,"quiet":{"from":"22:00","to":"07:00","time_zone":"Europe/Berlin"},"escalate":{"after_minutes":30,"channels":[%q]},"enabled":false}`, target, page, to, boss)
 		otherAt, other := w.add("/v1/alert-rules", whole)
 		apptest.Has(w.TB, w.Do("GET", otherAt, "").Want(200), settings)
@@ -50,7 +50,7 @@ func TestRules_API(t *testing.T) {
 		made["updated_at"] = w.now()
 		w.Do("PATCH", otherAt, `{}`).Want(200)
 		apptest.Has(w.TB, w.Do("GET", otherAt, "").Want(200), settings)
-		cleared := w.Do("PATCH", at, `{"name":null,"events":["target.down","target.up"],"targets":null,"tags":[],"status_pages":null,"after_failures":null,"after_minutes":null,
+		cleared := w.Do("PATCH", at, `{"name":null,"events":["target.down","target.up"],"targets":null,"tags":[],"status_pages":null,"after_failures":null,"after_minutes":null,"group_wait_seconds":null,
 			"repeat_minutes":null,"quiet":null,"escalate":null,"enabled":true}`).Want(200)
 		apptest.Has(w.TB, cleared, made)
 

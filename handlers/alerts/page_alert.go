@@ -95,6 +95,8 @@ func (p Pages) ManagePage(c *gin.Context) {
 // manageNotices are the notices of the public page, by the query parameter "result".
 var manageNotices = map[string]string{
 	"acknowledged": "Acknowledged. Reminders are off.",
+	"some":         "Acknowledged. Reminders of the selected items are off.",
+	"none":         "Select at least one item to acknowledge.",
 	"silenced":     "Silenced. Only the recovery is sent.",
 	"unsilenced":   "Silence ended.",
 	"resolved":     "This alert is already resolved. Nothing changed.",
@@ -109,9 +111,15 @@ func (p Pages) Manage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var err error
 	result := "acknowledged"
-	if c.PostForm("action") == "acknowledge" {
+	switch selected := chosen(c, "subjects"); c.PostForm("action") {
+	case "acknowledge":
 		_, err = p.Alerts.Acknowledge(ctx, a.ID)
-	} else {
+	case "acknowledge_selected":
+		if result = "none"; len(selected) > 0 {
+			result = "some"
+			_, err = p.Alerts.Acknowledge(ctx, a.ID, selected...)
+		}
+	default:
 		var d time.Duration
 		if d, err = minutes(c); err == nil {
 			_, err = p.Alerts.Silence(ctx, a.ID, d)
@@ -148,5 +156,12 @@ func (p Pages) managedAlert(c *gin.Context, key string) (a alerts.Alert, ok bool
 }
 
 func (p Pages) showManage(c *gin.Context, a alerts.Alert, key, done string) {
-	p.ShowCached(c, http.StatusOK, "no-store", views.ManagePage(views.Manage{Alert: a, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now()}))
+	subjects, err := p.Alerts.SubjectsOf(c.Request.Context(), []alerts.Alert{a}, views.Shown)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.ShowCached(c, http.StatusOK, "no-store", views.ManagePage(views.Manage{
+		Alert: a, Type: p.Alerts.Type(a.Event), Message: p.Alerts.Message(a), Subjects: subjects[a.Seq], Key: key, Done: done, Now: p.Alerts.Now(),
+	}))
 }

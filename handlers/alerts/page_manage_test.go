@@ -6,9 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"linkwatch/app/apptest"
 	"linkwatch/models"
+	"linkwatch/models/alerts"
 	"linkwatch/models/event"
+	"linkwatch/models/targets"
 )
 
 // The link in a message works without a login. Opening it changes nothing.
@@ -70,4 +74,43 @@ func TestManageByTheLinkOfAMessage(t *testing.T) {
 		}
 	}
 	apptest.WantStatus(t, a.Get("/alerts/"+one.ID), http.StatusSeeOther) // to the login
+}
+
+// The page behind the link lists the targets with their causes, and acknowledges all or some.
+func TestManageSomeTargets(t *testing.T) {
+	a := newPagesApp(t)
+	a.rule("All", a.channel("Ops"))
+	var ids []string
+	var down []event.Event
+	for _, name := range []string{"Cart", "Pay"} {
+		id := models.NewID(models.KindTarget)
+		ids = append(ids, id)
+		down = append(down, event.Event{
+			Kind: targets.EventDown, Phase: event.Started, Severity: event.Critical, SubjectKind: "target", SubjectID: id, Name: name, Host: "shop.test:8443",
+			At: models.At(a.Clock.Now()), Failures: 1, Detail: "cause of " + name,
+		})
+	}
+	a.Must(a.DB.Write(a.Context(), func(tx *gorm.DB) error { return event.Add(tx, down...) }))
+	a.addEvent(event.Started, models.NewID(models.KindTarget), "Other", "")
+	page, err := a.Alerts.Filtered(a.Context(), alerts.Filter{Subject: ids[0]}, models.Cursor{}, 1)
+	a.Must(err)
+	id := page.Items[0].ID
+	path := a.Alerts.ManagePath(id)
+	bare, query, _ := strings.Cut(path, "?key=")
+	form := func(action string, subjects ...string) url.Values {
+		return url.Values{"key": {query}, "action": {action}, "subjects": subjects}
+	}
+	apptest.WantText(t, a.Get(path), ".manage-subjects", "Cart Cause of Cart")
+	apptest.WantCount(t, a.Get(path), "input[type=checkbox]", 2)
+	apptest.WantText(t, a.Follow(bare, form("acknowledge_selected")), ".flash", "Select at least one item")
+	p := a.Follow(bare, form("acknowledge_selected", ids[0]))
+	apptest.WantText(t, p, ".flash", "Acknowledged.")
+	apptest.WantCount(t, p, "input[type=checkbox]", 1)
+	apptest.WantCount(t, p, "button[value=acknowledge]", 1)
+	apptest.WantStatus(t, a.Post(bare, form("acknowledge_selected", "t_other")), http.StatusBadRequest)
+	p = a.Follow(bare, form("acknowledge"))
+	apptest.WantCount(t, p, "input[type=checkbox], button[value=acknowledge]", 0)
+	if now, err := a.Alerts.Alert(a.Context(), id); err != nil || now.AcknowledgedAt.IsZero() {
+		t.Errorf("the alert is not acknowledged: %v, %v", now, err)
+	}
 }

@@ -61,7 +61,7 @@ func (p Pages) RulePage(c *gin.Context) {
 
 func formOf(r alerts.Rule) views.RuleForm {
 	return views.RuleForm{
-		Name: r.Name, Failures: strconv.Itoa(r.AfterFailures), Minutes: strconv.Itoa(r.AfterMinutes), Repeat: strconv.Itoa(r.RepeatMinutes),
+		Name: r.Name, Failures: strconv.Itoa(r.AfterFailures), Minutes: strconv.Itoa(r.AfterMinutes), Repeat: strconv.Itoa(r.RepeatMinutes), GroupWait: strconv.Itoa(r.GroupWaitSeconds),
 		Escalate: strconv.Itoa(r.EscalateAfterMinutes), Private: r.PrivateTo != "",
 	}
 }
@@ -88,6 +88,7 @@ func (p Pages) EditRule(c *gin.Context) {
 		return p.Alerts.EditRule(ctx, saved.ID, func(stored *alerts.Rule) {
 			stored.Name, stored.Events, stored.Scope, stored.Channels, stored.Enabled = r.Name, r.Events, r.Scope, r.Channels, r.Enabled
 			stored.AfterFailures, stored.AfterMinutes, stored.RepeatMinutes, stored.Quiet = r.AfterFailures, r.AfterMinutes, r.RepeatMinutes, r.Quiet
+			stored.GroupWaitSeconds = r.GroupWaitSeconds
 			stored.EscalateAfterMinutes, stored.EscalateChannels = r.EscalateAfterMinutes, r.EscalateChannels
 			if private := pages.Private(c); private != nil {
 				stored.SetPrivate(*private)
@@ -99,11 +100,11 @@ func (p Pages) EditRule(c *gin.Context) {
 func (p Pages) saveRule(c *gin.Context, saved alerts.Rule, notice string, save func(context.Context, alerts.Rule) (alerts.Rule, error)) {
 	v := views.RuleForm{
 		Saved: saved, Name: c.PostForm("name"), Failures: c.PostForm("after_failures"), Minutes: c.PostForm("after_minutes"),
-		Repeat: c.PostForm("repeat_minutes"), Escalate: c.PostForm("escalate.after_minutes"),
+		Repeat: c.PostForm("repeat_minutes"), GroupWait: c.PostForm("group_wait_seconds"), Escalate: c.PostForm("escalate.after_minutes"),
 	}
 	r := alerts.Rule{
 		Name: v.Name, Events: chosen(c, "events"), Scope: postedScope(c), Channels: chosen(c, "channels"), Enabled: c.PostForm("enabled") != "",
-		AfterFailures: pages.Number(v.Failures), AfterMinutes: pages.Number(v.Minutes), RepeatMinutes: pages.Number(v.Repeat),
+		AfterFailures: pages.Number(v.Failures), AfterMinutes: pages.Number(v.Minutes), RepeatMinutes: pages.Number(v.Repeat), GroupWaitSeconds: pages.Number(v.GroupWait),
 		Quiet:                alerts.Quiet{From: c.PostForm("quiet.from"), To: c.PostForm("quiet.to"), TimeZone: strings.TrimSpace(c.PostForm("quiet.time_zone"))},
 		EscalateAfterMinutes: pages.Number(v.Escalate), EscalateChannels: chosen(c, "escalate.channels"),
 	}
@@ -154,8 +155,21 @@ func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.R
 	) {
 		return
 	}
+	r.Owner = owner
+	r.SetPrivate(v.Private)
+	var newest []alerts.Target
+	if !p.Read(c,
+		func() (err error) { newest, err = p.Subjects.Newest(ctx, views.MaxReach); return },
+		func() (err error) { v.Reach, err = p.Alerts.ReachOf(ctx, r, newest); return },
+	) {
+		return
+	}
 	v.Page = p.Page(title, section, ui.Flash{})
-	p.ShowPart(c, status, views.RuleFormPage(v), views.ScopeChoices(v.Scope))
+	part := views.ScopeChoices(v.Scope)
+	if c.Query("part") == "reach" {
+		part = views.RuleReach(v)
+	}
+	p.ShowPart(c, status, views.RuleFormPage(v), part)
 }
 
 // EnableRule enables or disables a rule.

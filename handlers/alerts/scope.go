@@ -25,7 +25,46 @@ func postedScope(c *gin.Context) alerts.Scope {
 	for i := range tags {
 		tags[i] = strings.TrimSpace(tags[i])
 	}
-	return alerts.Scope{Targets: chosen(c, "targets"), StatusPages: chosen(c, "status_pages"), Tags: tags}
+	return alerts.Scope{Targets: chosen(c, "targets"), StatusPages: chosen(c, "status_pages"), Tags: tags, Subjects: postedItems(c)}
+}
+
+// postedItems returns the chosen items. A form has them as kind:id.
+func postedItems(c *gin.Context) (refs alerts.Refs) {
+	for _, text := range chosen(c, "subjects") {
+		kind, id, _ := strings.Cut(text, ":")
+		refs = append(refs, alerts.Ref{Kind: kind, ID: id})
+	}
+	return refs
+}
+
+// itemChoice returns an item as a choice of a form.
+func itemChoice(r alerts.Ref, name string) views.Choice {
+	return views.Choice{ID: r.Kind + ":" + r.ID, Name: name, Hint: views.KindLabels[r.Kind]}
+}
+
+// fillItems loads the chosen items, and finds others.
+func (p Pages) fillItems(ctx context.Context, refs alerts.Refs, v *views.Scope) error {
+	known, err := p.Subjects.Items(ctx, refs)
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		name := "deleted item"
+		if item, ok := known[r]; ok {
+			name = item.Name
+		}
+		v.Items = append(v.Items, itemChoice(r, name))
+	}
+	if v.Find == "" {
+		return nil
+	}
+	found, err := p.Subjects.FindItems(ctx, v.Find, choiceSize)
+	for _, item := range found {
+		if !slices.Contains(refs, item.Ref) {
+			v.FoundItems = append(v.FoundItems, itemChoice(item.Ref, item.Name))
+		}
+	}
+	return err
 }
 
 // chosen returns up to maxChosen values of a form field.
@@ -79,7 +118,7 @@ func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, st
 		}
 	}
 	v.OnPages, v.Tags = s.StatusPages, strings.Join(s.Tags, ", ")
-	return status, nil
+	return status, p.fillItems(ctx, s.Subjects, v)
 }
 
 // names returns all channels, and the names of all channels and of the targets and status pages of the scopes.
@@ -96,6 +135,13 @@ func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names,
 	}
 	for id, t := range known {
 		n.Targets[id] = t.Name
+	}
+	var refs []alerts.Ref
+	for _, s := range scopes {
+		refs = append(refs, s.Subjects[:min(len(s.Subjects), views.Named)]...)
+	}
+	if n.Items, err = p.Subjects.Items(ctx, refs); err != nil {
+		return n, nil, err
 	}
 	statusPages, err := p.Subjects.StatusPages(ctx)
 	if err != nil {

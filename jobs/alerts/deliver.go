@@ -140,8 +140,11 @@ func messageOf(n alerts.Notification, id string, at time.Time, links []alerts.Li
 	m := send.Message{
 		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at, Resolved: n.Ends != nil || n.Reason == string(alerts.ReasonResolved),
 	}
-	if n.Ends != nil {
+	switch {
+	case n.Ends != nil:
 		m.Group = *n.Ends
+	case n.PartOf != nil: // the incident stays open
+		m.Group = *n.PartOf
 	}
 	if n.URL != nil {
 		m.URL = *n.URL

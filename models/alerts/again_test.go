@@ -33,8 +33,9 @@ func TestLaterOutagesInAnOpenAlert(t *testing.T) {
 			w.minutes(40)
 			w.happen(w.down("a@h.test", 1))
 			w.minutes(10)
-			w.expect(c, "worse 2 targets on h.test are down: "+downText)
+			w.expect(c, "worse a is down: "+downText+" (2 targets on h.test are down)")
 			w.happen(w.up("a@h.test"))
+			w.expect(c, "fired a is up again after 10 min 1 s (1 target on h.test is still down)")
 		}
 	})
 }
@@ -75,7 +76,7 @@ func TestFlappingBeforeTheFirstMessage(t *testing.T) {
 		}
 		w.happen(w.down("b@h.test", 1))
 		w.minutes(6)
-		w.expect(c, "worse 2 targets on h.test are down: "+downText)
+		w.expect(c, "worse b is down: "+downText+" (2 targets on h.test are down)")
 	})
 }
 
@@ -92,7 +93,7 @@ func TestRecoveryIsSentAfterAShortOutage(t *testing.T) {
 		w.happen(w.down("a@h.test", 1)) // for less than ten minutes
 		w.happen(w.up("a@h.test"))
 		w.happen(w.up("b@h.test"))
-		w.expect(c, "fired a is up again after 10 min 5 s")
+		w.expect(c, "fired a is up again after 10 min 2 s")
 	})
 }
 
@@ -129,7 +130,7 @@ func TestRemindersOfChangedRules(t *testing.T) {
 		w.minutes(40)
 		w.expect(boss)
 		w.expect(cs[0])
-		w.expect(cs[1], "fired new is down: "+downText) // other rules match it
+		w.expect(cs[1], "worse new is down: "+downText+" (3 targets on h.test are down)")
 		w.expect(cs[2])
 		w.expect(cs[3])
 	})
@@ -206,9 +207,9 @@ func TestEndOfTwoRulesWithOneChannel(t *testing.T) {
 		w.happen(w.down("a@h.test", 1))
 		w.minutes(15)
 		w.happen(w.down("b@h.test", 1))
-		w.expect(c, "fired a is down: "+downText, "worse 2 targets on h.test are down: "+downText)
+		w.expect(c, "fired a is down: "+downText, "worse b is down: "+downText+" (2 targets on h.test are down)")
 		w.happen(w.up("b@h.test"))
 		w.happen(w.up("a@h.test"))
-		w.expect(c, "fired 2 targets on h.test are up again after 15 min 3 s")
+		w.expect(c, "fired b is up again after 1 s (1 target on h.test is still down)", "fired a is up again after 15 min 3 s")
 	})
 }

@@ -12,18 +12,21 @@ import (
 	"linkwatch/models/event"
 )
 
-// manyHosts is the prefix of the group key of an alert with subjects on many hosts. Other keys start with the host.
+// manyHosts is the prefix of the group key of an alert with subjects on many hosts. Other keys start with the host, with its port unless it
+// is the default port.
 const manyHosts = "*"
 
-// Alert is one condition of one or more subjects on a host that the same rules match. If a condition starts on many hosts within a
+// Alert is one condition of one or more subjects on a host and port. Its rules send only the subjects that they match. If a condition starts on many hosts within a
 // minute, the remaining subjects are grouped into one alert.
 type Alert struct {
 	Seq              int64 `gorm:"primaryKey"`
 	ID               string
 	EndsID           string // ID of the alert that this one resolves; "" if none
+	PartOfID         string // ID of the open alert of which some subjects have recovered; "" if none
+	RecoveryOf       int64  // Seq of the alert whose subjects have recovered; 0 if the alert is no recovery
 	Event            event.Kind
 	Severity         event.Severity
-	GroupKey         string // the host of its subjects (or many), then the rules that match them
+	GroupKey         string // the host of its subjects (or many), then what separates them from other alerts
 	SubjectKind      string // the Subject fields describe the first subject
 	SubjectID        string
 	SubjectName      string
@@ -46,7 +49,7 @@ type Alert struct {
 // Open reports whether the alert is not resolved.
 func (a Alert) Open() bool { return a.ResolvedAt.IsZero() }
 
-// Host returns the host of all subjects, or "" if there are several hosts or none.
+// Host returns the host of all subjects with any non-default port, or "" if there are several hosts or none.
 func (a Alert) Host() string {
 	host, _, _ := strings.Cut(a.GroupKey, " ")
 	if strings.HasPrefix(host, manyHosts) {
@@ -78,8 +81,11 @@ type AlertSubject struct {
 	SinceAt     models.Time
 	EndedAt     models.Time // zero if the condition has not ended
 	Changes     int         // consecutive starts, each within a third of FlapWindow of the previous one
+	// AcknowledgedAt is when the subject was acknowledged, also if its condition ended and started again since. Zero if it was not.
+	AcknowledgedAt models.Time
 
 	removed bool // no longer checked, so it leaves the alert
+	isNew   bool // in a message, not sent before
 }
 
 // TableName implements GORM's Tabler.

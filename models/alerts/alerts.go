@@ -6,6 +6,7 @@
 package alerts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +15,9 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/event"
 )
+
+// DefaultStormSize is the default of Options.StormSize.
+const DefaultStormSize = 5
 
 // Limits of settings. They bound the memory and the time of each step.
 const (
@@ -39,6 +43,8 @@ type Lookup interface {
 	StatusPages(ctx context.Context, targets []string) (map[string][]string, error)
 	// Existing returns those of the targets and status pages that exist and that the actor of ctx may see, by ID.
 	Existing(ctx context.Context, targets, statusPages []string) (map[string]bool, error)
+	// Items returns those of the items that exist and that the actor of ctx may see.
+	Items(ctx context.Context, refs []Ref) (map[Ref]Item, error)
 }
 
 // Options configure a Store.
@@ -53,6 +59,9 @@ type Options struct {
 	Base string
 	// Sign signs links in messages, which then work without a login.
 	Sign func(text string) string
+	// StormSize is the number of alerts of a kind that may start within a minute. Further subjects are grouped into one alert. 0 means
+	// DefaultStormSize.
+	StormSize int
 }
 
 // Store is the store of alerts and their settings. It is safe for concurrent use.
@@ -66,6 +75,7 @@ type Store struct {
 
 // NewStore returns a store on an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
+	opts.StormSize = cmp.Or(opts.StormSize, DefaultStormSize)
 	s := &Store{db: db, clock: clock, opts: opts, types: map[event.Kind]event.Type{}}
 	for _, t := range opts.Types {
 		s.types[t.Kind] = t

@@ -19,7 +19,7 @@ func (r Rule) subject() audit.Subject {
 func (r Rule) values() audit.Values {
 	v := audit.Values{
 		"name": r.Name, "events": cloneList(r.Events), "channels": cloneList(r.Channels), "after_failures": r.AfterFailures, "after_minutes": r.AfterMinutes,
-		"repeat_minutes": r.RepeatMinutes, "quiet": nil, "escalate": nil, "enabled": r.Enabled, "private": r.PrivateTo != "",
+		"group_wait_seconds": r.GroupWaitSeconds, "repeat_minutes": r.RepeatMinutes, "quiet": nil, "escalate": nil, "enabled": r.Enabled, "private": r.PrivateTo != "",
 	}
 	if r.Quiet.From != "" {
 		v["quiet"] = map[string]any{"from": r.Quiet.From, "to": r.Quiet.To, "time_zone": r.Quiet.TimeZone}
@@ -41,6 +41,7 @@ func (m Maintenance) values() audit.Values {
 // addTo adds the lists of the scope to audit values.
 func (s Scope) addTo(to audit.Values) audit.Values {
 	to["targets"], to["tags"], to["status_pages"] = cloneList(s.Targets), cloneList(s.Tags), cloneList(s.StatusPages)
+	to["subjects"] = append([]Ref{}, s.Subjects...)
 	return to
 }
 

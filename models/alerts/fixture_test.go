@@ -29,7 +29,8 @@ type world struct {
 // facts is a fake of alerts.Lookup.
 type facts struct {
 	tags, pages map[string][]string
-	gone        []string // targets and status pages that do not exist
+	parents     map[string]string // source of jobs and pages
+	gone        []string          // targets and status pages that do not exist
 	asked       int
 }
 
@@ -49,6 +50,22 @@ func (f *facts) Existing(_ context.Context, targets, statusPages []string) (map[
 		existing[id] = !slices.Contains(f.gone, id)
 	}
 	return existing, nil
+}
+
+// Items knows all items but those in gone. A page belongs to the source in its pages.
+func (f *facts) Items(_ context.Context, refs []alerts.Ref) (map[alerts.Ref]alerts.Item, error) {
+	f.asked++
+	found := map[alerts.Ref]alerts.Item{}
+	for _, r := range refs {
+		item := alerts.Item{Ref: r, Name: r.ID, URL: "https://a.test/" + r.ID}
+		if parent := f.parents[r.ID]; parent != "" {
+			item.Parent = alerts.Ref{Kind: "source", ID: parent}
+		}
+		if !slices.Contains(f.gone, r.ID) {
+			found[r] = item
+		}
+	}
+	return found, nil
 }
 
 var types = []event.Type{

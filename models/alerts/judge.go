@@ -31,7 +31,7 @@ func (b *batch) applyStart(e event.Event) {
 		return
 	}
 	if d == nil {
-		d = b.alertFor(e, rules)
+		d = b.alertFor(e)
 	}
 	d.Severity = max(d.Severity, e.Severity)
 	if e.SinceAt.Before(d.StartedAt.Time) {
@@ -82,7 +82,7 @@ func (b *batch) startSubject(d *draft, m *AlertSubject, e event.Event) {
 }
 
 // scheduleSubject schedules that a rule sends a subject. It does nothing if the subject is already scheduled or sent since the condition
-// started, or if it was sent and is flapping.
+// started, or if it is flapping and the rule has not sent its recovery.
 func (d *draft) scheduleSubject(b *batch, m *AlertSubject, rule int64, due models.Time) {
 	if known, ok := b.sendTimes[alertSubjectKey{d.Seq, m.SubjectID}][rule]; ok && d.Seq != 0 {
 		switch {
@@ -90,7 +90,7 @@ func (d *draft) scheduleSubject(b *batch, m *AlertSubject, rule int64, due model
 			if !known.due.Before(m.SinceAt.Time) {
 				return
 			}
-		case !known.sent.Before(m.SinceAt.Time), m.Changes >= flapThreshold:
+		case !known.sent.Before(m.SinceAt.Time), m.Changes >= flapThreshold && known.recovered.IsZero():
 			return
 		}
 	}
@@ -104,25 +104,24 @@ func (d *draft) scheduleSubject(b *batch, m *AlertSubject, rule int64, due model
 	}
 }
 
-// cancelSubject cancels the mentions of a subject whose condition has ended, except those that are already due.
+// cancelSubject cancels the mentions of a subject whose condition has ended, except those that were sent.
 func (d *draft) cancelSubject(b *batch, subject string) {
 	delete(d.newSubjects, subject)
 	d.endedSubjects = append(d.endedSubjects, subject)
 	stored := b.sendTimes[alertSubjectKey{d.Seq, subject}]
 	for rule, m := range stored {
-		switch {
-		case !m.sent.IsZero():
-			stored[rule] = sendTime{sent: m.sent}
-		case m.due.After(b.now.Time):
+		if m.due = (models.Time{}); m.sent.IsZero() {
 			delete(stored, rule)
+		} else {
+			stored[rule] = m
 		}
 	}
 }
 
 // alertFor returns the open alert for a new subject, or adds a new alert.
-func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
-	k := b.groupFor(e, rules)
-	for _, k := range []groupKey{k, b.stormGroup(e, rules, b.now), b.stormGroup(e, rules, b.now.Add(-stormWindow))} {
+func (b *batch) alertFor(e event.Event) *draft {
+	k := b.groupFor(e)
+	for _, k := range []groupKey{k, b.stormGroup(e, b.now), b.stormGroup(e, b.now.Add(-stormWindow))} {
 		if d := b.byGroup[k]; d != nil {
 			return d
 		}
@@ -130,8 +129,8 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 	key := subjectKey{e.Kind, e.SubjectID}
 	b.startCounts[key]++
 	began := b.startCounts[key]
-	if b.recentAlerts[e.Kind]++; b.recentAlerts[e.Kind] > stormSize {
-		k, began = b.stormGroup(e, rules, b.now), 1
+	if b.recentAlerts[e.Kind]++; b.recentAlerts[e.Kind] > b.store.opts.StormSize {
+		k, began = b.stormGroup(e, b.now), 1
 	}
 	resolveAt := models.Time{}
 	if e.Phase == event.Once { // even if its rule is deleted or maintenance starts before it is sent

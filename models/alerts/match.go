@@ -31,6 +31,7 @@ func subjectOf(e event.Event) subject {
 type matcher struct {
 	tags        map[lookupKey][]string // folded tag names by URL
 	statusPages map[lookupKey][]string // IDs by target
+	items       map[itemKey]Item
 }
 
 // lookupKey is the key of a fact: a URL or target ID, of shared subjects ("") or of the private subjects of an owner.
@@ -42,6 +43,9 @@ func (s *Store) newMatcher(ctx context.Context, scopes []Scope, subjects []subje
 	uses := func(list func(Scope) List) bool {
 		return slices.ContainsFunc(scopes, func(s Scope) bool { return len(list(s)) > 0 })
 	}
+	namesTag := slices.ContainsFunc(scopes, func(s Scope) bool {
+		return slices.ContainsFunc(s.Subjects, func(r Ref) bool { return r.Kind == SubjectTag })
+	})
 	urls, targets := map[string][]string{}, map[string][]string{} // by owner
 	for _, sub := range subjects {
 		if sub.url != "" && (sub.kind == SubjectTarget || sub.kind == SubjectLink) {
@@ -54,14 +58,17 @@ func (s *Store) newMatcher(ctx context.Context, scopes []Scope, subjects []subje
 	if s.lookup == nil {
 		return m, nil
 	}
-	if uses(func(s Scope) List { return s.Tags }) {
+	if namesTag || uses(func(s Scope) List { return s.Tags }) {
 		if m.tags, err = lookUp(ctx, urls, s.lookup.Tags); err != nil {
 			return m, err
 		}
 	}
 	if uses(func(s Scope) List { return s.StatusPages }) {
-		m.statusPages, err = lookUp(ctx, targets, s.lookup.StatusPages)
+		if m.statusPages, err = lookUp(ctx, targets, s.lookup.StatusPages); err != nil {
+			return m, err
+		}
 	}
+	m.items, err = s.loadItems(ctx, scopes, subjects)
 	return m, err
 }
 
@@ -81,7 +88,7 @@ func lookUp(ctx context.Context, keysByOwner map[string][]string, facts func(con
 }
 
 func (m matcher) matches(sc Scope, sub subject) bool {
-	if sc.All() {
+	if sc.All() || m.namesSubject(sc, sub) {
 		return true
 	}
 	if sub.kind == SubjectTarget {

@@ -23,13 +23,40 @@ type Subject struct {
 	URL  *string `json:"url" example:"https://shop.example/" doc:"URL of the subject. null if it has none"`
 }
 
+// SubjectState is a subject of an alert in JSON, with its state.
+type SubjectState struct {
+	Subject
+	State          string     `json:"state" enum:"new,down,recovered" example:"new" doc:"State of the subject. new: not sent before. down: its condition has not ended. recovered: its condition has ended"`
+	Cause          string     `json:"cause" example:"unexpected status 500" doc:"Reason of the condition"`
+	Since          time.Time  `json:"since" example:"2025-03-24T12:00:00Z" doc:"When the condition of the subject started"`
+	AcknowledgedAt *time.Time `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When the subject was acknowledged. null if it was not"`
+}
+
+// States of subjects in messages.
+const (
+	stateNew       = "new"
+	stateDown      = "down"
+	stateRecovered = "recovered"
+)
+
+func (s *Store) subjectState(a Alert, m AlertSubject) SubjectState {
+	st := SubjectState{Subject{m.SubjectKind, m.SubjectID, m.Name, orNull(m.URL)}, stateDown, m.Detail, m.SinceAt.Time, timeOrNull(m.AcknowledgedAt)}
+	switch {
+	case m.isNew || s.Type(a.Event).Once:
+		st.State = stateNew
+	case !m.EndedAt.IsZero():
+		st.State = stateRecovered
+	}
+	return st
+}
+
 // Notification is an alert in JSON, in the API and in the body of webhooks.
 type Notification struct {
 	ID             string         `json:"id" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert. Ids sort by creation time"`
 	Event          string         `json:"event" example:"target.down" doc:"Kind of the event. GET /v1/alert-events lists them. test in a test message"`
 	Severity       string         `json:"severity" enum:"info,warning,critical" example:"critical" doc:"Severity"`
-	Subject        Subject        `json:"subject" doc:"The first subject"`
-	Subjects       []Subject      `json:"subjects" nullable:"false" doc:"Up to 20 subjects. Subjects whose condition has not ended come first"`
+	Subject        Subject        `json:"subject" doc:"The first subject that is new, else the first one"`
+	Subjects       []SubjectState `json:"subjects" nullable:"false" doc:"Up to 20 subjects. New ones come first, then those whose condition has not ended"`
 	SubjectCount   int            `json:"subject_count" example:"1" doc:"Number of subjects"`
 	Message        string         `json:"message" example:"Shop is down: unexpected status 500" doc:"Summary in one sentence"`
 	Flapping       bool           `json:"flapping" example:"false" doc:"Whether the alert is flapping: its condition started at least four times within an hour. It resolves after 15 stable minutes"`
@@ -39,6 +66,7 @@ type Notification struct {
 	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"End of the silence. Until then only the recovery is sent. null if not silenced"`
 	Private        bool           `json:"private" example:"false" doc:"Whether its subjects were private when it started. Only their owner and admins see a private alert"`
 	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this alert resolves. null if it resolves none"`
+	PartOf         *string        `json:"part_of" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert of which only some subjects have recovered. null otherwise"`
 	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"The first 100 messages to channels, oldest first. Empty in webhooks"`
 	Reason         string         `json:"reason" example:"fired" doc:"In webhooks, why the message is sent: fired, worse, repeated, escalated or resolved. Empty in the API"`
 	URL            *string        `json:"url" example:"https://linkwatch.example/alerts/v_01HZ8QK3V5W7X9YABCDEFG" doc:"Page of the alert. null if PUBLIC_URL is not set"`
@@ -60,14 +88,14 @@ type DeliveryInfo struct {
 func (s *Store) Notification(a Alert, subjects []AlertSubject, ds []Delivery) Notification {
 	n := Notification{
 		ID: a.ID, Event: string(a.Event), Severity: a.Severity.String(), Subject: Subject{a.SubjectKind, a.SubjectID, a.SubjectName, orNull(a.SubjectURL)},
-		Subjects: []Subject{}, SubjectCount: a.SubjectCount, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
-		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), Private: a.PrivateTo != "", Ends: orNull(a.EndsID), Deliveries: []DeliveryInfo{},
+		Subjects: []SubjectState{}, SubjectCount: a.SubjectCount, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
+		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), Private: a.PrivateTo != "", Ends: orNull(a.EndsID), PartOf: orNull(a.PartOfID), Deliveries: []DeliveryInfo{},
 	}
 	if a.Silenced(s.clock.Now()) {
 		n.SilencedUntil = &a.SilencedUntil.Time
 	}
 	for _, m := range subjects {
-		n.Subjects = append(n.Subjects, Subject{m.SubjectKind, m.SubjectID, m.Name, orNull(m.URL)})
+		n.Subjects = append(n.Subjects, s.subjectState(a, m))
 	}
 	for _, d := range ds {
 		n.Deliveries = append(n.Deliveries, DeliveryInfo{
@@ -143,6 +171,33 @@ func (s *Store) Message(a Alert) string {
 	return text
 }
 
+// text returns the summary of a message. It says what is new, and how many other subjects are not over.
+func (s *Store) text(a Alert, why Reason, st messageState) string {
+	text, t := s.Message(a), s.Type(a.Event)
+	count := func(n int, still string) string {
+		noun, verb := t.Noun, t.Verb
+		if n > 1 {
+			noun, verb = noun+"s", t.PluralVerb
+		}
+		if host := a.Host(); host != "" {
+			noun += " on " + host
+		}
+		return " (" + humanize.Comma(int64(n)) + " " + noun + " " + strings.Replace(verb, " ", still, 1) + ")"
+	}
+	switch {
+	case st.rest > 0:
+		for _, kind := range s.opts.Types { // the open alert has the words
+			if kind.EndsAs == a.Event {
+				t = kind
+			}
+		}
+		text += count(st.rest, " still ")
+	case why == ReasonWorse && st.fresh > 0 && st.open > st.fresh:
+		text += count(st.open, " ")
+	}
+	return text
+}
+
 // isEnd reports whether alerts of a kind announce the end of another alert, as target.up does.
 func (s *Store) isEnd(k event.Kind) bool {
 	for _, t := range s.opts.Types {
@@ -151,50 +206,6 @@ func (s *Store) isEnd(k event.Kind) bool {
 		}
 	}
 	return false
-}
-
-// Title returns the message with its reason in one line: "Resolved: Shop is down".
-func (n Notification) Title() string {
-	switch Reason(n.Reason) {
-	case ReasonRepeated:
-		return "Still: " + n.Message
-	case ReasonEscalated:
-		return "Not acknowledged: " + n.Message
-	case ReasonResolved:
-		return "Resolved: " + n.Message
-	default:
-		return n.Message
-	}
-}
-
-// Text returns the plain text of the message: its times, subjects and links, one per line.
-func (n Notification) Text(links ...Link) string {
-	var b strings.Builder
-	if n.SubjectCount == 0 { // test message
-		return ""
-	}
-	if n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt) {
-		fmt.Fprintf(&b, "From %s to %s (%s)\n", formatTime(n.StartedAt), formatTime(*n.ResolvedAt), FormatDuration(n.ResolvedAt.Sub(n.StartedAt)))
-	} else {
-		fmt.Fprintf(&b, "Since %s\n", formatTime(n.StartedAt))
-	}
-	for _, sub := range n.Subjects {
-		b.WriteString(sub.Name)
-		if sub.URL != nil && *sub.URL != sub.Name {
-			b.WriteString(" – " + *sub.URL)
-		}
-		b.WriteByte('\n')
-	}
-	if more := n.SubjectCount - len(n.Subjects); more > 0 {
-		fmt.Fprintf(&b, "and %s more\n", humanize.Comma(int64(more)))
-	}
-	if n.Flapping && n.ResolvedAt == nil {
-		b.WriteString("This alert started and ended several times. It resolves after 15 stable minutes.\n")
-	}
-	for _, l := range links {
-		b.WriteString(l.Label + ": " + l.URL + "\n")
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // Link is a link in a message.
@@ -230,7 +241,7 @@ func FormatDuration(d time.Duration) string {
 func (s *Store) TestNotification() Notification {
 	now := s.clock.Now()
 	return Notification{
-		ID: models.NewID(models.KindAlert), Event: "test", Severity: event.Info.String(), Subject: Subject{Kind: "system", ID: "test", Name: "Linkwatch"}, Subjects: []Subject{},
+		ID: models.NewID(models.KindAlert), Event: "test", Severity: event.Info.String(), Subject: Subject{Kind: "system", ID: "test", Name: "Linkwatch"}, Subjects: []SubjectState{},
 		Message: "This is a test message from Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(ReasonFired),
 	}
 }

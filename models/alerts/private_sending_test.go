@@ -171,4 +171,8 @@ func TestAlertMeWithPrivateItems(t *testing.T) {
 	})
 }
 
+func (scoped) Items(context.Context, []alerts.Ref) (map[alerts.Ref]alerts.Item, error) {
+	return nil, nil
+}
+
 func (scoped) Existing(context.Context, []string, []string) (map[string]bool, error) { return nil, nil }

@@ -16,18 +16,22 @@ const (
 	// MaxFailures is the maximum of AfterFailures. Systems store an event for each of that many consecutive failures.
 	MaxFailures = 10
 	maxMinutes  = 7 * 24 * 60
+	// MaxGroupWait is the maximum of GroupWaitSeconds.
+	MaxGroupWait = 3600
 )
 
-// Scope selects what a rule or a maintenance window applies to. These are its targets, the targets of its status pages, and the targets
-// and links with one of its tags. An empty scope applies to everything. Deleted targets, pages and tags match nothing.
+// Scope selects what a rule or a maintenance window applies to. These are its targets, the targets of its status pages, the targets
+// and links with one of its tags, and its subjects. A source or website has its jobs and pages, and a short link has the targets and links with
+// its destination. An empty scope applies to everything. Deleted targets, pages and tags match nothing.
 type Scope struct {
 	Targets     List
 	StatusPages List
 	Tags        List // tags of saved links; a target has the tags of the link with its URL
+	Subjects    Refs
 }
 
 // All reports whether the scope applies to everything.
-func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags) == 0 }
+func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags)+len(s.Subjects) == 0 }
 
 // checkScope validates and normalizes a scope. It refuses targets and status pages that do not exist or that the actor may not see, except
 // those in before, the stored scope: they may have been deleted since. The error has at most one entry for each list.
@@ -49,6 +53,7 @@ func (s *Store) checkScope(ctx context.Context, sc *Scope, before Scope) error {
 		checkList("targets", &sc.Targets, usable(models.KindTarget, targets), "must be the id of a target"),
 		checkList("status_pages", &sc.StatusPages, usable(models.KindStatusPage, pages), "must be the id of a status page"),
 		checkList("tags", &sc.Tags, func(tag string) bool { return models.Runes(tag) <= maxTag }, fmt.Sprintf("must have at most %d characters", maxTag)),
+		s.checkRefs(ctx, &sc.Subjects, before.Subjects),
 	)
 }
 
@@ -73,6 +78,7 @@ type Rule struct {
 	Channels             List
 	AfterFailures        int   // consecutive failures before it sends, for events that count failures
 	AfterMinutes         int   // duration of the condition before it sends
+	GroupWaitSeconds     int   // wait for more subjects before the first message of an alert
 	RepeatMinutes        int   // between reminders until the alert is acknowledged or resolved; 0 for none
 	Quiet                Quiet `gorm:"embedded;embeddedPrefix:quiet_"`
 	EscalateAfterMinutes int   // without acknowledgement before it sends to EscalateChannels; 0 for never
@@ -122,6 +128,7 @@ func (s *Store) checkRule(ctx context.Context, r *Rule, before Scope) error {
 		least, most int
 	}{
 		{"after_failures", r.AfterFailures, 1, MaxFailures}, {"after_minutes", r.AfterMinutes, 0, maxMinutes},
+		{"group_wait_seconds", r.GroupWaitSeconds, 0, MaxGroupWait},
 		{"repeat_minutes", r.RepeatMinutes, 0, maxMinutes}, {"escalate.after_minutes", r.EscalateAfterMinutes, 0, maxMinutes},
 	} {
 		if m.value < m.least || m.value > m.most {

@@ -20,14 +20,17 @@ type notice struct {
 	NextAt      models.Time // when to decide again; zero if nothing is scheduled
 	NotifiedAt  models.Time // when the rule first sent the alert
 	AnnouncedAt models.Time // when the rule last sent new subjects
+	RecoveredAt models.Time // when the rule last sent recoveries of some subjects, while the alert was open
 	RepeatAt    models.Time
 	EscalateAt  models.Time
 	EscalatedAt models.Time
 	Severity    event.Severity // last severity that was sent
 
 	due           int         // number of subjects to send now
-	ongoing       int         // number of open subjects that were sent and are not in maintenance
-	nextSubjects  models.Time // when the next subjects are due; zero if there are none
+	firstDue      models.Time // when the first of these was due
+	ongoing       int         // number of open subjects that were sent and are neither in maintenance nor acknowledged
+	recovered     []string    // IDs of subjects that were sent and whose recovery is to be sent now
+	nextSubjects  models.Time // when the next subjects or recoveries are due; zero if there are none
 	sendsSubjects bool        // the due subjects are sent
 }
 
@@ -103,24 +106,36 @@ type outbox struct {
 	alerts      map[int64]*Alert
 	channels    map[string]Channel  // enabled ones, by ID
 	alreadySent map[messageKey]bool // messages queued before
-	newlyDue    map[int64]bool      // alerts that are due to be sent for the first time
-	messages    []message
+	changed     map[int64]bool      // alerts that are due to be sent for the first time, or no longer acknowledged
+	messages    []*message
+	byKey       map[messageKey]*message
+	recoveries  map[int64]*Alert // new alerts about the recovery of some subjects, by the Seq of the open alert
+	recovering  []recovering
 }
 
-// message is a new message and the notice that it belongs to.
+// recovering are the subjects of a notice whose recovery is sent by a new alert.
+type recovering struct {
+	notice *notice
+	end    *Alert
+}
+
+// message is a new message and the notices that it belongs to.
 type message struct {
 	Delivery
-	notice noticeKey
+	alert   *Alert
+	notices []noticeKey
+	forced  bool // sent even if the channel knows the state of all subjects
 }
 
-// messageKey is the key of a message: a channel gets the first message and the recovery of an alert once, even if several rules send it.
+// messageKey is the key of a message: even if several rules send it, a channel gets one message about new subjects, and one about the end.
 type messageKey struct {
 	alert, channel int64
 	reason         Reason
 }
 
 func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due []notice) (o *outbox, err error) {
-	o = &outbox{Store: s, tx: tx, now: now, ruleBySeq: map[int64]Rule{}, alerts: map[int64]*Alert{}, channels: map[string]Channel{}, alreadySent: map[messageKey]bool{}, newlyDue: map[int64]bool{}}
+	o = &outbox{Store: s, tx: tx, now: now, ruleBySeq: map[int64]Rule{}, alerts: map[int64]*Alert{}, channels: map[string]Channel{}, alreadySent: map[messageKey]bool{}, changed: map[int64]bool{},
+		byKey: map[messageKey]*message{}, recoveries: map[int64]*Alert{}}
 	if o.settings, err = s.settings(tx, now); err != nil {
 		return nil, err
 	}
@@ -164,7 +179,8 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 }
 
 // loadSubjects counts the subjects of the notices. It postpones subjects in maintenance, or drops them if their event has no duration. It
-// drops subjects that the rule no longer matches. It loads one small row for each open subject of the alerts.
+// drops subjects that the rule no longer matches, and skips acknowledged ones. It loads one small row for each open subject of the alerts, and
+// for each recovery that was not sent.
 func (o *outbox) loadSubjects(ctx context.Context, due []notice) error {
 	rows, notices := noticeRows(due), map[noticeKey]*notice{}
 	for i := range due {
@@ -174,9 +190,13 @@ func (o *outbox) loadSubjects(ctx context.Context, due []notice) error {
 		AlertSeq, RuleSeq           int64
 		SubjectID, SubjectKind, URL string
 		DueAt, EndedAt              models.Time
+		AcknowledgedAt              models.Time
+		Changes                     int
 	}
-	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url, m.ended_at FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_subjects AS m
-		WHERE t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq AND m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id AND (m.ended_at IS NULL OR t.due_at IS NOT NULL)`).Scan(&found).Error
+	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url, m.ended_at, m.acknowledged_at, m.changes
+		FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_subjects AS m
+		WHERE t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq AND m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id
+		AND (m.ended_at IS NULL OR t.due_at IS NOT NULL OR t.sent_at IS NOT NULL AND t.recovered_at IS NULL)`).Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("load subjects of alerts: %w", err)
 	}
@@ -197,10 +217,14 @@ func (o *outbox) loadSubjects(ctx context.Context, due []notice) error {
 		r, usable := o.ruleBySeq[f.RuleSeq]
 		switch {
 		case a.Open() && !f.EndedAt.IsZero():
+			if end := o.Type(a.Event).EndsAs; usable && end != "" && r.Has(end) {
+				n.addRecovery(f.SubjectID, f.EndedAt, f.Changes, o.dueUntil())
+			}
 		case a.Open() && usable && !o.matches(r.Scope, subjects[i]): // the rule sends only the end, if it sent the start
 			if !f.DueAt.IsZero() {
 				dropped.Add(f.AlertSeq, f.RuleSeq, f.SubjectID)
 			}
+		case !once && !f.AcknowledgedAt.IsZero():
 		case once && !until.IsZero():
 			dropped.Add(f.AlertSeq, f.RuleSeq, f.SubjectID)
 		case f.DueAt.IsZero() && until.IsZero():
@@ -210,6 +234,7 @@ func (o *outbox) loadSubjects(ctx context.Context, due []notice) error {
 			n.nextSubjects = earliest(n.nextSubjects, f.DueAt)
 		case until.IsZero():
 			n.due++
+			n.firstDue = earliest(n.firstDue, f.DueAt)
 		default:
 			until = earliest(until, o.now.Add(recheckInterval)) // the window may change
 			later.Add(f.AlertSeq, f.RuleSeq, f.SubjectID, until)
@@ -227,7 +252,20 @@ func (o *outbox) loadSubjects(ctx context.Context, due []notice) error {
 	return nil
 }
 
-// largestFirst sorts notices by alert, then by number of subjects, largest first. If two rules share a channel, it gets the larger message.
+// addRecovery adds a subject whose recovery was not sent. A flapping subject must be stable first.
+func (n *notice) addRecovery(subject string, ended models.Time, changes int, dueUntil models.Time) {
+	at := ended
+	if changes >= flapThreshold {
+		at = ended.Add(StableTime)
+	}
+	if at.After(dueUntil.Time) {
+		n.nextSubjects = earliest(n.nextSubjects, at)
+		return
+	}
+	n.recovered = append(n.recovered, subject)
+}
+
+// largestFirst sorts notices by alert, then by number of subjects, largest first.
 func largestFirst(due []notice) []*notice {
 	sorted := make([]*notice, len(due))
 	for i := range due {
@@ -262,19 +300,25 @@ func (o *outbox) decide(n *notice) {
 		n.NextAt = until
 		return
 	}
+	if !n.NotifiedAt.IsZero() && a.Open() {
+		o.sendRecoveries(a, n)
+	}
 	switch {
+	case a.Silenced(o.now): // only recoveries are sent
+		n.NextAt = earliest(a.SilencedUntil, n.nextSubjects)
+		return
 	case n.NotifiedAt.IsZero() && n.due == 0:
 	case n.NotifiedAt.IsZero():
 		o.sendFirst(a, r, n)
 	case o.Type(a.Event).Once:
 		if n.due > 0 {
 			n.sendsSubjects = true
-			o.send(a, n, ReasonWorse, r.Channels)
+			o.send(a, n, ReasonFired, r.Channels)
 		}
 	case !a.Open():
-		o.send(a, n, ReasonResolved, r.Channels)
+		o.force(a, n, ReasonResolved, r.Channels)
 		if !n.EscalatedAt.IsZero() {
-			o.send(a, n, ReasonResolved, r.EscalateChannels)
+			o.force(a, n, ReasonResolved, r.EscalateChannels)
 		}
 		n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}
 	default:
@@ -298,18 +342,21 @@ func (s *Store) rescheduleRule(tx *gorm.DB, r Rule) error {
 	return nil
 }
 
-// delayedUntil returns the end of the quiet hours or the silence that hold a notice, or zero. In quiet hours an alert is shown but not sent.
+// delayedUntil returns the end of the quiet hours of the rule, or of its wait for more subjects before the first message. It returns zero if
+// nothing holds a notice. A held alert is shown but not sent.
 func (o *outbox) delayedUntil(a *Alert, r Rule, n *notice) (until models.Time) {
-	if until = r.Quiet.End(o.now); !until.IsZero() {
-		if n.due > 0 && r.Has(a.Event) {
-			o.markDue(a)
+	if until = r.Quiet.End(o.now); until.IsZero() && n.NotifiedAt.IsZero() && n.due > 0 && a.Open() && r.GroupWaitSeconds > 0 {
+		if until = n.firstDue.Add(time.Duration(r.GroupWaitSeconds)*time.Second - groupWait); !until.After(o.now.Time) {
+			return models.Time{}
 		}
-		until = earliest(until, o.now.Add(recheckInterval)) // the rule may change
 	}
-	if a.Silenced(o.now) && a.SilencedUntil.After(until.Time) {
-		until = a.SilencedUntil
+	if until.IsZero() {
+		return until
 	}
-	return until
+	if n.due > 0 && r.Has(a.Event) {
+		o.markDue(a)
+	}
+	return earliest(until, o.now.Add(recheckInterval)) // the rule may change
 }
 
 // recheckInterval is how often messages held by quiet hours or maintenance are rechecked.
@@ -320,7 +367,39 @@ func (o *outbox) markDue(a *Alert) {
 	if a.FiredAt.IsZero() {
 		a.FiredAt = o.now
 	}
-	o.newlyDue[a.Seq] = true
+	o.changed[a.Seq] = true
+}
+
+// reopen ends the silence after an acknowledgement, because a subject is sent that was not acknowledged.
+func (o *outbox) reopen(a *Alert) {
+	if !a.AcknowledgedAt.IsZero() {
+		a.AcknowledgedAt = models.Time{}
+		o.changed[a.Seq] = true
+	}
+}
+
+// sendRecoveries sends the recovery of subjects while others keep the alert open, at most every gatherTime. The recoveries of an alert that are
+// sent together are one new alert.
+func (o *outbox) sendRecoveries(a *Alert, n *notice) {
+	if len(n.recovered) == 0 {
+		return
+	}
+	if next := n.RecoveredAt.Add(gatherTime); !n.RecoveredAt.IsZero() && next.After(o.now.Time) {
+		n.nextSubjects = earliest(n.nextSubjects, next)
+		return
+	}
+	n.RecoveredAt = o.now
+	end := o.recoveries[a.Seq]
+	if end == nil {
+		part := o.recoveryOf(*a, o.now)
+		part.FiredAt, part.ResolvedAt = o.now, o.now
+		if !a.FiredAt.IsZero() { // otherwise it is not listed
+			part.PartOfID = a.ID
+		}
+		end = &part
+		o.recoveries[a.Seq] = end
+	}
+	o.recovering = append(o.recovering, recovering{n, end})
 }
 
 // sendFirst sends an alert for the first time to the channels of a rule.
@@ -337,10 +416,10 @@ func (o *outbox) sendFirst(a *Alert, r Rule, n *notice) {
 	if !n.EscalatedAt.IsZero() { // this alert is the end of an escalated one
 		o.send(a, n, ReasonFired, r.EscalateChannels)
 	}
-	if !a.Open() || !a.AcknowledgedAt.IsZero() {
-		return
+	if a.Open() {
+		o.reopen(a)
+		o.planNext(r, n)
 	}
-	o.planNext(r, n)
 }
 
 // sendAgain sends an open alert again: for new subjects, a higher severity, a reminder or an escalation.
@@ -353,36 +432,43 @@ func (o *outbox) sendAgain(a *Alert, r Rule, n *notice) {
 		n.EscalateAt = models.Time{}
 	}
 	if n.due > 0 {
-		if next := n.AnnouncedAt.Add(groupInterval); next.After(o.now.Time) {
+		if next := n.AnnouncedAt.Add(gatherTime); next.After(o.now.Time) {
 			n.nextSubjects, n.due = earliest(n.nextSubjects, next), 0
 		} else {
 			n.AnnouncedAt, n.sendsSubjects = o.now, true
+			o.reopen(a)
 		}
 	}
-	if n.due+n.ongoing == 0 { // all subjects of this rule have recovered or are in maintenance
+	if !a.AcknowledgedAt.IsZero() {
+		n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}
+	}
+	if a.Severity > n.Severity && r.Has(a.Event) && (n.due+n.ongoing > 0 || !a.AcknowledgedAt.IsZero()) {
+		o.force(a, n, ReasonFired, r.Channels)
+		n.Severity = a.Severity
+	}
+	if n.due+n.ongoing == 0 { // all subjects of this rule have recovered, are acknowledged or are in maintenance
 		if due(n.RepeatAt) || due(n.EscalateAt) {
 			n.nextSubjects = earliest(n.nextSubjects, o.now.Add(recheckInterval))
 			n.RepeatAt, n.EscalateAt = notBefore(n.RepeatAt, n.nextSubjects), notBefore(n.EscalateAt, n.nextSubjects)
 		}
 		return
 	}
-	if (a.Severity > n.Severity || n.sendsSubjects) && r.Has(a.Event) {
-		o.send(a, n, ReasonWorse, r.Channels)
+	if n.sendsSubjects && r.Has(a.Event) {
+		o.send(a, n, ReasonFired, r.Channels)
 	}
 	n.Severity = a.Severity
 	if !a.AcknowledgedAt.IsZero() {
-		n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}
 		return
 	}
 	if due(n.RepeatAt) {
-		o.send(a, n, ReasonRepeated, r.Channels)
+		o.force(a, n, ReasonRepeated, r.Channels)
 		if !n.EscalatedAt.IsZero() {
-			o.send(a, n, ReasonRepeated, r.EscalateChannels)
+			o.force(a, n, ReasonRepeated, r.EscalateChannels)
 		}
 		n.RepeatAt = models.Time{}
 	}
 	if due(n.EscalateAt) {
-		o.send(a, n, ReasonEscalated, r.EscalateChannels)
+		o.force(a, n, ReasonEscalated, r.EscalateChannels)
 		n.EscalatedAt, n.EscalateAt = o.now, models.Time{}
 	}
 	if r.Has(a.Event) {
@@ -418,16 +504,33 @@ func earliest(a, b models.Time) models.Time {
 	return a
 }
 
-// send adds a message to the channels that the rule can use. It skips channels that already got this message from another rule.
-func (o *outbox) send(a *Alert, n *notice, why Reason, to List) {
+// send adds a message to the channels that the rule can use. A channel gets one message about new subjects of an alert, with those of all rules.
+// It gets none if it knows their state. Its reason is ReasonFired if it is the first message of the alert to the channel, else ReasonWorse.
+func (o *outbox) send(a *Alert, n *notice, why Reason, to List) []*message {
+	var sent []*message
 	for _, id := range to {
 		c, ok := o.channels[id]
-		k := messageKey{a.Seq, c.Seq, why}
-		if !ok || !o.ruleBySeq[n.RuleSeq].canUse(c) || o.alreadySent[k] {
+		if !ok || !o.ruleBySeq[n.RuleSeq].canUse(c) {
 			continue
 		}
-		o.alreadySent[k] = true
-		d := Delivery{ID: models.NewID(models.KindDelivery), AlertSeq: a.Seq, ChannelSeq: c.Seq, Reason: why, Status: DeliveryPending, CreatedAt: o.now}
-		o.messages = append(o.messages, message{d, n.key()})
+		k := messageKey{a.Seq, c.Seq, why}
+		m := o.byKey[k]
+		if m == nil {
+			m = &message{alert: a, Delivery: Delivery{ID: models.NewID(models.KindDelivery), AlertSeq: a.Seq, ChannelSeq: c.Seq, Reason: why, Status: DeliveryPending, CreatedAt: o.now}}
+			if why == ReasonFired && o.alreadySent[k] {
+				m.Reason = ReasonWorse
+			}
+			o.byKey[k], o.messages = m, append(o.messages, m)
+		}
+		m.notices = append(m.notices, noticeKey{a.Seq, n.RuleSeq})
+		sent = append(sent, m)
+	}
+	return sent
+}
+
+// force adds a message that is sent even if it has no new subject, except a second ReasonResolved.
+func (o *outbox) force(a *Alert, n *notice, why Reason, to List) {
+	for _, m := range o.send(a, n, why, to) {
+		m.forced = why != ReasonResolved || !o.alreadySent[messageKey{a.Seq, m.ChannelSeq, why}]
 	}
 }

@@ -16,15 +16,17 @@ import (
 const (
 	// groupWait is how long an alert is held for further subjects of its host before it is sent.
 	groupWait = 750 * time.Millisecond
-	// stormSize is the number of alerts of a kind that may start within stormWindow. Further subjects are grouped into one alert.
-	stormSize   = 20
+	// stormWindow is the time within which Options.StormSize alerts of a kind may start. Further subjects are grouped into one alert.
 	stormWindow = time.Minute
 	// flapThreshold is the number of starts of a condition within FlapWindow that make it flapping.
 	flapThreshold = 4
 	// maxOnceDelay is how long events without a duration may be held. It is longer than quiet hours.
 	maxOnceDelay = models.Day
-	// groupInterval is the minimum time between two messages about new subjects of an alert, or about events without a duration on a host.
+	// groupInterval is the minimum time between two messages about events without a duration on a host.
 	groupInterval = 5 * time.Minute
+	// gatherTime is the minimum time between two messages about new subjects of an alert, and between two about recoveries of some of its
+	// subjects.
+	gatherTime = 30 * time.Second
 )
 
 // An alert is flapping if the condition of a subject started four times within FlapWindow. It resolves when no condition has started for
@@ -74,23 +76,20 @@ type groupKey struct {
 	key   string
 }
 
-// groupFor returns the group of an event. Subjects that other rules match are in other alerts. So are subjects in maintenance, which must
-// not keep a sent alert open, and private subjects, which only their owner may see.
-func (b *batch) groupFor(e event.Event, rules []Rule) groupKey {
-	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.groupSuffix(e, rules)}
+// groupFor returns the group of an event. Subjects in maintenance are in other alerts, because they must not keep a sent alert open. So are
+// private subjects, which only their owner may see.
+func (b *batch) groupFor(e event.Event) groupKey {
+	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.groupSuffix(e)}
 }
 
 // stormGroup returns the group of the events of many hosts in a storm at the given time.
-func (b *batch) stormGroup(e event.Event, rules []Rule, at models.Time) groupKey {
-	return groupKey{e.Kind, manyHosts + strconv.FormatInt(at.Unix()/int64(stormWindow/time.Second), 10) + b.groupSuffix(e, rules)}
+func (b *batch) stormGroup(e event.Event, at models.Time) groupKey {
+	return groupKey{e.Kind, manyHosts + strconv.FormatInt(at.Unix()/int64(stormWindow/time.Second), 10) + b.groupSuffix(e)}
 }
 
 // groupSuffix returns the part of a group key after the host.
-func (b *batch) groupSuffix(e event.Event, rules []Rule) string {
+func (b *batch) groupSuffix(e event.Event) string {
 	text := " "
-	for _, r := range rules {
-		text += strconv.FormatInt(r.Seq, 36) + ","
-	}
 	if !b.maintenanceEnd(b.matcher, subjectOf(e)).IsZero() {
 		text += "maintenance"
 	}
@@ -116,8 +115,9 @@ type draft struct {
 	notified       bool                             // rules that send only the end wait for it, even if the alert is not listed
 }
 
-// sendTime is a stored mention: when a rule sends a subject of an alert, and when it last sent it. Zero means never.
-type sendTime struct{ due, sent models.Time }
+// sendTime is a stored mention: when a rule sends a subject of an alert, when it last sent it, and when it sent its recovery after that. Zero
+// means never.
+type sendTime struct{ due, sent, recovered models.Time }
 
 // alertSubjectKey is the key of the stored mentions of a subject of an alert.
 type alertSubjectKey struct {
@@ -158,8 +158,7 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 		if e.Phase == event.Ended || e.Phase == event.Closed {
 			continue
 		}
-		rules := b.matchingRules(e)
-		for _, k := range []groupKey{b.groupFor(e, rules), b.stormGroup(e, rules, b.now), b.stormGroup(e, rules, b.now.Add(-stormWindow))} {
+		for _, k := range []groupKey{b.groupFor(e), b.stormGroup(e, b.now), b.stormGroup(e, b.now.Add(-stormWindow))} {
 			groups.Add(k.event, k.key, e.SubjectID)
 		}
 	}
@@ -239,8 +238,9 @@ func (b *batch) loadSendTimes() error {
 		AlertSeq, RuleSeq int64
 		SubjectID         string
 		DueAt, SentAt     models.Time
+		RecoveredAt       models.Time
 	}
-	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, t.sent_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
+	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, t.sent_at, t.recovered_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
 		WHERE n.alert_seq = r.alert_seq AND t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq AND t.subject_id = r.subject_id`).Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("load mentions: %w", err)
@@ -250,7 +250,7 @@ func (b *batch) loadSendTimes() error {
 		if b.sendTimes[k] == nil {
 			b.sendTimes[k] = map[int64]sendTime{}
 		}
-		b.sendTimes[k][f.RuleSeq] = sendTime{f.DueAt, f.SentAt}
+		b.sendTimes[k][f.RuleSeq] = sendTime{f.DueAt, f.SentAt, f.RecoveredAt}
 	}
 	return nil
 }

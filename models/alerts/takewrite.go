@@ -106,9 +106,11 @@ func (b *batch) writeMentions(drafts []*draft) error {
 		sql  string
 		args []any
 	}{
-		// A mention that is due but held stays. It is sent with the end, or if the condition starts again.
+		// Only what was sent has a recovery.
 		{ended, "UPDATE alert_mentions SET due_at = NULL" + matching + " AND sent_at IS NOT NULL", nil},
-		{ended, "DELETE FROM alert_mentions" + matching + " AND sent_at IS NULL AND due_at > ?", []any{b.now}},
+		{ended, "DELETE FROM alert_mentions" + matching + " AND sent_at IS NULL", nil},
+		{ended, `UPDATE alert_notices SET next_at = CASE WHEN next_at < ? THEN next_at ELSE ? END
+			WHERE notified_at IS NOT NULL AND alert_seq IN (SELECT r.alert_seq FROM {rows} AS r)`, []any{b.now.Add(groupWait), b.now.Add(groupWait)}},
 		{notices, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT alert_seq, rule_seq, next_at, severity FROM {rows} AS r WHERE true
 			ON CONFLICT (alert_seq, rule_seq) DO UPDATE SET next_at = CASE WHEN alert_notices.next_at < excluded.next_at THEN alert_notices.next_at ELSE excluded.next_at END`, nil},
 		{mentions, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at) SELECT alert_seq, rule_seq, subject_id, due_at FROM {rows} AS r WHERE true
@@ -205,10 +207,10 @@ func insertAlerts(tx *gorm.DB, as []Alert) error {
 }
 
 // queueEnds schedules the recovery of alerts that rules sent: a new alert if the event type has EndsAs and a rule sends that event, otherwise
-// a message of the same alert.
+// a message of the same alert. A new alert has only subjects whose recovery was not sent while the alert was open.
 func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	all, same := models.NewRows("seq bigint"), models.NewRows("seq bigint")
-	ends, senders := models.NewRows("id text, seq bigint, event text"), models.NewRows("id text, seq bigint, rule_seq bigint")
+	senders := models.NewRows("id text, seq bigint, rule_seq bigint")
 	for _, a := range over {
 		all.Add(a.Seq)
 	}
@@ -232,15 +234,11 @@ func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 		switch {
 		case t.EndsAs != "" && len(wanted) == 0:
 		case t.EndsAs != "":
-			end := a
-			end.Seq, end.ID, end.EndsID, end.Event, end.Severity = 0, models.NewID(models.KindAlert), a.ID, t.EndsAs, s.Type(t.EndsAs).Severity
-			if a.FiredAt.IsZero() {
-				end.EndsID = "" // it is not listed
+			end := s.recoveryOf(a, now)
+			if !a.FiredAt.IsZero() { // otherwise it is not listed
+				end.EndsID = a.ID
 			}
-			end.CreatedAt, end.FiredAt, end.AcknowledgedAt, end.SilencedUntil, end.ResolveAt = now, models.Time{}, models.Time{}, models.Time{}, models.Time{}
-			end.OpenSubjectCount = 0
 			fresh = append(fresh, end)
-			ends.Add(end.ID, a.Seq, string(t.EndsAs))
 			for _, r := range wanted {
 				senders.Add(end.ID, a.Seq, r.Seq)
 			}
@@ -259,29 +257,63 @@ func (s *Store) queueEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	}{
 		{all, "UPDATE alert_notices SET next_at = NULL, repeat_at = NULL, escalate_at = NULL WHERE alert_seq IN (SELECT seq FROM {rows} AS r)", nil},
 		{same, "UPDATE alert_notices SET next_at = ? WHERE notified_at IS NOT NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{now}},
-		{ends, `INSERT INTO alert_subjects (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
-			SELECT a.seq, m.subject_id, r.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at, 1 ` + ofEnd + "JOIN alert_subjects AS m ON m.alert_seq = r.seq", nil},
 		{senders, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, escalated_at)
 			SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at ` + ofEnd + "JOIN alert_notices AS n ON n.alert_seq = r.seq AND n.rule_seq = r.rule_seq", []any{now}},
 		{senders, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)
 			SELECT a.seq, t.rule_seq, t.subject_id, CAST(? AS BIGINT) ` + ofEnd + `JOIN alert_mentions AS t ON t.alert_seq = r.seq AND t.rule_seq = r.rule_seq
-			WHERE t.sent_at IS NOT NULL OR t.due_at <= ?`, []any{now, now}},
+			WHERE t.sent_at IS NOT NULL AND t.recovered_at IS NULL`, []any{now}},
 	} {
 		if err := st.rows.Exec(tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("schedule recovery messages: %w", err)
 		}
 	}
+	return addRecovered(tx, fresh)
+}
+
+// recoveryOf returns a new alert about the recovery of subjects of an alert. addRecovered adds the subjects.
+func (s *Store) recoveryOf(a Alert, now models.Time) Alert {
+	end := a
+	end.Seq, end.ID, end.RecoveryOf = 0, models.NewID(models.KindAlert), a.Seq
+	end.Event = s.Type(a.Event).EndsAs
+	end.Severity = s.Type(end.Event).Severity
+	end.CreatedAt, end.FiredAt, end.AcknowledgedAt, end.SilencedUntil, end.ResolveAt = now, models.Time{}, models.Time{}, models.Time{}, models.Time{}
+	end.OpenSubjectCount = 0
+	return end
+}
+
+// addRecovered adds the subjects of new recoveries, which are those with mentions, and their duration.
+func addRecovered(tx *gorm.DB, recoveries []Alert) error {
+	rows := models.NewRows("id text")
+	for _, a := range recoveries {
+		rows.Add(a.ID)
+	}
+	for _, sql := range []string{
+		`INSERT INTO alert_subjects (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
+			SELECT DISTINCT a.seq, m.subject_id, a.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at, 1
+			FROM {rows} AS r CROSS JOIN alerts AS a CROSS JOIN alert_mentions AS t CROSS JOIN alert_subjects AS m
+			WHERE a.id = r.id AND t.alert_seq = a.seq AND m.alert_seq = a.recovery_of AND m.subject_id = t.subject_id`,
+		`UPDATE alerts SET (subject_count, started_at, resolved_at) = (SELECT count(*), CASE WHEN alerts.flapping THEN alerts.started_at ELSE min(m.since_at) END, max(m.ended_at)
+			FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq) WHERE id IN (SELECT r.id FROM {rows} AS r)`,
+		`UPDATE alerts SET (subject_kind, subject_id, subject_name, subject_url, detail) = (
+			SELECT m.subject_kind, m.subject_id, m.name, m.url, m.detail FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq ORDER BY m.since_at, m.subject_id LIMIT 1)
+			WHERE id IN (SELECT r.id FROM {rows} AS r)`,
+	} {
+		if err := rows.Exec(tx, sql).Error; err != nil {
+			return fmt.Errorf("store subjects of recoveries: %w", err)
+		}
+	}
 	return nil
 }
 
-// rulesOf returns the enabled rules that sent alerts, by Alert.Seq.
+// rulesOf returns the enabled rules that sent subjects of alerts but not yet their recovery, by Alert.Seq.
 func (s *Store) rulesOf(tx *gorm.DB, alerts *models.Rows) (map[int64][]Rule, error) {
 	known, err := all[Rule](tx, rules)
 	if err != nil {
 		return nil, err
 	}
 	var found []struct{ AlertSeq, RuleSeq int64 }
-	err = alerts.Raw(tx, `SELECT n.alert_seq, n.rule_seq FROM {rows} AS r CROSS JOIN alert_notices AS n WHERE n.alert_seq = r.seq AND n.notified_at IS NOT NULL`).Scan(&found).Error
+	err = alerts.Raw(tx, `SELECT n.alert_seq, n.rule_seq FROM {rows} AS r CROSS JOIN alert_notices AS n WHERE n.alert_seq = r.seq AND n.notified_at IS NOT NULL
+		AND EXISTS (SELECT 1 FROM alert_mentions AS t WHERE t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq AND t.sent_at IS NOT NULL AND t.recovered_at IS NULL)`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("load rules of resolved alerts: %w", err)
 	}

@@ -74,7 +74,7 @@ type Event struct {
 	SubjectID   string
 	Name        string      // display name of the subject
 	URL         string      // canonical URL; "" if the subject has none
-	Host        string      // events of a kind on a host are grouped into one alert
+	Host        string      // with any non-default port; events of a kind on a host are grouped into one alert
 	SinceAt     models.Time // when the condition started
 	At          models.Time // when it was detected
 	Failures    int         // consecutive failures; 0 if not counted

@@ -33,7 +33,7 @@ func events(before, after []Link, now models.Time) (all []event.Event) {
 		}
 		e := event.Event{Phase: event.Once, SubjectKind: "link", SubjectID: l.ID, Name: l.DisplayTitle(), URL: l.CanonicalURL, PrivateTo: l.PrivateTo, At: now}
 		if u, err := models.ParseURL("url", l.URL); err == nil {
-			e.Host = u.Host
+			e.Host = models.HostPort(u.Canonical)
 		}
 		switch l.Health {
 		case Dead:

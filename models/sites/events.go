@@ -41,7 +41,7 @@ func quotaEvent(w Website, c Call, used, limit int, now models.Time) event.Event
 func droppedEvent(p Page, i Inspection, now models.Time) event.Event {
 	e := event.Event{Kind: EventDropped, Phase: event.Once, Severity: event.Warning, SubjectKind: "page", SubjectID: p.ID(), Name: p.URL, URL: p.URL, At: now, Detail: i.CoverageState}
 	if u, err := models.ParseURL("url", p.URL); err == nil {
-		e.Host = u.Host
+		e.Host = models.HostPort(u.Canonical)
 	}
 	return e
 }

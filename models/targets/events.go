@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -53,7 +54,7 @@ func Events() []event.Type {
 
 func (t Target) event(k event.Kind, p event.Phase, severity event.Severity, at models.Time) event.Event {
 	return event.Event{
-		Kind: k, Phase: p, Severity: severity, SubjectKind: "target", SubjectID: t.ID, Name: t.DisplayTitle(), URL: t.CanonicalURL, Host: t.Host, At: at,
+		Kind: k, Phase: p, Severity: severity, SubjectKind: "target", SubjectID: t.ID, Name: t.DisplayTitle(), URL: t.CanonicalURL, Host: cmp.Or(models.HostPort(t.CanonicalURL), t.Host), At: at,
 		PrivateTo: t.PrivateTo,
 	}
 }

@@ -66,11 +66,39 @@ func (v Alert) sent(d alerts.Delivery) string {
 
 // Manage is the data of ManagePage.
 type Manage struct {
-	Alert   alerts.Alert
-	Message string
-	Key     string
-	Done    string // notice of the last action; "" if none
-	Now     models.Time
+	Alert    alerts.Alert
+	Type     event.Type
+	Message  string
+	Subjects []alerts.AlertSubject // the first Shown
+	Key      string
+	Done     string // notice of the last action; "" if none
+	Now      models.Time
+}
+
+// open reports whether the condition of a subject has not ended. Events without a duration are never open.
+func (v Manage) open(m alerts.AlertSubject) bool {
+	return v.Alert.Open() && m.EndedAt.IsZero() && !v.Type.Once
+}
+
+// state describes the state of a subject.
+func (v Manage) state(m alerts.AlertSubject) string {
+	switch {
+	case v.Type.Once:
+		return ui.Clock(m.SinceAt.Time)
+	case !m.EndedAt.IsZero():
+		return "Recovered " + ui.Clock(m.EndedAt.Time)
+	case !m.AcknowledgedAt.IsZero():
+		return "Since " + ui.Clock(m.SinceAt.Time) + ". Acknowledged."
+	}
+	return "Since " + ui.Clock(m.SinceAt.Time)
+}
+
+// several reports whether subjects can be acknowledged one by one.
+func (v Manage) several() bool { return v.Alert.Open() && v.Alert.SubjectCount > 1 && !v.Type.Once }
+
+// unacknowledged reports whether any subject shown can be acknowledged.
+func (v Manage) unacknowledged() bool {
+	return v.Alert.AcknowledgedAt.IsZero() || slices.ContainsFunc(v.Subjects, func(m alerts.AlertSubject) bool { return v.open(m) && m.AcknowledgedAt.IsZero() })
 }
 
 func (v Alert) silenced() bool { return v.Row.Silenced(models.At(v.Now)) }

@@ -64,6 +64,8 @@ type Scope struct {
 	StatusPages []Choice // all status pages, and chosen ones that were deleted
 	OnPages     []string // IDs of the chosen status pages
 	Tags        string   // separated by commas
+	Items       []Choice // chosen items of all kinds; their ID is kind:id
+	FoundItems  []Choice // others to choose from
 	Errors      ui.Errors
 	Action      string // path that the form posts to
 	Of          string // subject of the help text: "The rule", "The window"

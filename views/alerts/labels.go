@@ -4,13 +4,13 @@ import "maps"
 
 // scopeLabels are the labels of the scope fields by error location. "tags[]" is for one item of the field.
 var scopeLabels = map[string]string{
-	"targets": "Targets", "status_pages": "Status pages", "tags": "Tags", "tags[]": "Each tag",
+	"targets": "Targets", "subjects": "Items", "status_pages": "Status pages", "tags": "Tags", "tags[]": "Each tag",
 }
 
 // RuleLabels are the labels of the fields of a rule by error location.
 var RuleLabels = withScope(map[string]string{
 	"name": "Name", "events": "Events", "channels": "Channels",
-	"after_failures": "Failed checks", "after_minutes": "Delay", "repeat_minutes": "Reminder interval",
+	"after_failures": "Failed checks", "after_minutes": "Delay", "group_wait_seconds": "Group wait", "repeat_minutes": "Reminder interval",
 	"quiet.from": "From", "quiet.to": "To", "quiet.time_zone": "Time zone",
 	"escalate.after_minutes": "Escalate after", "escalate.channels": "Escalation channels",
 })
@@ -18,6 +18,7 @@ var RuleLabels = withScope(map[string]string{
 // GoneTexts are the errors for chosen items that no longer exist, by error location.
 var GoneTexts = map[string]string{
 	"events": "A chosen event does not exist. Remove it.", "targets": "A chosen target no longer exists. Remove it.",
+	"subjects":     "A chosen item no longer exists. Remove it.",
 	"status_pages": "A chosen status page no longer exists. Remove it.", "channels": "A chosen channel no longer exists. Choose another.",
 	"escalate.channels": "A chosen channel no longer exists. Choose another.",
 }

@@ -24,6 +24,24 @@ type Names struct {
 	Targets     map[string]string
 	StatusPages map[string]string
 	Channels    map[string]string
+	Items       map[alerts.Ref]alerts.Item
+}
+
+// KindLabels are the labels of the kinds of items that a scope can name.
+var KindLabels = map[string]string{
+	"target": "Target", "link": "Link", "source": "Source", "job": "Crawl", "page": "Page", "website": "Website", "shortlink": "Short link", "tag": "Tag",
+}
+
+// MaxReach is the number of targets that a form counts.
+const MaxReach = 10_000
+
+// reach says what the rule applies to: "matches 12 of 24 targets; sends to 2 channels".
+func (v RuleForm) reach() string {
+	of := ui.Plural(v.Reach.Of, "target")
+	if v.Reach.Of == MaxReach {
+		of = "the newest " + of
+	}
+	return "Matches " + ui.Count(v.Reach.Targets) + " of " + of + "; sends to " + ui.Plural(v.Reach.Channels, "channel") + "."
 }
 
 // RuleForm is the data of RuleFormPage.
@@ -40,11 +58,13 @@ type RuleForm struct {
 	Failures   string
 	Minutes    string
 	Repeat     string
+	GroupWait  string // seconds
 	Quiet      alerts.Quiet
 	Escalate   string // minutes
 	EscalateTo []string
 	Private    bool
 	MayShare   bool // the user may change Private
+	Reach      alerts.Reach
 	Errors     ui.Errors
 }
 
@@ -113,6 +133,9 @@ func (n Names) Conditions(r alerts.Rule) (all []string) {
 	if r.AfterMinutes > 0 {
 		all = append(all, "after "+span(r.AfterMinutes))
 	}
+	if r.GroupWaitSeconds > 0 {
+		all = append(all, "waits "+ui.Plural(r.GroupWaitSeconds, "second")+" for more")
+	}
 	if r.RepeatMinutes > 0 {
 		all = append(all, "reminder every "+span(r.RepeatMinutes))
 	}
@@ -136,6 +159,13 @@ func (n Names) ScopeWords(s alerts.Scope) string {
 	}
 	for _, id := range s.StatusPages {
 		parts = append(parts, "status page "+nameOf(n.StatusPages, id, "(deleted)"))
+	}
+	for _, r := range s.Subjects {
+		name := "(deleted)"
+		if item, ok := n.Items[r]; ok {
+			name = item.Name
+		}
+		parts = append(parts, strings.ToLower(KindLabels[r.Kind])+" "+name)
 	}
 	for _, tag := range s.Tags {
 		parts = append(parts, "tag "+tag)
