@@ -100,8 +100,8 @@ func (w *Website) Refusals() (all []Refusal) {
 	return all
 }
 
-// KeyMissing reports whether the key file of IndexNow was not found at the last check. IndexNow may accept submissions all the
-// same, but search engines then ignore them.
+// KeyMissing reports whether the key file of IndexNow was not found at the last check. IndexNow may still accept submissions,
+// but search engines then ignore them.
 func (w *Website) KeyMissing() bool {
 	return w.UsesIndexNow() && w.IndexNowState.Error != "" && w.IndexNowState.Failures == 0
 }
