@@ -44,7 +44,7 @@ func TestBadTargetsDoNotStopTheirNeighbors(t *testing.T) {
 		x := s.target(good[0].ID)
 		return x.LateReason == "another check of "+host+" is running" && !x.LateSince.IsZero()
 	})
-	modelstest.Eventually(t, "the list shows it", func() bool { return strings.Contains(bodyOf(t, s, "/watch"), "check late") })
+	modelstest.Eventually(t, "the list shows it", func() bool { return strings.Contains(bodyOf(t, s, "/watch"), "late for ") })
 	modelstest.Eventually(t, "its page shows it", func() bool {
 		return strings.Contains(bodyOf(t, s, "/watch/"+good[0].ID), "Waiting: another check of "+host+" is running.")
 	})

@@ -301,7 +301,7 @@ func TestLateTargetOnPages(t *testing.T) {
 	apptest.WantText(t, a, "#"+one.ID+" .title", "127.0.0.1:18700")
 	apptest.WantCount(t, a, "#"+one.ID+` .host[href="/watch?host=127.0.0.1%3A18700"]`, 1)
 	a = s.Get("/watch/" + one.ID)
-	apptest.WantText(t, a, ".state .late", "check late")
+	apptest.WantText(t, a, ".state .late", "late for 1 h")
 	apptest.WantText(t, a, ".state", "Waiting: other checks run first.")
 	apptest.WantText(t, a, ".facts", "127.0.0.1:18700")
 	apptest.WantCount(t, s.Get("/watch?host=127.0.0.1%3A18700"), "tbody tr", 1)

@@ -132,7 +132,7 @@ func (p Probes) Gather() ([]*dto.MetricFamily, error) {
 		}
 	}
 	families = slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 })
-	return append(families, p.lateness(ctx)...), nil
+	return slices.Concat(families, p.lateness(ctx)), nil
 }
 
 // lateness returns the metrics of targets that wait for a check.
