@@ -22,7 +22,9 @@ func TestCrawlStaysOnItsPort(t *testing.T) {
 			other := newSite(t, map[string]http.HandlerFunc{"": html("Other")})
 			s := newSite(t, map[string]http.HandlerFunc{
 				"/": html("Home", "/a", "/moved", "/canonical", other.URL+"/linked"), "/a": html("A"),
-				"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"/moved", http.StatusFound) },
+				"/moved": func(w http.ResponseWriter, r *http.Request) {
+					http.Redirect(w, r, other.URL+"/moved", http.StatusFound)
+				},
 				"/canonical": func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "text/html")
 					fmt.Fprintf(w, "<html><head><link rel=canonical href=%q></head><body>Text</body></html>", other.URL+"/canonical")
@@ -93,7 +95,9 @@ func TestSchedulerRetriesFailedJobs(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }})
 	w.start()
-	j := w.job(s.URL+"/", func(n *crawl.NewJob) { n.Interval.Count, n.RunNow, n.RetryNextRun, n.MaxRetries = 600, true, true, new(0) })
+	j := w.job(s.URL+"/", func(n *crawl.NewJob) {
+		n.Interval.Count, n.RunNow, n.RetryNextRun, n.MaxRetries = 600, true, true, new(0)
+	})
 	modelstest.Eventually(t, "the job has failed", func() bool {
 		j, _ = w.store.Job(w.Context(), j.ID)
 		return j.Status == crawl.Failed

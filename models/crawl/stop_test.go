@@ -30,7 +30,7 @@ func TestStopRun(t *testing.T) {
 		j := w.job("http://a.example/", 6*time.Hour)
 		planned := j.NextRunAt
 		w.clock.Advance(planned.Sub(w.Now().Time))
-		e := w.begin()
+		w.begin()
 		turn := w.turn()
 		turn.Add(fetched(turn, w.Now(), "http://a.example/1"))
 		w.ok(w.Record(w.Context(), turn))
@@ -41,7 +41,7 @@ func TestStopRun(t *testing.T) {
 		if got.Status != crawl.Scheduled || got.NextRunAt != want || got.PlannedAt != want || got.LockToken != nil || got.CrawlSeq != nil || got.LastError != "" {
 			t.Errorf("got %+v", got)
 		}
-		e = w.lastRun(j)
+		e := w.lastRun(j)
 		if e.Status != crawl.ExecutionCancelled || e.CancelledBy != "alice" || e.ErrorMessage != "the run was stopped" || e.CompletedAt != w.Now() {
 			t.Errorf("got %+v", e)
 		}

@@ -71,7 +71,10 @@ func TestStatusText(t *testing.T) {
 			Status: crawl.Failed, IntervalCount: 1,
 		},
 		"The last run and all automatic retries failed. Press Retry to run the crawl again.": {Status: crawl.Failed, CurrentRetryCount: 3, MaxRetries: 3},
-		"Cancelled jobs do not run again.":                                                   {Status: crawl.Cancelled},
+		"Cancelled jobs do not run again. Run again adds a new job.":                         {Status: crawl.Cancelled},
+		"The last run failed, and automatic retries are off. The job has failed 3 times in a row. It runs again at its next planned time.": {
+			Status: crawl.Failed, IntervalCount: 1, RetryNextRun: true, PlannedAt: models.At(time.Now()), ConsecutiveFailures: 3,
+		},
 	} {
 		if got := statusText(j); got != want {
 			t.Errorf("%s: got %q, want %q", j.Status, got, want)
