@@ -137,8 +137,8 @@ func (s *Store) latestOf(instant time.Time) models.Time {
 	}
 }
 
-// loadLive reads the short links of keys that redirects read. loadAll also reads the archive, in one statement, because a change
-// may move a short link between two.
+// loadLive reads the short links of keys that redirects read. loadAll also reads the archive, in one statement, because a
+// change may move a short link between two.
 const (
 	loadColumns = "seq, short_key, long_url, title, max_visits, CASE WHEN disabled THEN 1 ELSE 0 END AS off, version, visits, created_at, expires_at, deleted_at"
 	loadLive    = "SELECT 0, " + loadColumns + " FROM {rows} AS r JOIN short_links ON short_key = r.k"
