@@ -48,8 +48,8 @@ func (s *Store) seal(ctx context.Context, url string, p Page, fetchErr error) (s
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// unseal returns the result of a fetch of a URL. It reports false for text that this server did not seal for the actor and the
-// URL, or did too long ago.
+// unseal returns the result of a fetch of a URL. It reports false for text that this server did not seal for the actor
+// and the URL, or did too long ago.
 func (s *Store) unseal(ctx context.Context, text, url string) (f fetched, ok bool) {
 	if text == "" || len(text) > maxFetched || s.opts.Open == nil {
 		return f, false

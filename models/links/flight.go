@@ -17,8 +17,8 @@ const (
 	flightRest = 10 * time.Second
 )
 
-// flights are the pages that requests of users are adding or previewing, so that requests of an actor for the same URL at the
-// same time fetch it once.
+// flights are the pages that requests of users are adding or previewing, so that requests of an actor for the same URL
+// at the same time fetch it once.
 type flights struct {
 	mu   sync.Mutex
 	open map[flightKey]*flight
@@ -36,8 +36,8 @@ type flight struct {
 	err   error
 }
 
-// hold returns the flight of a URL for the actor of ctx, until release. A request holds it before it reads whether the link
-// exists: then it finds either the flight or what the flight has stored.
+// hold returns the flight of a URL for the actor of ctx, until release. A request holds it before it reads whether the
+// link exists: then it finds either the flight or what the flight has stored.
 func (fs *flights) hold(ctx context.Context, url string) *flight {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -76,7 +76,8 @@ func (fs *flights) drop(f *flight) {
 	}
 }
 
-// page fetches the page of a flight, unless another request has. The fetch goes on if ctx ends, since others may wait for it.
+// page fetches the page of a flight, unless another request has. The fetch goes on if ctx ends, since others may wait
+// for it.
 func (fs *flights) page(ctx context.Context, f *flight, fetch Fetcher) (Page, error) {
 	fs.mu.Lock()
 	if f.done == nil {

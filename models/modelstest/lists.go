@@ -39,7 +39,8 @@ func ListedOnce[T any](t testing.TB, db *models.DB, orders models.Orders[T], lis
 			next := page.Next
 			next.Want = models.Want{Sort: want.Sort}
 			for _, s := range Sent(t, db, func() error { _, err := list(next, 5); return err }) {
-				if plan := Explain(t, db, s); Sorts(plan) || strings.Contains(plan, "Sort") {
+				// PostgreSQL names the sort key of a merge, too, which sorts nothing.
+				if plan := Explain(t, db, s); Sorts(plan) || strings.Contains(strings.ReplaceAll(plan, "Sort Key", ""), "Sort") {
 					t.Errorf("%s %s: %s\n%s", field, d, s.SQL, plan)
 				}
 			}

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"gorm.io/gorm"
 
 	"linkwatch/models"
 )
@@ -133,48 +137,57 @@ func (s *Store) latestOf(instant time.Time) models.Time {
 	}
 }
 
-// loadSQL reads the short links of keys. It reads the archive only for keys that are not live: a comparison with NULL reads no
-// row. One statement sees both tables at the same time, whatever moves meanwhile.
-var loadSQL = func() string {
-	columns := []string{"CASE WHEN a.seq IS NULL THEN 0 ELSE 1 END", "CASE WHEN coalesce(l.disabled, a.disabled) THEN 1 ELSE 0 END"}
-	for c := range strings.FieldsSeq("seq short_key long_url title max_visits version visits created_at expires_at deleted_at") {
-		columns = append(columns, "coalesce(l."+c+", a."+c+")")
-	}
-	return "SELECT " + strings.Join(columns, ", ") + " FROM {rows} AS r LEFT JOIN short_links AS l ON l.short_key = r.k" +
-		" LEFT JOIN archived_short_links AS a ON a.short_key = CASE WHEN l.seq IS NULL THEN r.k END"
-}()
+// loadLive reads the short links of keys that redirects read. loadAll also reads the archive, in one statement, because a
+// change may move a short link between two.
+const (
+	loadColumns = "seq, short_key, long_url, title, max_visits, CASE WHEN disabled THEN 1 ELSE 0 END AS off, version, visits, created_at, expires_at, deleted_at"
+	loadLive    = "SELECT 0, " + loadColumns + " FROM {rows} AS r JOIN short_links ON short_key = r.k"
+	loadAll     = "SELECT * FROM (SELECT 0 AS archived, " + loadColumns + " FROM short_links" +
+		" UNION ALL SELECT 1, " + loadColumns + " FROM archived_short_links) AS l WHERE short_key IN ?"
+)
 
-// load implements Load with one query. It takes at most LoadTimeout.
+// load implements Load with one query, and one for keys that are not live. It takes at most LoadTimeout.
 func (s *Store) load(ctx context.Context, keys []string) ([]Loaded, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoadTimeout)
 	defer cancel()
 	s.loaded.Add(int64(len(keys)))
-	loaded, at := make([]Loaded, len(keys)), make(map[string]int, len(keys))
-	for i, key := range keys {
-		loaded[i], at[key] = Loaded{UnknownEntry(), unknownTTL}, i
+	tx := s.db.Urgent().Read(ctx)
+	found, err := loadRows(models.RowsOf("k text", keys).Raw(tx, loadLive))
+	if err == nil && len(found) < len(keys) {
+		missing := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { _, ok := found[key]; return ok })
+		var more map[string]ShortLink
+		more, err = loadRows(tx.Raw(loadAll, missing))
+		maps.Copy(found, more)
 	}
-	found := make([]ShortLink, 0, len(keys))
-	err := models.Each(models.RowsOf("k text", keys).Raw(s.db.Urgent().Read(ctx), loadSQL), func(r *models.Row) {
+	if err != nil {
+		return nil, fmt.Errorf("load short links: %w", err)
+	}
+	now, loaded := s.now(), make([]Loaded, len(keys))
+	for i, key := range keys {
+		loaded[i] = Loaded{UnknownEntry(), unknownTTL}
+		if l, ok := found[key]; ok {
+			loaded[i].Entry, loaded[i].TTL = s.entry(l, now)
+		}
+	}
+	return loaded, nil
+}
+
+// loadRows returns the short links that a query of load reads, by key.
+func loadRows(query *gorm.DB) (map[string]ShortLink, error) {
+	found := map[string]ShortLink{}
+	err := models.Each(query, func(r *models.Row) {
 		l := ShortLink{
-			archived: r.Int() != 0, Disabled: r.Int() != 0,
-			Seq: r.Int64(), Key: r.Text(), LongURL: r.Text(), Title: r.Text(), MaxVisits: r.Int64(), Version: r.Int64(), Visits: r.Int64(),
+			archived: r.Int() != 0, Seq: r.Int64(), Key: r.Text(), LongURL: r.Text(), Title: r.Text(), MaxVisits: r.Int64(),
+			Disabled: r.Int() != 0, Version: r.Int64(), Visits: r.Int64(),
 		}
 		r.Scan(&l.CreatedAt)
 		r.Scan(&l.ExpiresAt)
 		r.Scan(&l.DeletedAt)
-		if l.Seq != 0 {
-			found = append(found, l)
+		if other, ok := found[l.Key]; !ok || other.archived {
+			found[l.Key] = l
 		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("load short links: %w", err)
-	}
-	now := s.now()
-	for _, l := range found {
-		i := at[l.Key]
-		loaded[i].Entry, loaded[i].TTL = s.entry(l, now)
-	}
-	return loaded, nil
+	return found, err
 }
 
 // read loads one key.

@@ -11,8 +11,8 @@ import (
 // tables are the tables of short links with their visits.
 type tables struct{ links, days, referrers string }
 
-// A short link is in one of these. Redirects read the live tables. The reaper moves expired short links to the archive; an
-// edit that reactivates one moves it back. Deleted short links stay where they are.
+// A short link is in one of these. Redirects read the live tables. The reaper moves expired short links to the archive;
+// an edit that reactivates one moves it back. Deleted short links stay where they are.
 var (
 	live    = tables{"short_links", "short_link_days", "short_link_referrers"}
 	archive = tables{"archived_short_links", "archived_short_link_days", "archived_short_link_referrers"}
