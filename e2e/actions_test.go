@@ -94,7 +94,7 @@ func TestFailedForm(t *testing.T) {
 		b.click(".rename summary")
 		b.fill(".rename details[open] input[name=name]", "a,b")
 		b.press(enter)
-		b.wait(`document.activeElement.matches(".rename .error-summary")`) // the address has a fragment
+		b.wait(`document.activeElement.matches(".rename .error-summary")`)
 		b.open(eval[string](b, "location.pathname"))
 		b.has(".tags-table")
 	})

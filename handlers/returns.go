@@ -13,7 +13,8 @@ import (
 )
 
 // returns gives each path of a form that answers only POST a GET route. It redirects to the nearest page above the path: a
-// form that failed leaves its path in the address bar, which a user may reload or bookmark.
+// form that failed leaves its path in the address bar, which a user may reload or bookmark. They show nothing, so Routes does
+// not list them.
 func returns(routes []middleware.Route) (all []middleware.Route) {
 	page := func(path string) *middleware.Route {
 		i := slices.IndexFunc(routes, func(r middleware.Route) bool { return r.Method == http.MethodGet && r.Path == path })

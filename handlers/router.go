@@ -105,9 +105,10 @@ func New(d Deps) *Router {
 		}
 		flashes = append(flashes, s.Flash)
 	}
-	routes = append(routes, returns(routes)...)
 	d.Frame.Use(navigation(d.Systems), flashes...)
-	serve(engine, routes)
+	back := returns(routes)
+	table.Add(back...)
+	serve(engine, slices.Concat(routes, back))
 	routes = append(routes, operations.Routes()...)
 	table.Add(routes...)
 	engine.NoRoute(notFound(errs, routes))

@@ -76,7 +76,7 @@ func TestSearchOverEverything(t *testing.T) {
 			apptest.WantText(t, list, "main", "zebra")
 		})
 
-		part := s.Part("/search?q=zebra")
+		part := s.Part("/search?for=palette&q=zebra")
 		apptest.WantCount(t, part, "header, script, img", 0)
 		apptest.WantCount(t, part, `[role=listbox] [role=group] a[role=option]`, 7*5+5) // a link to all for each kind with a list
 	})

@@ -188,8 +188,8 @@
     if (flash && position.top > 0) flash.classList.add("pinned");
   }
 
-  // After a failed form, the focus is on its errors. Browsers do this themselves (autofocus), but not for a URL with a
-  // fragment and not after a swap.
+  // After a failed form, the focus is on its errors. Browsers do this themselves (autofocus), but not after a swap, and old
+  // ones only for fields.
   function focusErrors() {
     const errors = $("[data-errors]");
     if (errors) errors.focus();

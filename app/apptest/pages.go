@@ -84,7 +84,8 @@ func (a *App) Follow(path string, form url.Values) Page {
 	if p.StatusCode != http.StatusSeeOther {
 		a.Fatalf("POST %s: status %d, want 303; page: %s", path, p.StatusCode, Text(p, "main"))
 	}
-	return a.Get(p.Header.Get("Location"))
+	to, _, _ := strings.Cut(p.Header.Get("Location"), "#") // browsers do not send the fragment
+	return a.Get(to)
 }
 
 // Submit submits a form of the page, as a browser without JavaScript does.

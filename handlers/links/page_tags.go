@@ -56,7 +56,7 @@ func (p Pages) RenameTag(c *gin.Context) {
 			if merged {
 				notice = "merged"
 			}
-			p.SeeOther(c, pages.With(showing(here, tag), pages.ParamDone, notice))
+			p.SeeOther(c, pages.With(showing(here, tag), pages.ParamDone, notice)+"#"+tag.ID)
 			return
 		}
 	}

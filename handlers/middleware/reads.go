@@ -21,7 +21,7 @@ func (a *Access) RecordReads(c *gin.Context) {
 	}
 	if !a.routes.Of(c).Stream { // a stream is recorded when it starts
 		c.Next()
-		if c.Writer.Status() >= http.StatusBadRequest {
+		if status := c.Writer.Status(); status >= http.StatusBadRequest || status == http.StatusFound { // nothing was shown
 			return
 		}
 	}

@@ -280,7 +280,7 @@ func TestStatusPageDescription(t *testing.T) {
 	}
 	add("with", `Shop\nand stock`)
 	add("without", "")
-	for slug, want := range map[string]string{"with": "Shop and stock", "without": "Not checked yet"} {
+	for slug, want := range map[string]string{"with": "Shop and stock", "without": "Waiting for the first results"} {
 		if got := s.Get("/status/"+slug).Find("meta[name=description]").AttrOr("content", ""); got != want {
 			t.Errorf("%s: description %q, want %q", slug, got, want)
 		}
