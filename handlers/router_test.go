@@ -29,15 +29,19 @@ func get(r http.Handler, method, path string, headers ...string) *httptest.Respo
 	return w
 }
 
-// TestEveryRouteIsInTheTable: the router serves exactly the routes of the table.
+// TestEveryRouteIsInTheTable: the router serves exactly the routes of the table, and GET for the paths of forms (see returns).
 func TestEveryRouteIsInTheTable(t *testing.T) {
 	r := apptest.New(t)
-	var table, served []string
+	var table, served, forms []string
 	for _, rt := range r.Router.Routes() {
 		if rt.Needs < middleware.Public || rt.Needs > middleware.Admin {
 			t.Errorf("%s %s has no role", rt.Method, rt.Path)
 		}
 		table = append(table, rt.Method+" "+rt.Path)
+		isForm := rt.Method == "POST" && !middleware.IsAPI(rt.Path) && !rt.Machine
+		if isForm && !slices.Contains(table, "GET "+rt.Path) {
+			forms = append(forms, "GET "+rt.Path, "HEAD "+rt.Path)
+		}
 		if rt.Method == "GET" {
 			table = append(table, "HEAD "+rt.Path)
 		}
@@ -45,7 +49,9 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 	for _, rt := range r.Router.Engine().Routes() {
 		served = append(served, rt.Method+" "+rt.Path)
 	}
+	table = append(table, forms...)
 	slices.Sort(table)
+	table = slices.Compact(table)
 	slices.Sort(served)
 	if !slices.Equal(table, served) {
 		for _, s := range served {

@@ -42,9 +42,9 @@ func TestStatusPageIsPublic(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/status", "/status/ours/edit", "/status/ours/delete"} {
-		if a := s.Post(path, url.Values{"title": {"Theirs"}}); a.StatusCode != 303 {
-			t.Errorf("POST %s: status %d", path, a.StatusCode)
+	for path, want := range map[string]int{"/status": 401, "/status/ours/edit": 401, "/status/ours/delete": 303} { // 401: the login keeps the form
+		if a := s.Post(path, url.Values{"title": {"Theirs"}}); a.StatusCode != want {
+			t.Errorf("POST %s: status %d, want %d", path, a.StatusCode, want)
 		}
 	}
 	a := s.Get("/status/ours")

@@ -47,7 +47,7 @@ func target(ctx context.Context, c *client.ClientWithResponses) error {
 	changed := zero(edit.Expect)
 	changed.Keyword = null[string]()
 	edit.Expect.Set(changed)
-	edited, err := c.EditTargetWithResponse(ctx, added.JSON201.Id, edit)
+	edited, err := c.EditTargetWithResponse(ctx, added.JSON201.Id, nil, edit)
 	if err != nil || edited.JSON200 == nil {
 		return fmt.Errorf("clearing members of a target: %v: %s", err, edited.Body)
 	}
@@ -55,7 +55,7 @@ func target(ctx context.Context, c *client.ClientWithResponses) error {
 	if t.Name != "" || t.IntervalSeconds == 600 || !t.Expect.Keyword.IsNull() || t.Expect.MaxLatencyMs.MustGet() != 2000 {
 		return fmt.Errorf("null in name, interval_seconds and expect.keyword: %s", edited.Body)
 	}
-	edited, err = c.EditTargetWithResponse(ctx, t.Id, client.EditTargetInputBody{Expect: nullOf(edit.Expect)})
+	edited, err = c.EditTargetWithResponse(ctx, t.Id, nil, client.EditTargetInputBody{Expect: nullOf(edit.Expect)})
 	if err != nil || edited.JSON200 == nil || !edited.JSON200.Expect.MaxLatencyMs.IsNull() {
 		return fmt.Errorf("null in expect: %v: %s", err, edited.Body)
 	}
@@ -70,14 +70,14 @@ func shortLink(ctx context.Context, c *client.ClientWithResponses) error {
 		return fmt.Errorf("adding a short link: %v: %s", err, added.Body)
 	}
 	key := added.JSON201.ShortKey
-	edited, err := c.EditShortLinkWithResponse(ctx, key, client.EditShortLinkInputBody{ExpiresAt: null[time.Time]()})
+	edited, err := c.EditShortLinkWithResponse(ctx, key, nil, client.EditShortLinkInputBody{ExpiresAt: null[time.Time]()})
 	if err != nil || edited.JSON200 == nil {
 		return fmt.Errorf("clearing a member of a short link: %v: %s", err, edited.Body)
 	}
 	if l := edited.JSON200; !l.ExpiresAt.IsNull() || l.MaxVisits.MustGet() != 5 || l.Title != "Spring" {
 		return fmt.Errorf("null in expires_at: %s", edited.Body)
 	}
-	edited, err = c.EditShortLinkWithResponse(ctx, key, client.EditShortLinkInputBody{MaxVisits: null[int64](), Title: null[string]()})
+	edited, err = c.EditShortLinkWithResponse(ctx, key, nil, client.EditShortLinkInputBody{MaxVisits: null[int64](), Title: null[string]()})
 	if err != nil || edited.JSON200 == nil || !edited.JSON200.MaxVisits.IsNull() || edited.JSON200.Title != "" {
 		return fmt.Errorf("null in max_visits and title: %v: %s", err, edited.Body)
 	}
@@ -89,7 +89,7 @@ func link(ctx context.Context, c *client.ClientWithResponses) error {
 	if err != nil || saved.JSON201 == nil {
 		return fmt.Errorf("saving a link: %v: %s", err, saved.Body)
 	}
-	noted, err := c.AnnotateLinkWithResponse(ctx, saved.JSON201.Id, client.AnnotateInputBody{Notes: null[string]()})
+	noted, err := c.AnnotateLinkWithResponse(ctx, saved.JSON201.Id, nil, client.AnnotateInputBody{Notes: null[string]()})
 	if err != nil || noted.JSON200 == nil || noted.JSON200.Notes != "" {
 		return fmt.Errorf("null in notes: %v: %s", err, noted.Body)
 	}
