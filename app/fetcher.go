@@ -34,7 +34,7 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
 		left -= res.Duration
 		switch {
 		case redirects < 0 && first.Shown: // a slideshow, or a page that reloads itself by a new URL
-			p.Status, p.Title, p.OpenGraph = http.StatusOK, first.Title, links.OpenGraph(first.OG)
+			p.Status, p.Title, p.Description, p.OpenGraph = http.StatusOK, first.Title, first.Description, links.OpenGraph(first.OG)
 			return p, nil
 		case redirects < 0:
 			return links.Page{}, errTooManyRedirects
@@ -49,7 +49,7 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
 		}
 		p.Status, m = res.StatusCode, res.Metadata()
 	}
-	p.Title, p.OpenGraph = m.Title, links.OpenGraph(m.OG)
+	p.Title, p.Description, p.OpenGraph = m.Title, m.Description, links.OpenGraph(m.OG)
 	return p, nil
 }
 

@@ -65,7 +65,7 @@ func TestWebsitePages(t *testing.T) {
 		b.fill("#url", sitemap)
 		b.click("#add button.primary")
 		b.see("Sitemap added.")
-		b.see("0 of 12 pages indexed. 12 not yet submitted.")
+		b.see("12 pages. 12 not yet submitted.")
 		b.fits(in, "/sites/{id}")
 
 		// A boosted page is submitted first.

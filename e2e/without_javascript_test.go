@@ -243,7 +243,7 @@ func TestSitesWithoutJavaScript(t *testing.T) {
 		b.see("Sitemap added. The first read starts within seconds.")
 		modelstest.Eventually(t, "the sitemap is read", func() bool { return s.ownSite(path.Base(at)).Pages.Total == 3 })
 		b.open(at)
-		b.see("0 of 3 pages indexed.")
+		b.see("3 pages.")
 		b.open(at + "/pages?q=%2Fp*")
 		b.click(`.boost-all button[value=boost]`)
 		b.see("Undo")

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"net/url"
 
@@ -22,6 +23,7 @@ const (
 type Metadata struct {
 	Title       string
 	TitleSource string // "opengraph", "twitter", "title", or "" without a title
+	Description string // <meta name=description>, else that of OpenGraph; at most 1000 runes
 	OG          OpenGraph
 	// Refresh is the URL to which a browser goes from the page within 10 seconds: absolute, http or https, without fragment.
 	// It is that of the Refresh header, else of <meta http-equiv=refresh>. "" = none, or the page itself.
@@ -42,17 +44,13 @@ type OpenGraph struct {
 
 // ParseMetadata parses the metadata of an HTML page in UTF-8. header is that of the response. A relative image URL is resolved
 // against the page's <base>, else against base, the page's URL. The title is that of OpenGraph, else of the Twitter card, else
-// <title>. The description is that of OpenGraph, else <meta name=description>. The first value that is not empty counts. The
-// content of <template> has none. A page without metadata gives the zero Metadata.
+// <title>. The first value that is not empty counts. The content of <template> has none. A page without metadata gives the
+// zero Metadata.
 func ParseMetadata(body []byte, base string, header http.Header) Metadata {
 	s := scanner{values: map[string]string{}}
 	s.refresh.add(header.Get("Refresh"), "")
 	s.scan(html.NewTokenizer(bytes.NewReader(body)))
-	m := s.metadata(base)
-	if m.OG.Description == "" {
-		m.OG.Description = cleanText(s.values["description"], descriptionLimit)
-	}
-	return m
+	return s.metadata(base)
 }
 
 // metadata returns the metadata found so far of a page with the URL base.
@@ -61,6 +59,7 @@ func (s *scanner) metadata(base string) Metadata {
 	m.Shown = m.Refresh != "" && s.refresh.shown
 	m.OG.Title = cleanText(s.values["og:title"], titleLimit)
 	m.OG.Description = cleanText(s.values["og:description"], descriptionLimit)
+	m.Description = cmp.Or(cleanText(s.values["description"], descriptionLimit), m.OG.Description)
 	m.OG.SiteName = cleanText(s.values["og:site_name"], siteNameLimit)
 	m.OG.Type = cleanText(s.values["og:type"], typeLimit)
 	for _, name := range []string{"og:image", "og:image:url", "og:image:secure_url"} {

@@ -10,7 +10,7 @@ import (
 
 func TestParseMetadata(t *testing.T) {
 	const page = "https://example.com/a/b.html"
-	og := func(o OpenGraph) Metadata { return Metadata{Title: o.Title, TitleSource: "opengraph", OG: o} }
+	og := func(o OpenGraph) Metadata { return Metadata{Title: o.Title, TitleSource: "opengraph", Description: o.Description, OG: o} }
 	title := func(s string) Metadata { return Metadata{Title: s, TitleSource: "title"} }
 	image := func(s string) Metadata { return Metadata{OG: OpenGraph{Image: s}} }
 	long := strings.Repeat("ж", 2000)
@@ -27,8 +27,8 @@ func TestParseMetadata(t *testing.T) {
 		"all": {`<META PROPERTY="OG:Title" CONTENT="T"><meta name=og:description content=D><meta property=og:image content=/i.png>
 			<meta property=og:site_name content=S /><meta property=og:type content=article>`,
 			og(OpenGraph{Title: "T", Description: "D", Image: "https://example.com/i.png", SiteName: "S", Type: "article"})},
-		"description":          {`<meta name="description" content=" D ">`, Metadata{OG: OpenGraph{Description: "D"}}},
-		"two descriptions":     {`<meta name=description content=d><meta property=og:description content=o>`, Metadata{OG: OpenGraph{Description: "o"}}},
+		"description":          {`<meta name="description" content=" D ">`, Metadata{Description: "D"}},
+		"two descriptions":     {`<meta name=description content=d><meta property=og:description content=o>`, Metadata{Description: "d", OG: OpenGraph{Description: "o"}}},
 		"the first counts":     {`<meta property=og:title content=1><meta property=og:title content=2>`, og(OpenGraph{Title: "1"})},
 		"a list is no name":    {`<meta property="dc:title og:title" content=x><title>t</title>`, title("t")},
 		"blanks around a name": {"<meta property=' og:title\n' content=x>", og(OpenGraph{Title: "x"})},

@@ -24,7 +24,6 @@ const (
 // Page is the content of an HTML page that a crawler uses. Every string is plain text, which must be escaped in HTML.
 type Page struct {
 	Metadata
-	Description       string // <meta name=description>, else og:description; at most 1000 runes
 	Language          string // lang of <html>, at most 35 bytes of letters, digits and -
 	Canonical         string // absolute http or https URL without fragment, from the first <link rel=canonical> in the head, else the Link header
 	NoIndex, NoFollow bool   // from <meta name=robots> and X-Robots-Tag
@@ -67,9 +66,6 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	out := Page{
 		Metadata: p.metadata(base), Language: language(p.lang), Text: p.text.cut(textLimit),
 		NoIndex: p.robots.noIndex, NoFollow: p.robots.noFollow,
-	}
-	if out.Description = cleanText(p.values["description"], descriptionLimit); out.Description == "" {
-		out.Description = out.OG.Description
 	}
 	out.Main, out.Headings = p.outline.main(p.text.b), p.outline.headings(p.text.b)
 	out.Author, out.JSONLD = p.author(), p.things.json()

@@ -18,7 +18,7 @@ func TestParsePage(t *testing.T) {
 		<meta name=Description content=" What  it is "><link rel="Canonical alternate" href="/c#x"></head>
 		<body><h1>Head</h1><p>One <b>two</b>three<a href="/d">Four</a></body></html>`), testPage, nil, "Linkwatch")
 	want := Page{
-		Metadata: Metadata{Title: "A title", TitleSource: "title"}, Description: "What it is", Language: "en-GB",
+		Metadata: Metadata{Title: "A title", TitleSource: "title", Description: "What it is"}, Language: "en-GB",
 		Canonical: "https://example.com/c", Links: []Link{{"https://example.com/d", "Four"}}, Text: "Head One twothreeFour",
 		Main: "Head\nOne twothreeFour", Headings: []string{"Head"},
 	}
@@ -30,9 +30,9 @@ func TestParsePage(t *testing.T) {
 func TestPageFacts(t *testing.T) {
 	long := strings.Repeat("ж", 2000)
 	for in, want := range map[string]Page{
-		`<meta property=og:description content=d>`:                             {Description: "d"},
-		`<meta name=description content=" "><meta name=description content=x>`: {Description: "x"},
-		`<meta name=description content=` + long + `>`:                         {Description: long[:2*descriptionLimit]},
+		`<meta property=og:description content=d>`:                             {Metadata: Metadata{Description: "d"}},
+		`<meta name=description content=" "><meta name=description content=x>`: {Metadata: Metadata{Description: "x"}},
+		`<meta name=description content=` + long + `>`:                         {Metadata: Metadata{Description: long[:2*descriptionLimit]}},
 		`<html lang="en_US">`:                                                  {},
 		`<html lang="` + strings.Repeat("a", 36) + `">`:                        {},
 		`<html><html lang=de>`:                                                 {},
@@ -60,7 +60,7 @@ func TestPageFacts(t *testing.T) {
 		`<meta name=robots content=nofollow><a href=/>`:                                                                         {NoFollow: true},
 	} {
 		got := ParsePage([]byte(in), testPage, nil, "Linkwatch")
-		got.Metadata = Metadata{}
+		got.Metadata = Metadata{Description: got.Description}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%.80s\ngot  %.600s\nwant %.600s", in, fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want))
 		}
@@ -248,9 +248,6 @@ func FuzzParsePage(f *testing.F) {
 			t.Error("not the same twice")
 		}
 		want := p.Metadata
-		if want.OG.Description == "" {
-			want.OG.Description = p.Description
-		}
 		if m := ParseMetadata(body, base, nil); m != want {
 			t.Errorf("metadata %+v, want %+v", m, want)
 		}

@@ -11,6 +11,13 @@ import (
 	"linkwatch/models/links"
 )
 
+// TestDescriptionOfAPage: a page without OpenGraph has the description of its meta element.
+func TestDescriptionOfAPage(t *testing.T) {
+	s := apptest.New(t)
+	s.Web.Set("https://example.com/plain", links.Page{Status: 200, URL: "https://example.com/plain", Title: "Plain", Description: "Of <meta>"})
+	apptest.WantText(t, s.Get("/links/"+s.Save("https://example.com/plain").ID), ".description", "Of <meta>")
+}
+
 func TestLinkPage(t *testing.T) {
 	s := apptest.New(t)
 	s.Web.Set("https://example.com/a", links.Page{

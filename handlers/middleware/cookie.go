@@ -77,7 +77,7 @@ func (k Cookies) SessionHeader(r *http.Request, secret string) string {
 	if k.isSecure(r) {
 		name = hostPrefix + name
 	}
-	return (&http.Cookie{Name: name, Value: secret}).String()
+	return name + "=" + secret
 }
 
 // SetDevice sets the cookie of a known browser for maxAge.

@@ -279,7 +279,7 @@ func (o *outbox) writeMessages() error {
 			st.n, st.open = f.N, f.Open
 		}
 		if len(st.subjects) < MaxSubjects {
-			f.AlertSubject.isNew = all.subjects[sentKey{m.AlertSeq, m.ChannelSeq, f.SubjectID}] && m.alert.RecoveryOf == 0
+			f.isNew = all.subjects[sentKey{m.AlertSeq, m.ChannelSeq, f.SubjectID}] && m.alert.RecoveryOf == 0
 			st.subjects = append(st.subjects, f.AlertSubject)
 		}
 	}

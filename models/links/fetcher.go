@@ -23,7 +23,9 @@ type Page struct {
 	URL       string // after redirects, before a refresh
 	Permanent bool   // there were redirects to URL, all of them permanent
 	Title     string // of OpenGraph, else of the Twitter card, else <title>
-	OpenGraph OpenGraph
+	// Description is <meta name=description>, else that of OpenGraph.
+	Description string
+	OpenGraph   OpenGraph
 }
 
 // Fetcher requests pages.
@@ -101,7 +103,7 @@ func unresolvable(err error) error {
 }
 
 func (l *Link) setMetadata(p Page) {
-	l.FetchedTitle, l.OpenGraph = p.Title, p.OpenGraph
+	l.FetchedTitle, l.FetchedDescription, l.OpenGraph = p.Title, p.Description, p.OpenGraph
 	if l.Title = l.OwnTitle; l.Title == "" {
 		l.Title = l.FetchedTitle
 	}
@@ -117,7 +119,7 @@ const (
 // clean removes control characters from the text of a page and truncates it.
 func (p Page) clean() Page {
 	line := func(s string, limit int) string { return models.Truncate(models.CleanLine(s), limit) }
-	p.Title = line(p.Title, MaxTitle)
+	p.Title, p.Description = line(p.Title, MaxTitle), line(p.Description, maxDescription)
 	og := &p.OpenGraph
 	og.Title = line(og.Title, MaxTitle)
 	og.Description = line(og.Description, maxDescription)

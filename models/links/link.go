@@ -47,14 +47,16 @@ type Link struct {
 	Title        string // OwnTitle, else FetchedTitle; may be ""
 	OwnTitle     string // set by the owner
 	FetchedTitle string
-	OpenGraph    OpenGraph `gorm:"embedded;embeddedPrefix:og_"`
-	Owner        string    // username of the account that added it; never changes
-	PrivateTo    string    // owner of a private link, "" if it is shared (models.PrivateTo)
-	Notes        string
-	CreatedAt    models.Time
-	UpdatedAt    models.Time // not changed by views, or by checks without a change
-	ExpiredAt    models.Time // zero: active
-	ViewCount    int64
+	// FetchedDescription is Page.Description. "" = none, or the page was last read by a version that did not store it.
+	FetchedDescription string
+	OpenGraph          OpenGraph `gorm:"embedded;embeddedPrefix:og_"`
+	Owner              string    // username of the account that added it; never changes
+	PrivateTo          string    // owner of a private link, "" if it is shared (models.PrivateTo)
+	Notes              string
+	CreatedAt          models.Time
+	UpdatedAt          models.Time // not changed by views, or by checks without a change
+	ExpiredAt          models.Time // zero: active
+	ViewCount          int64
 
 	Health          Health
 	HealthChangedAt models.Time

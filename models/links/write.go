@@ -128,17 +128,17 @@ func (s *Store) writeEntries(ctx context.Context, fn func(tx *gorm.DB) (entries,
 // saveAll updates the columns that checks and bulk actions change, in one statement. release ends the claims of
 // the links.
 func saveAll(tx *gorm.DB, ls []Link, release bool) error {
-	rows := models.NewRows(`seq bigint, title text, fetched_title text,
+	rows := models.NewRows(`seq bigint, title text, fetched_title text, fetched_description text,
 		og_title text, og_description text, og_image text, og_site_name text, og_type text,
 		updated_at bigint, expired_at bigint, health text, health_changed_at bigint, last_checked_at bigint,
 		last_status_code bigint, last_error text, moved_to text, failures bigint, next_check_at bigint`)
 	for _, l := range ls {
-		rows.Add(l.Seq, l.Title, l.FetchedTitle,
+		rows.Add(l.Seq, l.Title, l.FetchedTitle, l.FetchedDescription,
 			l.OpenGraph.Title, l.OpenGraph.Description, l.OpenGraph.Image, l.OpenGraph.SiteName, l.OpenGraph.Type,
 			l.UpdatedAt, l.ExpiredAt, l.Health, l.HealthChangedAt, l.LastCheckedAt,
 			l.LastStatusCode, l.LastError, l.MovedTo, l.Failures, l.NextCheckAt)
 	}
-	set := `title = r.title, fetched_title = r.fetched_title,
+	set := `title = r.title, fetched_title = r.fetched_title, fetched_description = r.fetched_description,
 		og_title = r.og_title, og_description = r.og_description, og_image = r.og_image, og_site_name = r.og_site_name, og_type = r.og_type,
 		updated_at = r.updated_at, expired_at = r.expired_at, health = r.health, health_changed_at = r.health_changed_at,
 		last_checked_at = r.last_checked_at, last_status_code = r.last_status_code, last_error = r.last_error,

@@ -73,8 +73,8 @@ func TestArchiveKeepsStatistics(t *testing.T) {
 		if got := f.list(shortlinks.Filter{Status: shortlinks.Active}); len(got) != 0 {
 			t.Errorf("active: got %v", got)
 		}
-		if any, err := f.Any(f.Context()); err != nil || !any {
-			t.Errorf("any: got %v, %v", any, err)
+		if found, err := f.Any(f.Context()); err != nil || !found {
+			t.Errorf("any: got %v, %v", found, err)
 		}
 		if got := f.found("campaign", 5) + f.found("spr", 5) + f.found("example.com/pa", 5); got != "[spring][spring][spring]" {
 			t.Errorf("search: got %s", got)

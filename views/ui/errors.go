@@ -31,7 +31,7 @@ func Render(ctx context.Context, page templ.Component) ([]byte, error) {
 		html, problems[i].field = identify(html, problems[i].id)
 	}
 	var summary bytes.Buffer
-	if err := errorSummary(problems).Render(ctx, &summary); err != nil {
+	if err := errorSummary(problems).Render(ctx, &summary); err != nil { //nolint:contextcheck // Render passes ctx to it
 		return nil, err
 	}
 	place := problems[0].field
