@@ -84,8 +84,8 @@ func (fs *flights) page(ctx context.Context, f *flight, fetch Fetcher) (Page, er
 		f.done = make(chan struct{})
 		f.holds++
 		go func() {
-			defer fs.release(f)
 			defer close(f.done)
+			defer fs.release(f) // first, so that a request that comes after the others starts a new flight
 			defer func() {
 				if p := recover(); p != nil {
 					f.err = fmt.Errorf("panic: %v", p)
