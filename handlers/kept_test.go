@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,34 @@ func newGuest(t *testing.T) (g *guest, b *belongings, root accounts.User) {
 	return &guest{a, ended}, b, root
 }
 
+// keeps submits a form without a session, and again as the login has shown it: with its version.
+func (g *guest) keeps(route, path string, form url.Values, typed []string, username string) {
+	g.Helper()
+	for range 2 {
+		page := g.post(path, form)
+		if page.StatusCode != http.StatusUnauthorized || page.Find(`form[action="/login"] input[name=form]`).Length() != 1 || strings.Contains(page.HTML, typed[1]) {
+			g.TB.Errorf("%s: got %d, %s", route, page.StatusCode, page.HTML)
+			return
+		}
+		again := g.login(page, username)
+		if again.StatusCode != http.StatusOK || len(again.Header.Values("Set-Cookie")) == 0 {
+			g.TB.Errorf("%s: got %d, %s", route, again.StatusCode, apptest.Text(again, "main"))
+			return
+		}
+		shown := values(again.Find(`form[action="` + path + `"], form[action^="` + path + `#"], form[action^="` + path + `?"]`))
+		if !slices.Contains(shown[typed[0]], typed[1]) {
+			g.TB.Errorf("%s: the form does not have the text: %s", route, apptest.Text(again, "main"))
+		}
+		if notice := apptest.Text(again, ".flash"); !strings.Contains(notice, "not saved yet") {
+			g.TB.Errorf("%s: got the notice %q", route, notice)
+		}
+		for name, value := range form {
+			shown[name] = value
+		}
+		form = shown
+	}
+}
+
 // TestLoginKeepsForms: a form that is submitted after the session has ended is shown again after the login, with what was
 // typed. Nothing is stored.
 func TestLoginKeepsForms(t *testing.T) {
@@ -101,24 +130,7 @@ func TestLoginKeepsForms(t *testing.T) {
 			path = strings.Replace(r.Path, ":slug", "shop", 1)
 		}
 		before := changes()
-		page := g.post(path, form)
-		if page.StatusCode != http.StatusUnauthorized || page.Find(`form[action="/login"] input[name=form]`).Length() != 1 || strings.Contains(page.HTML, typed[1]) {
-			t.Errorf("%s: got %d, %s", r.Path, page.StatusCode, page.HTML)
-			continue
-		}
-		again := g.login(page, root.Username)
-		if again.StatusCode != http.StatusOK || len(again.Header.Values("Set-Cookie")) == 0 {
-			t.Errorf("%s: got %d, %s", r.Path, again.StatusCode, apptest.Text(again, "main"))
-			continue
-		}
-		found := false
-		for _, shown := range values(again.Find(`form[action="` + path + `"], form[action^="` + path + `#"], form[action^="` + path + `?"]`))[typed[0]] {
-			found = found || shown == typed[1]
-		}
-		if !found {
-			t.Errorf("%s: the form does not have the text: %s", r.Path, apptest.Text(again, "main"))
-		}
-		apptest.WantText(t, again, ".flash", "not saved yet")
+		g.keeps(r.Path, path, form, typed, root.Username)
 		if after := changes(); len(after) != len(before) {
 			t.Errorf("%s: got %d changes", r.Path, len(after)-len(before))
 		}

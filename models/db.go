@@ -97,6 +97,9 @@ func (db *DB) Read(ctx context.Context) *gorm.DB {
 // Write fails if the SQLite file was moved or deleted, since the changes are then lost. It checks that before the
 // commit, so that usually nothing is stored, and again afterward.
 func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	if err := Again(ctx); err != nil {
+		return err
+	}
 	if db.limited(ctx) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, RequestQueries)

@@ -24,6 +24,9 @@ func (db *DB) WriteSmall(ctx context.Context, fn func(tx *gorm.DB) error) error 
 	if db.Engine != SQLite {
 		return db.Write(ctx, fn)
 	}
+	if err := Again(ctx); err != nil {
+		return err
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("wait for other writers: %w", ctx.Err())
 	}

@@ -153,9 +153,12 @@
 
   // Without a session, a background request would leave the page for the login and lose what was typed. The form keeps it:
   // saving it shows the login page, and then the form again.
-  const isTyped = (field) => field.value !== field.defaultValue && field.closest("form[method=post]") && field.type !== "hidden";
+  const isChanged = (field) => field.matches("select")
+    ? field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected))
+    : field.checked !== field.defaultChecked || field.value !== field.defaultValue;
+  const isTyped = (field) => field.type !== "hidden" && field.closest("form[method=post]") && isChanged(field);
   document.addEventListener("htmx:before:response", (e) => {
-    if (e.detail.ctx.response.status !== 401 || !$$("input:not([type=checkbox], [type=radio]), textarea").some(isTyped)) return;
+    if (e.detail.ctx.response.status !== 401 || !$$("input, textarea, select").some(isTyped)) return;
     e.preventDefault();
     say("You have been signed out. Save the form to sign in: your text is kept.");
   });

@@ -45,12 +45,17 @@ type User struct {
 	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the account was created"`
 	LastLoginAt *time.Time `json:"last_login_at" example:"2025-03-24T12:00:00Z" doc:"When the account was last used to sign in. null if never"`
 	DeletedAt   *time.Time `json:"deleted_at" doc:"When the account was deleted. null if it is not deleted"`
+
+	passwordChangedAt time.Time
 }
+
+// Edited implements api.Edited.
+func (u User) Edited() []any { return []any{u.passwordChangedAt} }
 
 func toUser(u accounts.User) User {
 	return User{
 		ID: u.ID, Username: u.Username, Role: string(u.Role), Disabled: u.Disabled,
-		CreatedAt: u.CreatedAt.Time, LastLoginAt: api.Time(u.LastLoginAt), DeletedAt: api.Time(u.DeletedAt),
+		CreatedAt: u.CreatedAt.Time, LastLoginAt: api.Time(u.LastLoginAt), DeletedAt: api.Time(u.DeletedAt), passwordChangedAt: u.PasswordChangedAt.Time,
 	}
 }
 

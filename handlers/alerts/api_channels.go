@@ -48,12 +48,17 @@ type Channel struct {
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the channel was added"`
 	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null if never"`
 	LastError       *string    `json:"last_error" example:"Slack returned 404: no_service" doc:"Error of the last message. null if it was delivered or none was sent"`
+
+	address []byte // encrypted
 }
+
+// Edited implements api.Edited. Each change of url or secret encrypts them anew.
+func (c Channel) Edited() []any { return []any{c.address} }
 
 func toChannel(c alerts.Channel) Channel {
 	return Channel{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, Owner: c.Owner, Private: c.PrivateTo != "", CreatedAt: c.CreatedAt.Time,
-		LastDeliveredAt: api.Time(c.LastDeliveredAt), LastError: api.OrNull(c.LastError),
+		LastDeliveredAt: api.Time(c.LastDeliveredAt), LastError: api.OrNull(c.LastError), address: c.Config,
 	}
 }
 

@@ -19,7 +19,7 @@ func (a API) registerMaintenance(r *api.API) {
 	api.Register(r, add, a.addMaintenance)
 	api.Register(r, api.Item(api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance/{id}", "get-maintenance", "Get a maintenance window",
 		"May contain ids of deleted targets and status pages.", models.CodeNotFound),
-		"id", "name", "targets", "tags", "status_pages", "starts_at", "ends_at", "repeat", "time_zone"), a.getMaintenance)
+		"id", "name", "targets", "tags", "status_pages", "subjects", "starts_at", "ends_at", "repeat", "time_zone"), a.getMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "PATCH", "/v1/maintenance/{id}", "edit-maintenance", "Edit a maintenance window",
 		"Omitted members stay as they are.", models.CodeNotFound), a.editMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "DELETE", "/v1/maintenance/{id}", "delete-maintenance", "Delete a maintenance window",

@@ -19,7 +19,7 @@ func (a API) registerRules(r *api.API) {
 	api.Register(r, add, a.addRule)
 	api.Register(r, api.Item(api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules/{id}", "get-alert-rule", "Get an alert rule",
 		"May contain ids of deleted targets, status pages and channels.", models.CodeNotFound),
-		"id", "name", "events", "targets", "tags", "status_pages", "channels", "after_failures", "after_minutes", "repeat_minutes", "quiet", "escalate", "enabled", "private"), a.getRule)
+		"id", "name", "events", "targets", "tags", "status_pages", "subjects", "channels", "after_failures", "after_minutes", "group_wait_seconds", "repeat_minutes", "quiet", "escalate", "enabled", "private"), a.getRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "PATCH", "/v1/alert-rules/{id}", "edit-alert-rule", "Edit an alert rule",
 		"Omitted members stay as they are, also within quiet and escalate. Channels that were deleted or that the rule can no longer use are removed.", models.CodeNotFound), a.editRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "DELETE", "/v1/alert-rules/{id}", "delete-alert-rule", "Delete an alert rule",

@@ -39,7 +39,7 @@ func postedItems(c *gin.Context) (refs alerts.Refs) {
 
 // itemChoice returns an item as a choice of a form.
 func itemChoice(r alerts.Ref, name string) views.Choice {
-	return views.Choice{ID: r.Kind + ":" + r.ID, Name: name, Hint: views.KindLabels[r.Kind]}
+	return views.Choice{ID: views.ItemID(r), Name: name, Hint: views.KindLabels[r.Kind]}
 }
 
 // fillItems loads the chosen items, and finds others.

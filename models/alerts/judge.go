@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"slices"
+	"strings"
 
 	"linkwatch/models"
 	"linkwatch/models/event"
@@ -120,6 +121,9 @@ func (d *draft) cancelSubject(b *batch, subject string) {
 
 // alertFor returns the open alert for a new subject, or adds a new alert.
 func (b *batch) alertFor(e event.Event) *draft {
+	if d := b.endedInStorm[subjectKey{e.Kind, e.SubjectID}]; d != nil && !d.resolved && strings.HasSuffix(d.GroupKey, b.groupSuffix(e)) {
+		return d
+	}
 	k := b.groupFor(e)
 	for _, k := range []groupKey{k, b.stormGroup(e, b.now), b.stormGroup(e, b.now.Add(-stormWindow))} {
 		if d := b.byGroup[k]; d != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -52,7 +53,7 @@ func (s *Store) ProcessEvents(ctx context.Context, n int) (taken int, err error)
 			return err
 		}
 		taken = len(events)
-		b := &batch{store: s, tx: tx, now: s.clock.Now(), byGroup: map[groupKey]*draft{}, bySubject: map[subjectKey]*draft{}, sendTimes: map[alertSubjectKey]map[int64]sendTime{}}
+		b := &batch{store: s, tx: tx, now: s.clock.Now(), byGroup: map[groupKey]*draft{}, bySubject: map[subjectKey]*draft{}, endedInStorm: map[subjectKey]*draft{}, sendTimes: map[alertSubjectKey]map[int64]sendTime{}}
 		if err := b.load(ctx, events); err != nil {
 			return err
 		}
@@ -134,6 +135,7 @@ type batch struct {
 	drafts       []*draft
 	byGroup      map[groupKey]*draft                    // open alert by group
 	bySubject    map[subjectKey]*draft                  // open alert by subject
+	endedInStorm map[subjectKey]*draft                  // open alert of many hosts that a subject was in
 	recentAlerts map[event.Kind]int                     // number of alerts that started within stormWindow
 	startCounts  map[subjectKey]int                     // number of starts of the condition of a subject within FlapWindow
 	lastSent     map[groupKey]models.Time               // when events without a duration were last sent, by group
@@ -183,6 +185,12 @@ func (b *batch) loadOpen(keys, groups *models.Rows) error {
 	if err != nil {
 		return fmt.Errorf("load alerts of subjects: %w", err)
 	}
+	var inStorms []AlertSubject // also ended ones: the keys of storms start with manyHosts, and "+" comes after it
+	err = keys.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alerts AS a CROSS JOIN alert_subjects AS m WHERE a.event = r.event AND a.group_key >= ? AND a.group_key < '+' AND a.resolved_at IS NULL AND m.alert_seq = a.seq AND m.subject_id = r.subject_id", manyHosts).Scan(&inStorms).Error
+	if err != nil {
+		return fmt.Errorf("load subjects of storms: %w", err)
+	}
+	having = append(having, inStorms...)
 	seqs := models.NewRows("seq bigint")
 	for _, m := range having {
 		seqs.Add(m.AlertSeq)
@@ -214,6 +222,8 @@ func (b *batch) loadOpen(keys, groups *models.Rows) error {
 		d.subjects[m.SubjectID] = &m
 		if m.EndedAt.IsZero() {
 			b.bySubject[subjectKey{m.Event, m.SubjectID}] = d
+		} else if strings.HasPrefix(d.GroupKey, manyHosts) {
+			b.endedInStorm[subjectKey{m.Event, m.SubjectID}] = d
 		}
 	}
 	return nil

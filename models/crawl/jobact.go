@@ -114,6 +114,9 @@ func (s *Store) cancelExecution(tx *gorm.DB, j *Job, reason string) error {
 func (s *Store) RunAgain(ctx context.Context, id string) (Job, error) {
 	var made string
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockSources); err != nil {
+			return err
+		}
 		j, err := lockJob(tx, id)
 		if err != nil {
 			return err
@@ -125,17 +128,30 @@ func (s *Store) RunAgain(ctx context.Context, id string) (Job, error) {
 		if err := tx.Where("seq = ?", j.SourceSeq).Take(&src).Error; err != nil {
 			return err
 		}
-		if made, err = s.addJob(tx, src, NewJob{
+		if !src.Enabled {
+			return models.Conflict("The source is disabled. Enable it first.")
+		}
+		n := NewJob{
 			Name: j.Name, URL: j.URL, Interval: j.Interval(), AdaptiveScheduling: j.AdaptiveScheduling, Metadata: j.Metadata,
 			MaxRetries: &j.MaxRetries, RetryBackoff: &j.RetryBackoffSeconds, RetryNextRun: j.RetryNextRun, RunNow: true,
-		}); err != nil || j.Status != Failed {
+		}
+		if j.Status == Failed { // it is no longer retried
+			j.PlannedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
+			if err := storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, j.UpdatedAt)}); err != nil {
+				return err
+			}
+			if err := saveJob(tx, &j, "planned_at"); err != nil {
+				return err
+			}
+		}
+		switch err := checkDistinct(tx, src, n); {
+		case models.CodeOf(err) == models.CodeInvalid:
+			return models.Conflict("An unfinished job of this source has the same start page and schedule.")
+		case err != nil:
 			return err
 		}
-		j.PlannedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
-		if err := storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, j.UpdatedAt)}); err != nil {
-			return err
-		}
-		return saveJob(tx, &j, "planned_at")
+		made, err = s.addJob(tx, src, n)
+		return err
 	})
 	if err != nil {
 		return Job{}, err

@@ -96,7 +96,7 @@ func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error
 		err = s.planFirstRun(tx, j)
 		j.NextRunAt = models.Time{}
 		return err
-	case j.Status == Failed && !j.PlannedAt.After(j.UpdatedAt.Time):
+	case j.Status == Failed && j.RetryNextRun && !before.RetryNextRun:
 		j.planRetry(j.UpdatedAt)
 	case moved && (j.Status == Scheduled || j.Status == Pending):
 		j.PausedAt = models.Time{}

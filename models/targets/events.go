@@ -3,7 +3,6 @@ package targets
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -53,17 +52,9 @@ func Events() []event.Type {
 	}
 }
 
-// alertName is the name of the target in alerts. A target without one has its host and path, because an alert has several
-// targets of a host.
-func (t Target) alertName() string {
-	_, address, _ := strings.Cut(t.CanonicalURL, "://")
-	address, _, _ = strings.Cut(address, "?")
-	return cmp.Or(t.Name, address)
-}
-
 func (t Target) event(k event.Kind, p event.Phase, severity event.Severity, at models.Time) event.Event {
 	return event.Event{
-		Kind: k, Phase: p, Severity: severity, SubjectKind: "target", SubjectID: t.ID, Name: t.alertName(), URL: t.CanonicalURL, Host: cmp.Or(models.HostPort(t.CanonicalURL), t.Host), At: at,
+		Kind: k, Phase: p, Severity: severity, SubjectKind: "target", SubjectID: t.ID, Name: t.DisplayTitle(), URL: t.CanonicalURL, Host: cmp.Or(models.HostPort(t.CanonicalURL), t.Host), At: at,
 		PrivateTo: t.PrivateTo,
 	}
 }

@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 			}
 			return fmt.Sprint(names)
 		}
-		for text, want := range map[string]string{"DOOR": "[Front door]", "shop": "[other.test Front door]", "front DOOR": "[Front door]", "100%": "[]", "none": "[]"} {
+		for text, want := range map[string]string{"DOOR": "[Front door]", "shop": "[other.test/shop Front door]", "front DOOR": "[Front door]", "100%": "[]", "none": "[]"} {
 			if got := found(text); got != want {
 				t.Errorf("%q finds %s, want %s", text, got, want)
 			}
@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 			})
 		}
 		f.must(f.db.Write(t.Context(), func(tx *gorm.DB) error { return models.Insert(tx, many) }))
-		for text, want := range map[string]string{"door": "[]", "shop": "[Front door]", "https://www.Shop.test/": "[Front door]", "other.test/s": "[other.test]"} {
+		for text, want := range map[string]string{"door": "[]", "shop": "[Front door]", "https://www.Shop.test/": "[Front door]", "other.test/s": "[other.test/shop]"} {
 			if got := found(text); got != want {
 				t.Errorf("among many %q finds %s, want %s", text, got, want)
 			}

@@ -144,7 +144,7 @@ func TestPortsOfTargets(t *testing.T) {
 		one, two := f.add("http://127.0.0.1:18700/up"), f.add("http://127.0.0.1:18701/up")
 		plain, v6 := f.add("http://127.0.0.1"), f.add("http://[::1]:18700")
 		for id, want := range map[string]string{
-			one.ID: "127.0.0.1:18700", two.ID: "127.0.0.1:18701", plain.ID: "127.0.0.1", v6.ID: "[::1]:18700",
+			one.ID: "127.0.0.1:18700/up", two.ID: "127.0.0.1:18701/up", plain.ID: "127.0.0.1", v6.ID: "[::1]:18700",
 		} {
 			if got := f.get(id).DisplayTitle(); got != want {
 				t.Errorf("title %q, want %q", got, want)
@@ -161,12 +161,12 @@ func TestPortsOfTargets(t *testing.T) {
 			f.record(c, down())
 		}
 		for _, r := range f.results(targets.ResultFilter{TargetID: one.ID}) {
-			if r.TargetTitle() != "127.0.0.1:18700" {
+			if r.TargetTitle() != "127.0.0.1:18700/up" {
 				t.Errorf("title of a result: %q", r.TargetTitle())
 			}
 		}
 		for _, o := range f.outages(two.ID) {
-			if o.TargetTitle() != "127.0.0.1:18701" {
+			if o.TargetTitle() != "127.0.0.1:18701/up" {
 				t.Errorf("title of an outage: %q", o.TargetTitle())
 			}
 		}

@@ -4,6 +4,7 @@ package targets
 
 import (
 	"cmp"
+	"strings"
 
 	"linkwatch/models"
 	"linkwatch/models/lease"
@@ -109,10 +110,15 @@ func (t Target) Status() Status {
 // Private reports whether only the owner and admins see the target.
 func (t Target) Private() bool { return t.PrivateTo != "" }
 
-// DisplayTitle returns the name of the target, or its HostPort if it has none.
+// DisplayTitle returns the name of the target. Without one, it is the URL without scheme and query, because a host often has
+// several targets.
 func (t Target) DisplayTitle() string { return titleOf(t.Name, t.CanonicalURL) }
 
-func titleOf(name, canonicalURL string) string { return cmp.Or(name, models.HostPort(canonicalURL)) }
+func titleOf(name, canonicalURL string) string {
+	_, address, _ := strings.Cut(canonicalURL, "://")
+	address, _, _ = strings.Cut(address, "?")
+	return cmp.Or(name, address)
+}
 
 // HostPort returns the host of the target, with its port unless it is the default of the scheme.
 func (t Target) HostPort() string { return models.HostPort(t.CanonicalURL) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"linkwatch/models/alerts"
 	"linkwatch/views/ui"
 )
 
@@ -82,6 +83,16 @@ func fill(f field) string {
 func ids(all []Choice) (ids []string) {
 	for _, c := range all {
 		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// ItemID is the value of an item in forms.
+func ItemID(r alerts.Ref) string { return r.Kind + ":" + r.ID }
+
+func itemIDs(all []alerts.Ref) (ids []string) {
+	for _, r := range all {
+		ids = append(ids, ItemID(r))
 	}
 	return ids
 }

@@ -95,5 +95,5 @@ func EditedWindow(m alerts.Maintenance) ui.Edited {
 	return ui.Edited{}.Text("name", WindowLabels["name"], m.Name).Text("starts_at", WindowLabels["starts_at"], m.StartsAt.In(z).Format(LocalTime)).
 		Text("ends_at", WindowLabels["ends_at"], m.EndsAt.In(z).Format(LocalTime)).Text("time_zone", WindowLabels["time_zone"], m.TimeZone).
 		Text("repeat", WindowLabels["repeat"], string(m.Repeat)).Multiple("targets", scopeLabels["targets"], m.Scope.Targets).
-		Multiple("status_pages", "Status pages", m.Scope.StatusPages).Text("tags", scopeLabels["tags"], strings.Join(m.Scope.Tags, ", "))
+		Multiple("subjects", scopeLabels["subjects"], itemIDs(m.Scope.Subjects)).Multiple("status_pages", "Status pages", m.Scope.StatusPages).Text("tags", scopeLabels["tags"], strings.Join(m.Scope.Tags, ", "))
 }

@@ -194,10 +194,11 @@ func line(all []string) string { return ui.Sentence(strings.Join(all, "; ")) }
 func EditedRule(r alerts.Rule) ui.Edited {
 	return ui.Edited{}.Text("name", RuleLabels["name"], r.Name).Tick("enabled", "Enabled", r.Enabled).
 		Multiple("events", RuleLabels["events"], r.Events).Multiple("targets", scopeLabels["targets"], r.Scope.Targets).
-		Multiple("status_pages", "Status pages", r.Scope.StatusPages).Text("tags", scopeLabels["tags"], strings.Join(r.Scope.Tags, ", ")).
+		Multiple("subjects", scopeLabels["subjects"], itemIDs(r.Scope.Subjects)).Multiple("status_pages", "Status pages", r.Scope.StatusPages).Text("tags", scopeLabels["tags"], strings.Join(r.Scope.Tags, ", ")).
 		Multiple("channels", RuleLabels["channels"], r.Channels).
 		Text("after_failures", RuleLabels["after_failures"], strconv.Itoa(r.AfterFailures)).
 		Text("after_minutes", RuleLabels["after_minutes"], strconv.Itoa(r.AfterMinutes)).
+		Text("group_wait_seconds", RuleLabels["group_wait_seconds"], strconv.Itoa(r.GroupWaitSeconds)).
 		Text("repeat_minutes", RuleLabels["repeat_minutes"], strconv.Itoa(r.RepeatMinutes)).
 		Text("quiet.from", "Quiet from", r.Quiet.From).Text("quiet.to", "Quiet to", r.Quiet.To).Text("quiet.time_zone", "Time zone", r.Quiet.TimeZone).
 		Text("escalate.after_minutes", RuleLabels["escalate.after_minutes"], strconv.Itoa(r.EscalateAfterMinutes)).
