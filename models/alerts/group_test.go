@@ -2,6 +2,7 @@ package alerts_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -135,6 +136,33 @@ func TestRecoveryOfEverythingThatWasSent(t *testing.T) {
 }
 
 // Silence after an acknowledgement ends only when a target fails that was not in the alert.
+// A target of an acknowledged alert of many hosts stays silent if it fails again, however long after the storm.
+func TestAcknowledgedStormIsSilent(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		w.rule(c)
+		var events []event.Event
+		for i := range 20 {
+			events = append(events, w.down(fmt.Sprintf("t%d@h%d.test", i, i), 1))
+		}
+		w.happen(events...)
+		w.sent(c)
+		w.happen(w.up("t0@h0.test")) // an alert of its own
+		for _, id := range w.open() {
+			_, err := w.Acknowledge(w.Context(), id)
+			w.ok(err)
+		}
+		w.happen(w.up("t19@h19.test"))
+		w.pass(time.Hour)
+		w.sent(c)
+		w.happen(w.down("t19@h19.test", 1))
+		w.pass(time.Hour)
+		w.expect(c)
+		w.happen(w.down("t0@h0.test", 1))
+		w.expect(c, "fired t0 is down: "+downText)
+	})
+}
+
 func TestSilenceAfterAnAcknowledgement(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
