@@ -34,6 +34,7 @@ type keptForm struct {
 	Path   string
 	Fields url.Values
 	User   string // ID of the account whose session ended; "" = unknown
+	Device string // token of the browser; "" = none
 	Until  time.Time
 }
 
@@ -51,7 +52,7 @@ func (p Pages) KeepForm(c *gin.Context, keeps []string, next string) bool {
 	case err != nil || len(fields) == 0:
 		return false
 	default:
-		form := keptForm{Path: c.Request.URL.RequestURI(), Fields: fields, Until: p.Accounts.Now().Add(keptFor).Time}
+		form := keptForm{Path: c.Request.URL.RequestURI(), Fields: fields, Device: p.Cookies.Device(c.Request), Until: p.Accounts.Now().Add(keptFor).Time}
 		if secret := p.Cookies.Session(c.Request); secret != "" {
 			if form.User, err = p.Accounts.EndedSession(c.Request.Context(), secret); err != nil {
 				p.Frame.Fail(c, err)
@@ -140,6 +141,9 @@ func (p Pages) kept(c *gin.Context) string {
 func (p Pages) showKept(c *gin.Context, submitted *http.Request, u accounts.User, secret string) bool {
 	f, ok := p.openForm(c.PostForm(keptField))
 	if !ok || f.User != "" && f.User != u.ID {
+		return false
+	}
+	if f.User == "" && f.Device != "" && p.Accounts.Device(f.Device, u.Username) == "" { // the session was deleted
 		return false
 	}
 	to, err := url.ParseRequestURI(f.Path)
