@@ -52,7 +52,7 @@ type Channel struct {
 	address []byte // encrypted
 }
 
-// Edited implements api.Edited. Each change of url or secret encrypts them anew.
+// Edited implements api.Edited. Each change of url or secret encrypts them with another nonce.
 func (c Channel) Edited() []any { return []any{c.address} }
 
 func toChannel(c alerts.Channel) Channel {
