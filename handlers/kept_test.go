@@ -73,20 +73,20 @@ func (g *guest) keeps(route, path string, form url.Values, typed []string, usern
 	for range 2 {
 		page := g.post(path, form)
 		if page.StatusCode != http.StatusUnauthorized || page.Find(`form[action="/login"] input[name=form]`).Length() != 1 || strings.Contains(page.HTML, typed[1]) {
-			g.TB.Errorf("%s: got %d, %s", route, page.StatusCode, page.HTML)
+			g.Errorf("%s: got %d, %s", route, page.StatusCode, page.HTML)
 			return
 		}
 		again := g.login(page, username)
 		if again.StatusCode != http.StatusOK || len(again.Header.Values("Set-Cookie")) == 0 {
-			g.TB.Errorf("%s: got %d, %s", route, again.StatusCode, apptest.Text(again, "main"))
+			g.Errorf("%s: got %d, %s", route, again.StatusCode, apptest.Text(again, "main"))
 			return
 		}
 		shown := values(again.Find(`form[action="` + path + `"], form[action^="` + path + `#"], form[action^="` + path + `?"]`))
 		if !slices.Contains(shown[typed[0]], typed[1]) {
-			g.TB.Errorf("%s: the form does not have the text: %s", route, apptest.Text(again, "main"))
+			g.Errorf("%s: the form does not have the text: %s", route, apptest.Text(again, "main"))
 		}
 		if notice := apptest.Text(again, ".flash"); !strings.Contains(notice, "not saved yet") {
-			g.TB.Errorf("%s: got the notice %q", route, notice)
+			g.Errorf("%s: got the notice %q", route, notice)
 		}
 		for name, value := range form {
 			shown[name] = value

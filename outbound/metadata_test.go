@@ -10,7 +10,9 @@ import (
 
 func TestParseMetadata(t *testing.T) {
 	const page = "https://example.com/a/b.html"
-	og := func(o OpenGraph) Metadata { return Metadata{Title: o.Title, TitleSource: "opengraph", Description: o.Description, OG: o} }
+	og := func(o OpenGraph) Metadata {
+		return Metadata{Title: o.Title, TitleSource: "opengraph", Description: o.Description, OG: o}
+	}
 	title := func(s string) Metadata { return Metadata{Title: s, TitleSource: "title"} }
 	image := func(s string) Metadata { return Metadata{OG: OpenGraph{Image: s}} }
 	long := strings.Repeat("ж", 2000)
