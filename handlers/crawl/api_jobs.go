@@ -36,7 +36,8 @@ func (a API) registerJobs(r *api.API) {
 	api.Register(r, crawlLink, a.crawlLink)
 	again := api.Operation(groupJobs, middleware.Editor, "POST", "/v1/jobs/{id}/"+string(crawl.RunAgain), "run-job-again", "Run a finished job again",
 		"Adds a job with the source and the settings of a completed, failed or cancelled job, and runs it as soon as possible. The finished job stays as it is, "+
-			"but a failed one is no longer retried at its next planned time. Returns 409 if its status does not allow this.", models.CodeNotFound, models.CodeConflict)
+			"but a failed one is no longer retried at its next planned time. Returns 409 if its status does not allow this, "+
+			"if the source is disabled, or if an unfinished job has the same start page and schedule.", models.CodeNotFound, models.CodeConflict)
 	again.DefaultStatus = http.StatusCreated
 	api.Register(r, again, a.runAgain)
 	for _, act := range []struct {

@@ -38,7 +38,7 @@ func (l Link) Edited() []any { return []any{l.ownTitle} }
 // OpenGraph is the OpenGraph metadata of a page; "" = missing.
 type OpenGraph struct {
 	Title       string `json:"title" example:"OG Title" doc:"og:title"`
-	Description string `json:"description" example:"OG Desc" doc:"og:description, else <meta name=description>"`
+	Description string `json:"description" example:"OG Desc" doc:"og:description"`
 	Image       string `json:"image" example:"https://example.com/image.jpg" doc:"og:image"`
 	SiteName    string `json:"site_name" example:"Example" doc:"og:site_name"`
 	Type        string `json:"type" example:"website" doc:"og:type"`
