@@ -22,6 +22,17 @@ func (f fixture) sealing(key string) fixture {
 	return f
 }
 
+// changed returns a sealed text in which one character in the middle is another one.
+func changed(sealed string) string {
+	b := []byte(sealed)
+	if i := len(b) / 2; b[i] == 'A' {
+		b[i] = 'B'
+	} else {
+		b[i] = 'A'
+	}
+	return string(b)
+}
+
 // Add uses the result of a preview of the same URL by the same actor, also on another instance with the same key. It ignores any
 // other text.
 func TestAddUsesThePreview(t *testing.T) {
@@ -48,7 +59,7 @@ func TestAddUsesThePreview(t *testing.T) {
 			{name: "another URL", in: f, as: alice, url: "https://page.test/b", fetched: fetched, want: 1},
 			{name: "another user", in: f, as: models.WithActor(f.Context(), models.Actor{Name: "bob", Via: "session"}), url: page, fetched: fetched, want: 1},
 			{name: "another key", in: f.sealing("another key"), as: alice, url: page, fetched: fetched, want: 1},
-			{name: "changed", in: f, as: alice, url: page, fetched: "A" + fetched[1:len(fetched)-1] + "A", want: 1},
+			{name: "changed", in: f, as: alice, url: page, fetched: changed(fetched), want: 1},
 			{name: "no base64", in: f, as: alice, url: page, fetched: "{}", want: 1},
 			{name: "old", in: f, as: alice, url: page, fetched: fetched, later: time.Hour, want: 1},
 		} {
