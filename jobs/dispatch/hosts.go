@@ -210,8 +210,8 @@ func (q *hosts[T]) classOf(e *entry[T]) class {
 }
 
 // head returns the item of a host to try next, or nil if none may be tried. Retries precede items that wait. Of
-// these, the first are those of Prioritizer, then the longest overdue one. But between two slow items, all quick ones
-// have their turn that were due at the end of the first: none waits longer than for one slow item.
+// these, the first are those of Prioritizer (quick before slow), then the longest overdue one. But between two slow
+// items, all quick ones have their turn that were due at the end of the first: none waits longer than for one slow item.
 func (q *hosts[T]) head(h *host[T]) *entry[T] {
 	if len(h.retries) > 0 {
 		return h.retries[0]
@@ -219,25 +219,29 @@ func (q *hosts[T]) head(h *host[T]) *entry[T] {
 	if len(h.busy) >= q.perHost {
 		return nil
 	}
-	var fast, hanging *entry[T]
+	var first, fast, hanging *entry[T]
 	for _, e := range h.line {
 		switch {
-		case q.isFirst(e):
-			return e
+		case q.isFirst(e) && (first == nil || first.slow && !e.slow):
+			first = e
 		case e.slow && hanging == nil:
 			hanging = e
 		case !e.slow && fast == nil:
 			fast = e
 		}
 	}
-	if fast == nil || hanging == nil {
-		return cmp.Or(fast, hanging)
+	if fast == nil {
+		return cmp.Or(first, hanging)
 	}
 	due := q.queue.Due(fast.item)
-	if due.After(q.queue.Due(hanging.item)) && due.After(h.turn) {
-		return hanging
+	waited := !due.After(h.turn) // while a slow item was tried
+	switch {
+	case first != nil && !(first.slow && waited):
+		return first
+	case first != nil, hanging == nil, waited, !due.After(q.queue.Due(hanging.item)):
+		return fast
 	}
-	return fast
+	return hanging
 }
 
 // offer marks a host as ready if one of its items may be tried: at the end of the list of its class, or at the front.

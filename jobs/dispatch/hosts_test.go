@@ -320,6 +320,28 @@ func TestFirstItems(t *testing.T) {
 	q.take(slow, "a/first")
 }
 
+// However often an item that hangs is requested, the quick ones of its host have their turn in between. A quick item
+// that is requested does not wait for them.
+func TestQuickItemsHaveTheirTurnBetweenRequests(t *testing.T) {
+	q := newHosts(t, 100)
+	q.put(first(hanging(due("a/hangs", 0))))
+	one := q.take(slow, "a/hangs")
+	q.put(due("a/1", 10))
+	q.put(due("a/2", 11))
+	q.put(first(hanging(due("a/hangs", 12))))
+	q.note(one, slow, noon.Add(12*time.Minute))
+	q.end(one, 12*time.Minute)
+	one = q.take(quick, "a/1")
+	q.put(first(due("a/requested", 20)))
+	q.end(one, time.Second)
+	q.end(q.take(quick, "a/requested"), time.Second)
+	q.end(q.take(quick, "a/2"), time.Second)
+	q.put(due("a/late", 13))
+	q.end(q.take(slow, "a/hangs"), time.Second)
+	q.end(q.take(quick, "a/late"), time.Second)
+	q.empty()
+}
+
 // Items that hang do not take the places of quick ones of their host.
 func TestHostsKeepQuickItems(t *testing.T) {
 	q := newHosts(t, 1000)
