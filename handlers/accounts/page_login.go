@@ -110,9 +110,13 @@ func (p Pages) Login(c *gin.Context) {
 		Username: c.PostForm("username"), Password: c.PostForm("password"), Code: c.PostForm("code"), Pending: c.PostForm("pending"),
 	}
 	v := views.Login{Username: models.Truncate(models.CleanLine(login.Username), maxShown), Next: nextField(next), SSOName: p.ssoName(), Form: p.kept(c)}
-	if c.PostForm("start") != "" {
+	switch c.PostForm("start") {
+	case "over":
 		v.Username = ""
 		p.Frame.Show(c, http.StatusOK, views.LoginPage(v))
+		return
+	case "signed-in":
+		p.goOn(c, v)
 		return
 	}
 	if login.Pending != "" {
@@ -178,6 +182,21 @@ func (p Pages) Login(c *gin.Context) {
 		return
 	}
 	p.Frame.Show(c, status, views.LoginPage(v))
+}
+
+// goOn shows the form that a login page kept, after a login in another tab.
+func (p Pages) goOn(c *gin.Context, v views.Login) {
+	secret := p.Cookies.Session(c.Request)
+	o, ok, err := p.Accounts.BySession(c.Request.Context(), secret)
+	switch {
+	case err != nil:
+		p.Frame.Fail(c, err)
+	case !ok:
+		v.Problem = "You are not signed in yet."
+		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(v))
+	case !p.showKept(c, c.Request, o.User, secret):
+		p.Frame.SeeOther(c, localNext(v.Next))
+	}
 }
 
 // recordRefused records a failed login. The username is left out if there is no such account: it may be a password in

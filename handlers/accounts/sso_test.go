@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,40 @@ func TestSingleSignOn_AuditUsername(t *testing.T) {
 	signIn(t, idp, newBrowser(s, "192.0.2.1"), "/")
 	if got := strings.Join(actions(s), "\n"); !strings.Contains(got, "user.edit by ann from 192.0.2.1") {
 		t.Errorf("audit log:\n%s", got)
+	}
+}
+
+// A login with the provider in another tab keeps a form that was submitted without a session: its tab shows it again. The
+// form is not stored, and another account does not get it.
+func TestSingleSignOn_KeepsForms(t *testing.T) {
+	idp, s := newIssuer(t)
+	add(s, "root", accounts.Admin)
+	idp.SetUser(standin.User{Subject: "1", Username: "ann", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff"}}})
+	b := newBrowser(s, "192.0.2.1")
+	signIn(t, idp, b, "/")
+	s.Clock.Advance(90 * 24 * time.Hour)
+	page := b.send("POST", "/short", url.Values{"title": {"My title"}, "long_url": {"https://kept.test/"}})
+	link := page.Find(`a[href="/login/oidc"]`)
+	again := url.Values{"start": {page.Find("button[name=start]").AttrOr("value", "")}, "form": {page.Find("form:has(button[name=start]) input[name=form]").AttrOr("value", "")}}
+	if page.Code != http.StatusUnauthorized || link.AttrOr("target", "") != "_blank" || again.Get("form") == "" {
+		t.Fatalf("got status %d, %s", page.Code, page.Body)
+	}
+	if a := b.send("POST", "/login", again); a.Code != http.StatusUnauthorized || a.problem() != "You are not signed in yet." || a.Find("input[name=form]").Length() == 0 {
+		t.Errorf("not signed in: got status %d, %q", a.Code, a.problem())
+	}
+	signIn(t, idp, b, "/")
+	a := b.send("POST", "/login", again)
+	if a.Code != http.StatusOK || a.Find(`input[name="title"]`).AttrOr("value", "") != "My title" || !strings.Contains(a.Find(".flash").Text(), "not saved yet") {
+		t.Errorf("got status %d, %s", a.Code, a.Body)
+	}
+	if n := b.send("GET", "/short", nil).Find(`a[href^="https://kept.test"]`).Length(); n != 0 {
+		t.Errorf("got %d short links", n)
+	}
+	idp.SetUser(standin.User{Subject: "2", Username: "eve", Email: "eve@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff"}}})
+	eve := newBrowser(s, "192.0.2.1")
+	signIn(t, idp, eve, "/")
+	if a := eve.send("POST", "/login", again); a.Code != http.StatusSeeOther {
+		t.Errorf("another account: got status %d, %s", a.Code, a.Body)
 	}
 }
 
