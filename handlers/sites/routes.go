@@ -19,7 +19,7 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "GET", Path: "/sites/:id/credentials/delete", Needs: editor, Handler: p.AskRemoveCredentials},
 		{Method: "POST", Path: "/sites/:id/credentials/delete", Needs: editor, Handler: p.RemoveCredentials},
 		{Method: "POST", Path: "/sites/:id/test", Needs: editor, Handler: p.Test},
-		{Method: "POST", Path: "/sites/:id/indexnow", Needs: editor, Handler: p.SetIndexNow},
+		{Method: "POST", Path: "/sites/:id/indexnow", Needs: editor, Keeps: []string{"indexnow_key"}, Handler: p.SetIndexNow},
 		{Method: "GET", Path: "/sites/:id/indexnow/key.txt", Needs: viewer, Secret: true, Handler: p.DownloadKey},
 		{Method: "POST", Path: "/sites/:id/indexnow/check", Needs: editor, Handler: p.CheckKey},
 		{Method: "POST", Path: "/sites/:id/sitemaps", Needs: editor, Keeps: []string{"*"}, Handler: p.AddSitemap},
