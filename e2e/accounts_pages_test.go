@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/pquerna/otp/totp"
 )
 
@@ -113,6 +115,35 @@ func TestAccountPages(t *testing.T) {
 		b.has(".changes table")
 		look("/admin/audit")
 	})
+}
+
+// A session ends while its user types. Background requests leave the page as it is, and say so. Saving shows the login, then
+// the form with the text, which is saved the second time.
+func TestSessionEndsWhileTyping(t *testing.T) {
+	t.Parallel()
+	web, s := site(t), Start(t)
+	b := browse(t, s, narrow, "/")
+	b.expect("status of 4")
+	b.firstAccount("alice")
+	b.open("/watch")
+	b.fill("#url", web.URL+"/shop")
+	b.click("#add button.primary")
+	b.see("Target added")
+	b.fill("#url", web.URL+"/bar")
+	b.click("#add summary")
+	b.fill("#add input[name=name]", "A long name")
+	call(b, network.ClearBrowserCookies, cdp.Empty{})
+	b.see("You have been signed out. Save the form to sign in: your text is kept.")
+	b.click("#add button.primary")
+	b.see("your text is kept, and you can check it")
+	b.fill("input[name=username]", "alice")
+	b.fill("input[name=password]", ownPassword)
+	b.click("button.primary")
+	b.see("not saved yet")
+	b.wait(`document.querySelector("#add input[name=name]").value === "A long name"`)
+	b.click("#add button.primary")
+	b.see("A long name")
+	b.lacks(".flash.error")
 }
 
 // Viewers see the pages without the forms that they may not use.
