@@ -88,6 +88,7 @@ func TestTwoTabsEdit(t *testing.T) {
 			continue
 		}
 		apptest.WantCount(t, got, `.conflict a[href="`+page+`"]`, 1)
+		apptest.WantCount(t, got, ".field-error, .error-summary, [aria-invalid=true]", 0) // no field is wrong
 		if stored := form(admin.Get(page)); stored.Get(f.text) != first {
 			t.Errorf("%s: got %q stored", f.action, stored.Get(f.text))
 		}

@@ -86,7 +86,10 @@ func (g *guest) keeps(route, path string, form url.Values, typed []string, usern
 		if !slices.Contains(shown[typed[0]], typed[1]) {
 			g.Errorf("%s: the form does not have the text: %s", route, apptest.Text(again, "main"))
 		}
-		if notice := apptest.Text(again, ".flash"); !strings.Contains(notice, "not saved yet") {
+		if text := again.Find("form .field-error, .error-summary").Text(); strings.Contains(text, "Not saved yet") { // this is no error of a field
+			g.Errorf("%s: got the errors %q", route, text)
+		}
+		if notice := apptest.Text(again, "[data-errors] .flash"); !strings.Contains(notice, "not saved yet") {
 			g.Errorf("%s: got the notice %q", route, notice)
 		}
 		for name, value := range form {

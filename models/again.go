@@ -1,6 +1,9 @@
 package models
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 type againKey struct{}
 
@@ -19,3 +22,6 @@ func Again(ctx context.Context) error {
 	}
 	return nil
 }
+
+// IsAgain reports whether an error is that of Again.
+func IsAgain(err error) bool { return errors.Is(err, errAgain) }

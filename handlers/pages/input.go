@@ -45,10 +45,14 @@ func PageNumber(q url.Values) (models.Page, error) {
 	return models.NewPage(n, models.DefaultPerPage)
 }
 
+// wholeForm is the name of no field.
+const wholeForm = ""
+
 // FormErrors returns the messages of an error by field. Each message starts with the label of its field: "URL must start
 // with http:// or https://." labels are by field; "tags[]" is the label of one item of "tags". Names of other fields in a
 // message are replaced by their labels too. ok is false if the user of the form cannot correct the error. A message that
-// belongs to none of the fields is returned under fallback.
+// belongs to none of the fields is returned under fallback. That a form is shown again or was changed meanwhile is no
+// error of a field: the page says so itself.
 func FormErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
 	m, ok := correctable(err)
 	if !ok {
@@ -77,7 +81,11 @@ func FormErrors(err error, fallback string, labels map[string]string) (e ui.Erro
 			e[name] = sentence(label + " " + message)
 		}
 	}
-	if len(e) == 0 {
+	switch {
+	case len(e) > 0:
+	case m.Code == models.CodePrecondition, models.IsAgain(err):
+		e[wholeForm] = m.Detail
+	default:
 		e[fallback] = m.Detail
 	}
 	return e, true

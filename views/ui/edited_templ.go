@@ -49,7 +49,7 @@ func EditVersion(action string, stored Edited) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if edit := editOf(ctx, action); edit.Now != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<section class=\"conflict\" aria-labelledby=\"conflict\" tabindex=\"-1\" data-conflict><h2 id=\"conflict\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<section class=\"conflict\" aria-labelledby=\"conflict\" tabindex=\"-1\" autofocus data-errors><h2 id=\"conflict\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
