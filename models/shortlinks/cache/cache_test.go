@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,15 +50,22 @@ func TestUnknownKeysDoNotEvictLinks(t *testing.T) {
 	clock := modelstest.NewClock() // the clock does not move, so no entry becomes stale
 	m := cache.NewMemory(100, clock.Now)
 	defer m.Close()
+	// One load for all keys: a visit may be answered by a read that an earlier one began.
+	load := func(ctx context.Context, keys []string) ([]shortlinks.Loaded, error) {
+		if strings.HasPrefix(keys[0], "guess") {
+			return reads(shortlinks.UnknownEntry())(ctx, keys)
+		}
+		return reads(whole(1))(ctx, keys)
+	}
 	for i := range 100 {
-		getAt(t, m, clock.Now(), fmt.Sprintf("link-%d", i), reads(whole(i)))
+		getAt(t, m, clock.Now(), fmt.Sprintf("link-%d", i), load)
 	}
 	for i := range 20_000 {
-		getAt(t, m, clock.Now(), fmt.Sprintf("guess-%d", i), reads(shortlinks.UnknownEntry()))
+		getAt(t, m, clock.Now(), fmt.Sprintf("guess-%d", i), load)
 	}
 	before := m.Misses()
 	for i := range 100 {
-		getAt(t, m, clock.Now(), fmt.Sprintf("link-%d", i), reads(whole(i)))
+		getAt(t, m, clock.Now(), fmt.Sprintf("link-%d", i), load)
 	}
 	if n := m.Misses() - before; n > 0 {
 		t.Errorf("got %d of 100 links evicted", n)

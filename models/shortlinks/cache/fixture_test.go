@@ -11,6 +11,9 @@ import (
 	"linkwatch/models/shortlinks/visits"
 )
 
+// On a busy machine a test can be stopped for seconds. Tests of the timeout set their own.
+func init() { shortlinks.LoadTimeout = time.Minute }
+
 // fixture is a store with an empty database and its own cache.
 type fixture struct {
 	*shortlinks.Store
