@@ -261,11 +261,14 @@ func find(query *gorm.DB) ([]Target, error) {
 	return ts, nil
 }
 
-// load is like find but also sets the Schedule and the Uptime, with one more query for each.
+// load is like find but also sets Stale, and with one more query for each, the Schedule and the Uptime.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := find(query)
 	if err != nil {
 		return nil, err
+	}
+	for i := range ts {
+		ts[i].Stale = s.stale(ts[i])
 	}
 	return ts, errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
 }

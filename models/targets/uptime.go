@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"slices"
 	"time"
 
 	"linkwatch/models"
@@ -14,6 +15,29 @@ import (
 // knownIntervals is the number of intervals for which a result counts. With two, a
 // single missed check leaves no gap.
 const knownIntervals = 2
+
+// minStale is the shortest time without a result after which a status is stale.
+const minStale = time.Minute
+
+// stale reports whether the state of a target is no longer known: none of its checks within the last two intervals, and
+// within minStale, was up or down. Either they were throttled, or no check ran.
+func (s *Store) stale(t Target) bool {
+	if t.Paused || t.State == Pending {
+		return false
+	}
+	last := t.LastResultAt()
+	return last.Add(max(minStale, knownIntervals*s.Interval(t))).Before(s.clock.Now().Time)
+}
+
+// LastResultAt returns the time of the last check that was up or down, or zero if RecentChecks has none.
+func (t Target) LastResultAt() models.Time {
+	for _, c := range slices.Backward(t.RecentChecks) {
+		if c.Outcome != ThrottledOutcome {
+			return c.At
+		}
+	}
+	return models.Time{}
+}
 
 // Share is how long a target was known to be up and down.
 type Share struct {
