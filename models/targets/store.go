@@ -261,16 +261,17 @@ func find(query *gorm.DB) ([]Target, error) {
 	return ts, nil
 }
 
-// load is like find but also sets Stale, and with one more query for each, the Schedule and the Uptime.
+// load is like find but also sets the Schedule and the Uptime, with one more query for each, and Stale.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := find(query)
 	if err != nil {
 		return nil, err
 	}
+	err = errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
 	for i := range ts {
 		ts[i].Stale = s.stale(ts[i])
 	}
-	return ts, errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
+	return ts, err
 }
 
 // lock loads a target with its Schedule and locks both rows. deleted selects deleted

@@ -19,14 +19,15 @@ const knownIntervals = 2
 // minStale is the shortest time without a result after which a status is stale.
 const minStale = time.Minute
 
-// stale reports whether the state of a target is no longer known: none of its checks within the last two intervals, and
-// within minStale, was up or down. Either they were throttled, or no check ran.
+// stale reports whether the state of a target with a Schedule is no longer known: none of its checks within the last two
+// intervals, and within minStale, was up or down. Either they were throttled, or the next one is overdue.
 func (s *Store) stale(t Target) bool {
-	if t.Paused || t.State == Pending {
+	now, last := s.clock.Now(), t.LastResultAt()
+	throttled := last.Before(t.LastCheckedAt.Truncate(time.Second))
+	if t.Paused || t.State == Pending || !throttled && t.OverdueSince().After(now.Time) {
 		return false
 	}
-	last := t.LastResultAt()
-	return last.Add(max(minStale, knownIntervals*s.Interval(t))).Before(s.clock.Now().Time)
+	return last.Add(max(minStale, knownIntervals*s.Interval(t))).Before(now.Time)
 }
 
 // LastResultAt returns the time of the last check that was up or down, or zero if RecentChecks has none.
