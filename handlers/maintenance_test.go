@@ -36,10 +36,12 @@ func TestAttention_Maintenance(t *testing.T) {
 	a := s.Get("/")
 	apptest.WantCount(t, a, ".attention li:contains('Shop') .health:contains('in maintenance')", 1)
 	apptest.WantCount(t, a, marks, 1)
+	noneLate(s)
 	few := s.Count("/")
 	for i := range 3 {
 		maintain(s, s.Watch(fmt.Sprintf("https://%d.test", i), "", isDown))
 	}
+	noneLate(s)
 	if many := s.Count("/"); many != few {
 		t.Errorf("got %d queries for two targets, %d for five", few, many)
 	}

@@ -22,6 +22,13 @@ func timedOut(string) any     { return &links.FetchError{Reason: "timed out"} }
 func returns404(u string) any { return links.Page{Status: 404, URL: u} }
 func moved(u string) any      { return links.Page{Status: 200, URL: u + "/new", Permanent: true} }
 
+// noneLate plans the next check of all targets for later, as if they were checked.
+func noneLate(s *apptest.App) {
+	s.Helper()
+	next := s.Targets.Now().Add(time.Hour)
+	modelstest.Exec(s.TB, s.DB, "UPDATE target_schedule SET due_at = ?, next_check_at = ?", next, next)
+}
+
 // groups returns the titles of the attention groups in order.
 func groups(a apptest.Page) []string {
 	var all []string
@@ -50,6 +57,7 @@ func TestAttention(t *testing.T) {
 	run.Error = "no disk"
 	s.Must(s.Jobs.Finish(t.Context(), run))
 
+	noneLate(s)
 	a := s.Get("/")
 	want := []string{
 		"2 targets down (critical)", "1 expired certificate (critical)", "7 dead links (critical)", "6 dead links expired in the last 7 days (critical)",
@@ -106,6 +114,7 @@ func TestAttention_Actions(t *testing.T) {
 	s.Must(err)
 	run.Error = "no disk"
 	s.Must(s.Jobs.Finish(t.Context(), run))
+	noneLate(s)
 	for action, want := range map[string]string{"/refresh": "The page could not be fetched", "/run": "The job will start in a few seconds."} {
 		a := s.Submit(s.Get("/"), `.attention form[action$="`+action+`"]`)
 		apptest.WantCount(t, a, "#needs", 1)
@@ -117,6 +126,28 @@ func TestAttention_Actions(t *testing.T) {
 	a = s.Submit(a, ".flash form")
 	apptest.WantCount(t, a, "#needs", 1)
 	apptest.WantText(t, a, ".flash", "Undone.")
+}
+
+// The overview does not say that all is well while jobs or checks do not start, or nothing was checked.
+func TestAttention_NothingRuns(t *testing.T) {
+	s := apptest.New(t)
+	s.Save("https://fine.test")
+	modelstest.Exec(t, s.DB, "UPDATE links SET health = 'unchecked'")
+	s.Must(s.Jobs.Declare(t.Context(), schedule.Job{ID: "revalidation", Schedule: "@hourly", NextRunAt: s.Jobs.Now()}))
+	apptest.WantText(t, s.Get("/"), ".all-well", "links are dead, suspect or moved (1 not checked yet)")
+	s.Watch("https://new.test", "")
+	apptest.WantText(t, s.Get("/"), ".all-well", "no target is down (1 not checked yet)")
+	s.Clock.Advance(10 * time.Minute)
+	a := s.Get("/")
+	if got := strings.Join(groups(a), ", "); got != "1 overdue job (warning), 1 target with late checks (warning)" {
+		t.Errorf("got groups %s", got)
+	}
+	apptest.WantText(t, a, ".attention-group", "Job revalidation has not started Due 10 min ago")
+	_, _, err := s.Jobs.Begin(t.Context(), s.Holder(), "revalidation", func(now time.Time) time.Time { return now.Add(time.Hour) })
+	s.Must(err)
+	if got := strings.Join(groups(s.Get("/")), ", "); got != "1 target with late checks (warning)" {
+		t.Errorf("got groups %s", got)
+	}
 }
 
 func TestAttention_Empty(t *testing.T) {
@@ -138,7 +169,7 @@ func TestAttention_Queries(t *testing.T) {
 	few := s.Count("/")
 	addLinks(s, "more-suspect", 40, 1, timedOut)
 	addLinks(s, "more-gone", 20, 1, returns404)
-	if many := s.Count("/"); many != few || many > 36 {
+	if many := s.Count("/"); many != few || many > 38 {
 		t.Errorf("got %d queries for few, %d for many", few, many)
 	}
 }

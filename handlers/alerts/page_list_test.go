@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/alerts"
 	"linkwatch/models/event"
+	"linkwatch/models/modelstest"
 )
 
 func TestSetupSteps(t *testing.T) {
@@ -284,4 +286,27 @@ func TestChannelWithoutARule(t *testing.T) {
 	for _, channel := range []string{"x", models.NewID(models.KindChannel)} {
 		apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"channel": {channel}}), http.StatusNotFound)
 	}
+}
+
+// The page of alerts says that a channel fails, also if there are no alerts.
+func TestFailingChannelOnListOfAlerts(t *testing.T) {
+	a := newPagesApp(t)
+	c := a.channel("Team " + hostile)
+	a.rule("All", c)
+	p := a.Get("/alerts")
+	apptest.WantText(t, p, ".empty", "Alerts are set up:")
+	apptest.WantCount(t, p, ".nudge", 0)
+	modelstest.Exec(t, a.DB, "UPDATE channels SET last_error = 'status 500'")
+	p = a.Get("/alerts")
+	apptest.WantText(t, p, ".nudge .failure", "Messages are not delivered to 1 channel:")
+	apptest.WantText(t, p, ".nudge .failure", "Team "+hostile)
+	apptest.WantCount(t, p, `.nudge a[href="/alerts/channels"]`, 1)
+	apptest.WantCount(t, p, "main script, main img", 0)
+	if strings.Contains(apptest.Text(p, "main"), "Alerts are set up") {
+		t.Error("the page says that alerts are set up")
+	}
+	_, err := a.Alerts.EditChannel(t.Context(), c.ID, alerts.ChannelEdit{Enabled: new(false)})
+	a.Must(err)
+	apptest.WantText(t, a.Get("/alerts"), "main", "All channels are disabled, so no alerts are sent.")
+	apptest.WantCount(t, a.Get("/alerts"), "main .failure", 0)
 }

@@ -123,7 +123,7 @@ func TestListOfJobs(t *testing.T) {
 	apptest.WantText(t, a, ".choices", "all 3 scheduled 1 running 0 completed 1 failed 1")
 	apptest.WantText(t, a, "#"+failed.ID+" .failure", "start page: "+hostile)
 	apptest.WantText(t, a, "#"+failed.ID, "failed just now")
-	apptest.WantText(t, a, "#"+once.ID, "once 2 pages just now –")
+	apptest.WantText(t, a, "#"+once.ID, "once 2 pages 1 URL failed just now –")
 	apptest.WantCount(t, a, "main script, main img", 0)
 	for query, want := range map[string]int{
 		"": 3, "status=failed": 1, "status=scheduled": 1, "status=running": 0, "status=paused": 0, "q=ALPHA": 1, "q=b.test/start": 1,
@@ -149,6 +149,37 @@ func TestListOfJobs(t *testing.T) {
 }
 
 // TestCrawlParts: parts that refresh themselves request their own URL.
+// A completed crawl most of whose URLs failed is marked in the list.
+func TestListOfJobsShowsFailedURLs(t *testing.T) {
+	s := newSite(t)
+	fine, broken := s.AddJob("https://a.test"), s.AddJob("https://b.test")
+	for j, status := range map[string]crawl.EntryStatus{fine.ID: crawl.EntryDone, broken.ID: crawl.EntryFailed} {
+		e := s.BeginCrawl(s.job(j))
+		s.Fetch(func(e crawl.Entry) crawl.Result {
+			if e.Depth == 0 {
+				return apptest.Crawled(e, e.URL+"/a", e.URL+"/b")
+			}
+			if status == crawl.EntryDone {
+				return apptest.Crawled(e)
+			}
+			return crawl.Result{Status: status, Reason: "status 500"}
+		})
+		s.EndCrawl(e, crawl.ExecutionEnd{Event: crawl.Succeed})
+	}
+	a := s.Get("/crawl")
+	apptest.WantText(t, a, "#"+broken.ID+" .failure", "2 URLs failed")
+	apptest.WantCount(t, a, "#"+fine.ID+" .failure", 0)
+	apptest.WantText(t, a, "#"+fine.ID, "3 pages just now")
+}
+
+// The report of a run that failed does not say that no links are broken.
+func TestReportOfFailedRun(t *testing.T) {
+	s := newSite(t)
+	e := s.fail(s.AddJob("https://a.test", fails), "start page: timed out")
+	a := s.Get("/crawl/executions/" + e.ID)
+	apptest.WantText(t, a, "section[aria-labelledby=broken]", "The run failed. Broken links are found when a crawl completes.")
+}
+
 func TestCrawlParts(t *testing.T) {
 	s := newSite(t)
 	j := s.AddJob("https://a.test", named("Alpha"))

@@ -73,7 +73,7 @@ func TestListOfWebsites(t *testing.T) {
 	p := a.Get("/sites")
 	apptest.WantText(t, p, "#"+good.ID, "good.test good.test 4 25% 2 0 of 2,000 inspections 1 min ago")
 	apptest.WantText(t, p, "#"+bad.ID, "bad.test bad.test/blog/ Indexing API: "+hostile+" 1 sitemap with errors 0 – 0")
-	apptest.WantText(t, p, "nav[aria-label=Problem]", "all 2 Google errors 1 sitemap errors 1")
+	apptest.WantText(t, p, "nav[aria-label=Problem]", "all 2 Google errors 1 IndexNow errors 0 sitemap errors 1")
 	apptest.WantCount(t, p, "main script, main img", 0)
 	for query, want := range map[string]int{"?problem=google": 1, "?problem=sitemaps": 1, "": 2} {
 		p := a.Get("/sites" + query)

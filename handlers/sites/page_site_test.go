@@ -257,6 +257,34 @@ func TestWebsitesOnTheOverview(t *testing.T) {
 	apptest.WantCount(t, p, ".needs", 1)
 }
 
+// TestIndexNowErrorsOnTheOverview: a missing key file needs attention as long as IndexNow is used.
+func TestIndexNowErrorsOnTheOverview(t *testing.T) {
+	a := newPagesApp(t)
+	w := a.site("https://example.com/")
+	w, err := a.Sites.Edit(t.Context(), w.ID, sites.Edit{IndexNowKey: new("12345678")})
+	a.Must(err)
+	apptest.WantCount(t, a.Get("/"), ".attention-group", 0)
+	apptest.WantCount(t, a.Get("/sites"), ".choices", 0)
+	a.Must(a.Sites.KeyChecked(t.Context(), w, "The key file was not found. "+hostile))
+	p := a.Get("/")
+	apptest.WantText(t, p, ".attention-group", "1 website with IndexNow errors critical")
+	apptest.WantText(t, p, ".attention-group li", "example.com IndexNow key file: The key file was not found.")
+	apptest.WantCount(t, p, `.attention-group h3 a[href="/sites?problem=indexnow"], .needs form[action$="/indexnow/check"]`, 2)
+	apptest.WantCount(t, p, "main script, main img", 0)
+	p = a.Get("/sites?problem=indexnow")
+	apptest.WantText(t, p, ".chip.on", "1 IndexNow errors")
+	apptest.WantText(t, p, "#count", "1 website")
+	apptest.WantText(t, p, "#sites tbody", "IndexNow key file: The key file was not found.")
+
+	a.Must(a.Sites.RecordServiceOutcome(t.Context(), w, sites.IndexNow, sites.Outcome{Status: sites.Refused, Sitewide: true, Error: "status 403"}))
+	apptest.WantText(t, a.Get("/"), ".attention-group li", "IndexNow: Status 403")
+	_, err = a.Sites.Edit(t.Context(), w.ID, sites.Edit{IndexNowKey: new("")})
+	a.Must(err)
+	a.Must(a.Sites.RecordServiceOutcome(t.Context(), w, sites.IndexNow, sites.Outcome{Status: sites.Refused, Sitewide: true, Error: "status 403"}))
+	apptest.WantText(t, a.Get("/"), ".all-well", "no search engine refuses a website")
+	apptest.WantCount(t, a.Get("/sites"), ".choices, .failure", 0)
+}
+
 // Links and targets show whether their page is indexed, and a website shows its related items.
 func TestRelatedSections(t *testing.T) {
 	a := newPagesApp(t)

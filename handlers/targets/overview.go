@@ -15,6 +15,7 @@ func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) 
 		func() (err error) { v.Counts, err = p.Targets.Counts(ctx); return },
 		func() (err error) { v.Down, err = p.Targets.NeedAttention(ctx, ui.AttentionRows); return },
 		func() (err error) { v.InMaintenance, err = p.Targets.InMaintenance(ctx, v.Down); return },
+		func() (err error) { v.Overdue, v.OverdueFirst, err = p.Targets.Overdue(ctx, ui.AttentionRows); return },
 		func() (err error) { v.Expired, err = p.certificates(ctx, targets.CertificateExpired); return },
 		func() (err error) { v.Expiring, err = p.certificates(ctx, targets.CertificateExpiring); return },
 	} {

@@ -42,7 +42,7 @@ func TestWatchPages(t *testing.T) {
 	apptest.WantText(t, a, ".facts", "status 200-399; contains “ok”")
 	apptest.WantText(t, a, ".chart", "No responses in this period")
 	apptest.WantCount(t, a, "main script, main img", 0)
-	apptest.WantText(t, a, ".outages, .all-well", "No outages.")
+	apptest.WantText(t, a, ".outages, .all-well", "No checks yet.")
 
 	s.CheckDue(isUp)
 	s.Clock.Advance(2 * time.Minute) // it is checked every minute

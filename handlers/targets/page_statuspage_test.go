@@ -70,8 +70,10 @@ func TestStatusPageContent(t *testing.T) {
 	down := s.Watch("https://down.example", "Beta", foundUp, foundDown)
 	fresh := s.Watch("https://new.example", "")
 	resting := s.Watch("https://resting.example", "Delta", foundUp)
+	_, err := s.Targets.Edit(t.Context(), up.ID, targets.Edit{IntervalSeconds: new(3600)}) // its result is still recent
+	s.Must(err)
 	paused := true
-	_, err := s.Targets.Edit(t.Context(), resting.ID, targets.Edit{Paused: &paused})
+	_, err = s.Targets.Edit(t.Context(), resting.ID, targets.Edit{Paused: &paused})
 	s.Must(err)
 	publish(s, "ours", "Our systems", down, fresh, resting, up)
 	s.Clock.Advance(10 * time.Second)
@@ -103,6 +105,74 @@ func TestStatusPageContent(t *testing.T) {
 	apptest.WantText(t, s.Get("/status/calm"), ".status-outages", "No outages in the last 90 days")
 	publish(s, "bare", "Bare")
 	apptest.WantText(t, s.Get("/status/bare"), ".empty", "No targets yet")
+}
+
+// TestStatusPageIsNotGreenerThanItsParts: a target without recent results is not shown as up, on no page.
+func TestStatusPageIsNotGreenerThanItsParts(t *testing.T) {
+	s := apptest.New(t)
+	shop, blog := s.Watch("https://shop.example", "Shop", foundUp), s.Watch("https://blog.example", "Blog", foundUp)
+	publish(s, "ours", "Ours", shop, blog)
+	list := func(want string) {
+		t.Helper()
+		got := strings.Join(s.Get("/status/ours").Find(".system-head").Map(func(_ int, h *goquery.Selection) string {
+			return strings.Join(strings.Fields(h.Find("h3").Text()+" "+h.Find("p").Text()), " ")
+		}), ", ")
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	check(s, shop.ID, foundUp)
+	apptest.WantText(t, s.Get("/status/ours"), ".verdict.up .verdict-words", "All systems are up")
+	list("Shop up, Blog up")
+	apptest.WantText(t, s.Get("/"), ".all-well", "no check is late")
+
+	s.Clock.Advance(3 * time.Hour)
+	check(s, blog.ID, foundUp)
+	a := s.Get("/status/ours")
+	apptest.WantText(t, a, ".verdict.unknown .verdict-words", "1 of 2 is up")
+	apptest.WantText(t, a, ".verdict", "1 without recent results")
+	list("Shop unknown no result for 3 h, Blog up")
+	if svg := s.Get("/badge/" + shop.ID + "/status.svg").HTML; !strings.Contains(svg, "Shop: unknown") {
+		t.Errorf("the badge is %s", svg)
+	}
+	apptest.WantText(t, s.Get("/watch"), "#"+shop.ID, "late for 2 h")
+	apptest.WantText(t, s.Get("/watch/"+shop.ID), ".state", "no result for 3 h The status may have changed since.")
+	a = s.Get("/")
+	apptest.WantText(t, a, ".attention-group", "1 target with late checks warning")
+	apptest.WantText(t, a, ".attention-group li", "late for 2 h")
+	apptest.WantText(t, a, ".attention-group li", "Shop shop.example Other checks run first · last checked 3 h ago")
+
+	s.Clock.Advance(3 * time.Hour)
+	apptest.WantText(t, s.Get("/status/ours"), ".verdict.unknown .verdict-words", "No recent results")
+	check(s, shop.ID, foundThrottled)
+	list("Shop unknown no result for 6 h, Blog unknown no result for 3 h")
+	a = s.Get("/watch")
+	apptest.WantText(t, a, "#"+shop.ID+" .late", "no result for 6 h")
+	check(s, shop.ID, foundDown)
+	check(s, blog.ID, foundUp)
+	list("Shop down for 1 s, Blog up")
+}
+
+// A target without any result has no uptime and no "No outages".
+func TestPagesOfUncheckedTargets(t *testing.T) {
+	s := apptest.New(t)
+	fresh := s.Watch("https://new.example", "New")
+	publish(s, "fresh", "Fresh", fresh)
+	a := s.Get("/status/fresh")
+	apptest.WantText(t, a, ".verdict.pending .verdict-words", "Waiting for the first results")
+	apptest.WantText(t, a, ".status-outages .all-well", "No results yet.")
+	apptest.WantCount(t, a, ".status-outages .icon", 0)
+	apptest.WantText(t, a, ".system-uptime", "no data yet")
+	a = s.Get("/watch/" + fresh.ID)
+	apptest.WantText(t, a, "section[aria-labelledby=outages]", "No checks yet.")
+	apptest.WantCount(t, a, "section[aria-labelledby=outages] .icon", 0)
+	if svg := s.Get("/badge/" + fresh.ID + "/uptime.svg").HTML; !strings.Contains(svg, "no data") {
+		t.Errorf("the badge is %s", svg)
+	}
+	check(s, fresh.ID, foundUp)
+	s.Clock.Advance(time.Second)
+	apptest.WantText(t, s.Get("/status/fresh"), ".status-outages .all-well", "No outages in the last 90 days.")
+	apptest.WantText(t, s.Get("/watch/"+fresh.ID), "section[aria-labelledby=outages]", "No outages.")
 }
 
 func TestStatusPageDays(t *testing.T) {

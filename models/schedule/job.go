@@ -48,6 +48,14 @@ type Job struct {
 // Running reports whether the job runs on any instance.
 func (j Job) Running() bool { return j.ClaimedBy != "" }
 
+// overdueAfter is how long after its due time a job that has not started needs attention.
+const overdueAfter = 5 * time.Minute
+
+// Overdue reports whether the job should have started, and has not.
+func (j Job) Overdue(now models.Time) bool {
+	return !j.Running() && !j.NextRunAt.IsZero() && j.NextRunAt.Before(now.Add(-overdueAfter).Time)
+}
+
 // Run is one run of a job.
 type Run struct {
 	ID        string

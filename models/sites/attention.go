@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"linkwatch/models"
 )
@@ -13,21 +14,27 @@ type Problem string
 
 // The kinds of problems.
 const (
-	ProblemGoogle   Problem = "google"   // Google refuses the requests of the website
-	ProblemSitemaps Problem = "sitemaps" // sitemaps could not be read, or only in part
-	ProblemPages    Problem = "pages"    // the submission of pages failed
-	hasSitemapError         = "m.last_error <> '' AND m.deleted_at IS NULL"
-	hasGoogleError          = "(w.indexing_error <> '' OR w.console_error <> '') AND w.deleted_at IS NULL"
+	ProblemGoogle    Problem = "google"   // Google refuses the requests of the website
+	ProblemIndexNow  Problem = "indexnow" // IndexNow refuses them, or the key file is missing
+	ProblemSitemaps  Problem = "sitemaps" // sitemaps could not be read, or only in part
+	ProblemPages     Problem = "pages"    // the submission of pages failed
+	hasSitemapError          = "m.last_error <> '' AND m.deleted_at IS NULL"
+	hasGoogleError           = "(w.indexing_error <> '' OR w.console_error <> '') AND w.deleted_at IS NULL"
+	hasIndexNowError         = "w.indexnow_error <> '' AND w.indexnow_key <> '' AND w.deleted_at IS NULL"
 )
 
 // Problems returns all kinds, most severe first.
-func Problems() []Problem { return []Problem{ProblemGoogle, ProblemSitemaps, ProblemPages} }
+func Problems() []Problem {
+	return []Problem{ProblemGoogle, ProblemIndexNow, ProblemSitemaps, ProblemPages}
+}
 
-// where is the SQL condition for a website w with the problem. Partial indexes serve all three.
+// where is the SQL condition for a website w with the problem. Partial indexes serve all of them.
 func (t Problem) where() string {
 	switch t {
 	case ProblemGoogle:
 		return hasGoogleError
+	case ProblemIndexNow:
+		return hasIndexNowError
 	case ProblemPages:
 		return "w.deleted_at IS NULL AND w.seq IN (SELECT c.website_seq FROM page_counts AS c WHERE c.status = 'failed' AND c.pages > 0)"
 	case ProblemSitemaps:
@@ -55,27 +62,37 @@ func (s *Store) WithProblem(ctx context.Context, t Problem, after models.Cursor,
 }
 
 func (t Problem) check() error {
-	switch t {
-	case ProblemGoogle, ProblemSitemaps, ProblemPages:
+	if slices.Contains(Problems(), t) {
 		return nil
 	}
-	return models.Invalid("query.problem", "must be google, sitemaps or pages")
+	return models.Invalid("query.problem", "must be google, indexnow, sitemaps or pages")
 }
 
 // ProblemCounts returns the number of websites, and the number with each problem.
 func (s *Store) ProblemCounts(ctx context.Context) (n int, in map[Problem]int, err error) {
-	var counts struct{ N, Refused, Unread, Failed int }
 	tx := s.db.Read(ctx)
 	visible, who := models.Visible(tx, "w")
-	count := func(where string) string {
-		return "(SELECT count(*) FROM websites AS w WHERE " + where + " AND " + visible + ")"
+	count := func(t Problem, where string) string {
+		return fmt.Sprintf("SELECT '%s' AS problem, count(*) AS n FROM websites AS w WHERE %s AND %s", t, where, visible)
 	}
-	err = tx.Raw("SELECT "+count("w.deleted_at IS NULL")+" AS n, "+count(ProblemGoogle.where())+" AS refused, "+count(ProblemSitemaps.where())+" AS unread, "+count(ProblemPages.where())+" AS failed",
-		slices.Repeat(who, 4)...).Scan(&counts).Error
-	if err != nil {
+	parts := []string{count("", "w.deleted_at IS NULL")}
+	for _, t := range Problems() {
+		parts = append(parts, count(t, t.where()))
+	}
+	var counts []struct {
+		Problem Problem
+		N       int
+	}
+	if err := tx.Raw(strings.Join(parts, " UNION ALL "), slices.Repeat(who, len(parts))...).Scan(&counts).Error; err != nil {
 		return 0, nil, fmt.Errorf("count websites: %w", err)
 	}
-	return counts.N, map[Problem]int{ProblemGoogle: counts.Refused, ProblemSitemaps: counts.Unread, ProblemPages: counts.Failed}, nil
+	in = map[Problem]int{}
+	for _, c := range counts {
+		in[c.Problem] = c.N
+	}
+	n = in[""]
+	delete(in, "")
+	return n, in, nil
 }
 
 // SitemapErrors returns the number of sitemaps with errors by Website.Seq. Websites without any are omitted.

@@ -58,6 +58,39 @@ func TestWebsitesWithProblems(t *testing.T) {
 	})
 }
 
+// TestWebsitesWithIndexNowErrors: a refusal or a missing key file is a problem only while IndexNow is used.
+func TestWebsitesWithIndexNowErrors(t *testing.T) {
+	each(t, func(w *fixture) {
+		ctx := w.Context()
+		missing, refused, stopped, fine := w.site("https://a.test/"), w.site("https://b.test/"), w.site("https://c.test/"), w.site("https://d.test/")
+		for _, s := range []*sites.Website{&missing, &refused, &stopped, &fine} {
+			var err error
+			*s, err = w.Edit(ctx, s.ID, sites.Edit{IndexNowKey: ptr("abcdef123456")})
+			w.must(err)
+		}
+		w.must(w.KeyChecked(ctx, missing, "no key file"))
+		w.must(w.KeyChecked(ctx, fine, ""))
+		_, err := w.Edit(ctx, stopped.ID, sites.Edit{IndexNowKey: ptr("")})
+		w.must(err)
+		for _, s := range []sites.Website{refused, stopped} { // a request was in progress when IndexNow was disabled
+			w.must(w.RecordServiceOutcome(ctx, s, sites.IndexNow, sites.Outcome{Status: sites.Refused, Sitewide: true, Error: "status 403"}))
+		}
+		n, in, err := w.ProblemCounts(ctx)
+		w.must(err)
+		if n != 4 || in[sites.ProblemIndexNow] != 2 || in[sites.ProblemGoogle] != 0 {
+			t.Errorf("%d websites, %v", n, in)
+		}
+		list, err := w.WithProblem(ctx, sites.ProblemIndexNow, models.Cursor{}, 5)
+		w.must(err)
+		if len(list.Items) != 2 || list.Items[0].ID != missing.ID || list.Items[1].ID != refused.ID {
+			t.Errorf("%+v", list)
+		}
+		if stopped, err = w.Get(ctx, stopped.ID); err != nil || stopped.IndexNowState.Error == "" || len(stopped.Refusals()) != 0 {
+			t.Errorf("got %+v %v", stopped.Refusals(), err)
+		}
+	})
+}
+
 // TestSitemapTree: each index is followed by its sitemaps.
 func TestSitemapTree(t *testing.T) {
 	each(t, func(w *fixture) {

@@ -199,6 +199,10 @@ func TestProblemPlans(t *testing.T) {
 			_, err := l.WithProblem(l.Context(), sites.ProblemGoogle, models.Cursor{}, 50)
 			return err
 		},
+		"websites_indexnow_refused": func() error {
+			_, err := l.WithProblem(l.Context(), sites.ProblemIndexNow, models.Cursor{}, 50)
+			return err
+		},
 		"page_counts_failed": func() error {
 			_, err := l.WithProblem(l.Context(), sites.ProblemPages, models.Cursor{}, 50)
 			return err

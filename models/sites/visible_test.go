@@ -62,6 +62,7 @@ func (w *fixture) addSecret(bob context.Context) (p privateData) {
 	_, err = w.BeginSubmission(w.Context(), p.site, sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: 1})
 	w.must(err)
 	w.must(w.RecordServiceOutcome(w.Context(), p.site, sites.Indexing, sites.Outcome{Status: sites.Refused, Sitewide: true, Error: "no owner"}))
+	w.must(w.KeyChecked(w.Context(), p.site, "no key file"))
 	p.boost, err = w.SetPriorities(bob, p.site.ID, sites.Filter{}, new(100))
 	w.must(err)
 	modelstest.Exec(w.T, w.db, "INSERT INTO page_counts (website_seq, status, cause, pages) VALUES (?, 'failed', 'x', 1)", p.site.Seq)
@@ -83,6 +84,9 @@ var reads = []struct {
 	{"with Google errors", false, func(w *fixture, ctx context.Context, _ privateData) (any, error) {
 		return w.WithProblem(ctx, sites.ProblemGoogle, models.Cursor{}, 50)
 	}},
+	{"with IndexNow errors", false, func(w *fixture, ctx context.Context, _ privateData) (any, error) {
+		return w.WithProblem(ctx, sites.ProblemIndexNow, models.Cursor{}, 50)
+	}},
 	{"with sitemap errors", false, func(w *fixture, ctx context.Context, _ privateData) (any, error) {
 		return w.WithProblem(ctx, sites.ProblemSitemaps, models.Cursor{}, 50)
 	}},
@@ -91,7 +95,7 @@ var reads = []struct {
 	}},
 	{"problem counts", false, func(w *fixture, ctx context.Context, _ privateData) (any, error) {
 		n, in, err := w.ProblemCounts(ctx)
-		return fmt.Sprint(n, in[sites.ProblemGoogle], in[sites.ProblemSitemaps], in[sites.ProblemPages]), err
+		return fmt.Sprint(n, in), err
 	}},
 	{"find", false, func(w *fixture, ctx context.Context, _ privateData) (any, error) { return w.Find(ctx, "secret", 10) }},
 	{"pages", false, func(w *fixture, ctx context.Context, p privateData) (any, error) {

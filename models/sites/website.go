@@ -92,10 +92,13 @@ type Refusal struct {
 
 // Refusals returns the services that refuse the requests of the website.
 func (w *Website) Refusals() (all []Refusal) {
-	for _, r := range []Refusal{{"Search Console", w.Console}, {"Indexing API", w.Indexing}, {"IndexNow", w.IndexNowState}} {
+	for _, r := range []Refusal{{"Search Console", w.Console}, {"Indexing API", w.Indexing}} {
 		if r.Error != "" {
 			all = append(all, r)
 		}
+	}
+	if w.UsesIndexNow() && w.IndexNowState.Error != "" { // an error may be left after IndexNow is disabled
+		all = append(all, Refusal{"IndexNow", w.IndexNowState})
 	}
 	return all
 }

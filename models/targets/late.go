@@ -2,6 +2,7 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 const (
 	// lateAfter is how long after its due time a target that waits for its check is late.
 	lateAfter = 2 * time.Second
+	// overdueAfter is how late a target needs attention. Usual waits for other checks of its host are shorter.
+	overdueAfter = time.Minute
 	// LongCheck is the duration of a check from which on Started is called for it. It is less than lateAfter, so that
 	// a target whose check runs is not shown as late.
 	LongCheck = time.Second
@@ -98,13 +101,9 @@ func (s *Store) Requested(ctx context.Context, holder lease.ID) (seqs map[int64]
 // Lateness returns the number of late targets and how late the latest is, for the metrics.
 func (s *Store) Lateness(ctx context.Context) (n int, longest time.Duration, err error) {
 	now := s.clock.Now()
-	cutoff := now.Add(-lateAfter)
-	const since = "CASE WHEN postponed_until > due_at THEN postponed_until ELSE due_at END AS since"
 	var first models.Time
-	query := s.db.Read(ctx).Raw(`SELECT count(*), min(since) FROM (
-			SELECT `+since+` FROM target_schedule WHERE next_check_at IS NOT NULL AND claimed_by IS NULL AND next_check_at <= ? AND due_at <= ?
-			UNION ALL SELECT `+since+` FROM target_schedule WHERE claimed_by IS NOT NULL AND started_at IS NULL AND due_at <= ?
-		) AS waiting WHERE since <= ?`, now.Add(MaxPostponed), cutoff, cutoff, cutoff)
+	waiting, args := waitingSince(now, lateAfter)
+	query := s.db.Read(ctx).Raw("SELECT count(*), min(since) FROM ("+waiting+") AS waiting", args...)
 	if err = models.Each(query, func(r *models.Row) { n = r.Int(); r.Scan(&first) }); err != nil {
 		return 0, 0, fmt.Errorf("count late targets: %w", err)
 	}
@@ -112,4 +111,35 @@ func (s *Store) Lateness(ctx context.Context) (n int, longest time.Duration, err
 		longest = now.Sub(first.Time)
 	}
 	return n, longest, nil
+}
+
+// Overdue returns the number of targets that are late by more than overdueAfter, and up to limit of them with their Late.
+// Their Uptime is not set.
+func (s *Store) Overdue(ctx context.Context, limit int) (n int, first []Target, err error) {
+	tx := s.db.Read(ctx)
+	waiting, args := waitingSince(s.clock.Now(), overdueAfter)
+	q := func() *gorm.DB {
+		return notDeleted(tx).Where("NOT paused AND seq IN (SELECT target_seq FROM ("+waiting+") AS waiting)", args...)
+	}
+	var all int64
+	if err := q().Count(&all).Error; err != nil {
+		return 0, nil, fmt.Errorf("count overdue targets: %w", err)
+	}
+	if all == 0 {
+		return 0, nil, nil
+	}
+	if first, err = find(q().Limit(limit)); err == nil {
+		err = errors.Join(loadSchedule(tx, first), s.loadLate(tx, first))
+	}
+	return int(all), first, err
+}
+
+// waitingSince selects the keys of targets that are late by at least a duration, and since when.
+func waitingSince(now models.Time, late time.Duration) (sql string, args []any) {
+	const since = "CASE WHEN postponed_until > due_at THEN postponed_until ELSE due_at END AS since"
+	cutoff := now.Add(-late)
+	return `SELECT target_seq, since FROM (
+			SELECT target_seq, ` + since + ` FROM target_schedule WHERE next_check_at IS NOT NULL AND claimed_by IS NULL AND next_check_at <= ? AND due_at <= ?
+			UNION ALL SELECT target_seq, ` + since + ` FROM target_schedule WHERE claimed_by IS NOT NULL AND started_at IS NULL AND due_at <= ?
+		) AS due WHERE since <= ?`, []any{now.Add(MaxPostponed), cutoff, cutoff, cutoff}
 }

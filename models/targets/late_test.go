@@ -73,6 +73,84 @@ func TestLateTargets(t *testing.T) {
 	})
 }
 
+// Only targets that are late by more than a minute need attention: not paused, deleted and postponed ones, and those that
+// only others can see.
+func TestOverdueTargets(t *testing.T) {
+	each(t, func(f fixture) {
+		late, paused, postponed, deleted := f.add("http://a.test/late"), f.add("http://a.test/paused"), f.add("http://a.test/postponed"), f.add("http://a.test/deleted")
+		bob := models.WithActor(f.Context(), models.Actor{Name: "bob", Via: "session"})
+		_, _, err := f.Add(bob, targets.New{URL: "http://a.test/private", Private: true})
+		f.must(err)
+		_, err = f.Edit(f.Context(), paused.ID, targets.Edit{Paused: new(true)})
+		f.must(err)
+		f.must(f.Delete(f.Context(), deleted.ID))
+		modelstest.Exec(f, f.db, "UPDATE target_schedule SET postponed_until = ? WHERE target_seq = ?", f.Now().Add(time.Hour), postponed.Seq)
+		alice := models.WithActor(f.Context(), models.Actor{Name: "alice", Via: "session"})
+		overdue := func(what string, n int) {
+			f.Helper()
+			got, first, err := f.Overdue(alice, 5)
+			if got != n || len(first) != n || err != nil {
+				t.Errorf("%s: got %d %+v %v", what, got, first, err)
+			}
+			for _, x := range first {
+				if x.ID != late.ID || x.Late.Reason == "" {
+					t.Errorf("%s: got %+v", what, x)
+				}
+			}
+		}
+		f.clock.Advance(59 * time.Second)
+		overdue("within a minute", 0)
+		f.clock.Advance(time.Second)
+		overdue("after a minute", 1)
+		if n, _, err := f.Overdue(bob, 5); n != 2 || err != nil {
+			t.Errorf("bob sees %d, %v", n, err)
+		}
+		f.claim() // they wait for their host
+		overdue("claimed", 1)
+		f.must(f.Started(f.Context(), checker, map[int64]models.Time{late.Seq: f.Now()}))
+		overdue("running", 0)
+	})
+}
+
+// The status of a target is stale once two intervals, and at least a minute, had no result.
+func TestStaleTargets(t *testing.T) {
+	each(t, func(f fixture) {
+		x := f.add("http://a.test")
+		stale := func(what string, want bool) {
+			f.Helper()
+			if got := f.get(x.ID).Stale; got != want {
+				t.Errorf("%s: got %v", what, got)
+			}
+		}
+		f.clock.Advance(time.Hour)
+		stale("never checked", false) // it is pending
+		f.check(up(1))
+		stale("checked", false)
+		f.clock.Advance(2 * time.Minute)
+		stale("after two intervals", false)
+		f.clock.Advance(time.Second)
+		stale("after more than two intervals", true)
+		f.check(targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429})
+		stale("throttled", true)
+		modelstest.Exec(f, f.db, "UPDATE target_schedule SET postponed_until = ?", f.Now().Add(time.Hour))
+		stale("throttled until later", true)
+		modelstest.Exec(f, f.db, "UPDATE target_schedule SET postponed_until = NULL")
+		f.clock.Advance(time.Minute)
+		f.check(up(1))
+		next := f.Now().Add(time.Hour)
+		modelstest.Exec(f, f.db, "UPDATE target_schedule SET due_at = ?, next_check_at = ?", next, next)
+		f.clock.Advance(time.Hour - time.Second)
+		stale("the next check is not due", false)
+		f.clock.Advance(time.Minute)
+		f.check(down())
+		stale("down", false)
+		f.clock.Advance(time.Hour)
+		_, err := f.Edit(f.Context(), x.ID, targets.Edit{Paused: new(true)})
+		f.must(err)
+		stale("paused", false)
+	})
+}
+
 // The number of queries of a list does not depend on the number of late targets.
 func TestQueriesForLateTargets(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))

@@ -81,6 +81,7 @@ func TestQueryPlans(t *testing.T) {
 		{"started", func() error { return f.Started(ctx, checker, map[int64]models.Time{7: f.Now()}) }},
 		{"requested", func() error { _, err := f.Requested(ctx, checker); return err }},
 		{"lateness", func() error { _, _, err := f.Lateness(ctx); return err }},
+		{"overdue", func() error { _, _, err := f.Overdue(ctx, 5); return err }},
 		{"claim", func() error { _, _, err := f.Claim(ctx, checker, 10); return err }},
 		{"record", func() error {
 			r := down()

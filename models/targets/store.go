@@ -261,13 +261,17 @@ func find(query *gorm.DB) ([]Target, error) {
 	return ts, nil
 }
 
-// load is like find but also sets the Schedule and the Uptime, with one more query for each.
+// load is like find but also sets the Schedule and the Uptime, with one more query for each, and Stale.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := find(query)
 	if err != nil {
 		return nil, err
 	}
-	return ts, errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
+	err = errors.Join(loadSchedule(tx, ts), s.loadUptime(tx, ts))
+	for i := range ts {
+		ts[i].Stale = s.stale(ts[i])
+	}
+	return ts, err
 }
 
 // lock loads a target with its Schedule and locks both rows. deleted selects deleted

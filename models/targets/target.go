@@ -81,7 +81,8 @@ type Target struct {
 	Hour Rollup `gorm:"embedded;embeddedPrefix:hour_"` // of the current hour
 	Day  Rollup `gorm:"embedded;embeddedPrefix:day_"`  // of the ended hours of the current day
 
-	Late Late `gorm:"-"` // set by Get, ByURL and List
+	Late  Late `gorm:"-"` // set by Get, ByURL and List
+	Stale bool `gorm:"-"` // see Store.stale; false if Uptime is not loaded
 
 	Uptime map[Range]Share `gorm:"-"` // by the ranges in Windows; nil if not loaded
 	AsOf   models.Time     `gorm:"-"` // the end of the ranges of Uptime

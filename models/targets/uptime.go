@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"slices"
 	"time"
 
 	"linkwatch/models"
@@ -14,6 +15,30 @@ import (
 // knownIntervals is the number of intervals for which a result counts. With two, a
 // single missed check leaves no gap.
 const knownIntervals = 2
+
+// minStale is the shortest time without a result after which a status is stale.
+const minStale = time.Minute
+
+// stale reports whether the state of a target with a Schedule is no longer known: none of its checks within the last two
+// intervals, and within minStale, was up or down. Either they were throttled, or the next one is overdue.
+func (s *Store) stale(t Target) bool {
+	now, last := s.clock.Now(), t.LastResultAt()
+	throttled := last.Before(t.LastCheckedAt.Truncate(time.Second))
+	if t.Paused || t.State == Pending || !throttled && t.OverdueSince().After(now.Time) {
+		return false
+	}
+	return last.Add(max(minStale, knownIntervals*s.Interval(t))).Before(now.Time)
+}
+
+// LastResultAt returns the time of the last check that was up or down, or zero if RecentChecks has none.
+func (t Target) LastResultAt() models.Time {
+	for _, c := range slices.Backward(t.RecentChecks) {
+		if c.Outcome != ThrottledOutcome {
+			return c.At
+		}
+	}
+	return models.Time{}
+}
 
 // Share is how long a target was known to be up and down.
 type Share struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"linkwatch/models"
 	"linkwatch/models/disk"
 	"linkwatch/models/schedule"
 	"linkwatch/views/ui"
@@ -24,10 +25,11 @@ func (v Overview) Part() ui.OverviewPart {
 		Attention: []ui.Attention{
 			{Severity: ui.Critical, Noun: "disk", After: " almost full", Path: "/admin/jobs", Rows: v.filling()},
 			{Severity: ui.Warning, Noun: "failed job", Path: "/admin/jobs", Rows: v.failed()},
+			{Severity: ui.Warning, Noun: "overdue job", Path: "/admin/jobs", Rows: v.overdue()},
 		},
 		Well: []string{"no job failed"},
 	}
-	p.Used = len(p.Attention[0].Rows)+len(p.Attention[1].Rows) > 0 // failures must be shown instead of the first steps
+	p.Used = slices.ContainsFunc(p.Attention, func(a ui.Attention) bool { return len(a.Rows) > 0 }) // shown instead of the first steps
 	if len(v.Jobs) > 0 {
 		p.Main = []templ.Component{nextRuns(v.upcoming(), v.Now)}
 	}
@@ -40,6 +42,17 @@ func (v Overview) failed() []templ.Component {
 	for _, j := range v.Jobs {
 		if j.LastError != "" {
 			rows = append(rows, failedJob(j, v.Now))
+		}
+	}
+	return rows
+}
+
+// overdue returns rows for jobs that should have started.
+func (v Overview) overdue() []templ.Component {
+	var rows []templ.Component
+	for _, j := range v.Jobs {
+		if j.Overdue(models.At(v.Now)) {
+			rows = append(rows, overdueJob(j, v.Now))
 		}
 	}
 	return rows

@@ -13,6 +13,7 @@ type Setup struct {
 	Rules    int
 	Active   int              // enabled rules
 	Unused   []alerts.Channel // enabled channels that no enabled rule uses
+	Failing  []alerts.Channel // enabled channels whose last message was not delivered
 }
 
 // NewSetup returns the setup for all channels and rules.
@@ -21,6 +22,9 @@ func NewSetup(channels []alerts.Channel, rules []alerts.Rule) Setup {
 	for _, c := range channels {
 		if c.Usable() {
 			s.Enabled++
+			if c.LastError != "" {
+				s.Failing = append(s.Failing, c)
+			}
 		}
 	}
 	for _, r := range rules {
@@ -56,9 +60,9 @@ func (s Setup) next() step {
 	return stepNone
 }
 
-func (s Setup) unusedNames() string {
+func namesOf(channels []alerts.Channel) string {
 	var names []string
-	for _, c := range s.Unused {
+	for _, c := range channels {
 		names = append(names, c.Name)
 	}
 	return joined(names, Named)

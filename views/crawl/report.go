@@ -51,6 +51,9 @@ func (v Report) pending() bool {
 	return v.Run.Status == crawl.ExecutionRunning || v.Run.ReportedPage != nil
 }
 
+// unfinished says how a run ended that has no report.
+var unfinished = map[crawl.ExecutionStatus]string{crawl.ExecutionFailed: "failed", crawl.ExecutionCancelled: "was cancelled"}
+
 func (v Report) runTitle() string { return "Run " + strconv.Itoa(v.Run.ExecutionNumber) }
 
 // changeChoice is a filter of the list of changes.

@@ -25,7 +25,7 @@ func (v Overview) Part() ui.OverviewPart {
 		Used:      v.Counts.Active+v.Counts.Expired > 0,
 		Tiles:     v.tiles(),
 		Attention: v.attention(),
-		Well:      []string{"no links are dead, suspect or moved"},
+		Well:      []string{"no links are dead, suspect or moved" + ui.NotChecked(v.Counts.Health[links.Unchecked])},
 		Welcome: ui.Welcome{
 			Heading: "Save links. Know when they break.",
 			Lead:    "Linkwatch reads the title and picture of each page, makes it searchable, and reports when the page is gone, has moved, or the site is down.",

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"net/url"
+	"slices"
 
 	"linkwatch/models"
 	"linkwatch/models/sites"
@@ -53,7 +54,7 @@ func (v List) countText() string {
 }
 
 func (v List) showProblems() bool {
-	return v.Place.Problem != "" || v.Problems[sites.ProblemGoogle]+v.Problems[sites.ProblemSitemaps]+v.Problems[sites.ProblemPages] > 0
+	return v.Place.Problem != "" || slices.ContainsFunc(sites.Problems(), func(t sites.Problem) bool { return v.Problems[t] > 0 })
 }
 
 func (v List) hints(w sites.Website) (hints []string) {

@@ -11,15 +11,14 @@ import (
 
 // Overview is the data of the websites on the overview page.
 type Overview struct {
-	Total           int
-	Problems        map[sites.Problem]int
-	Refused, Unread []sites.Website // the first with each problem
-	Failed          []sites.Website // the first with failed pages
-	SitemapErrors   map[int64]int   // sitemaps with errors of Unread, by Website.Seq
-	First           []sites.Website
-	Counts          map[int64]sites.Counts // of First, by Website.Seq
-	FailedCounts    map[int64]sites.Counts // of Failed
-	Now             time.Time
+	Total         int
+	Problems      map[sites.Problem]int
+	With          map[sites.Problem][]sites.Website // the first with each problem
+	SitemapErrors map[int64]int                     // sitemaps with errors of those with ProblemSitemaps, by Website.Seq
+	First         []sites.Website
+	Counts        map[int64]sites.Counts // of First, by Website.Seq
+	FailedCounts  map[int64]sites.Counts // of those with ProblemPages
+	Now           time.Time
 }
 
 // Part returns the part of the overview page.
@@ -27,22 +26,14 @@ func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{
 		Used: v.Total > 0,
 		Attention: []ui.Attention{
-			{
-				Severity: ui.Critical, Noun: "website", After: " refused by Google", Count: v.Problems[sites.ProblemGoogle],
-				Path: ListPlace{}.with(sites.ProblemGoogle).Path(), Rows: v.rows(v.Refused, func(w sites.Website) templ.Component { return refusedRow(w, v.Now) }),
-			},
-			{
-				Severity: ui.Warning, Noun: "website", After: " with unreadable sitemaps", Count: v.Problems[sites.ProblemSitemaps],
-				Path: ListPlace{}.with(sites.ProblemSitemaps).Path(), Rows: v.rows(v.Unread, func(w sites.Website) templ.Component { return unreadRow(w, v.SitemapErrors[w.Seq], v.Now) }),
-			},
-			{
-				Severity: ui.Warning, Noun: "website", After: " with failed submissions", Count: v.Problems[sites.ProblemPages],
-				Path: ListPlace{}.with(sites.ProblemPages).Path(), Rows: v.rows(v.Failed, func(w sites.Website) templ.Component { return failedPagesRow(w, v.FailedCounts[w.Seq]) }),
-			},
+			v.group(ui.Critical, " refused by Google", sites.ProblemGoogle, func(w sites.Website) templ.Component { return refusedRow(w, v.Now) }),
+			v.group(ui.Critical, " with IndexNow errors", sites.ProblemIndexNow, indexNowRow),
+			v.group(ui.Warning, " with unreadable sitemaps", sites.ProblemSitemaps, func(w sites.Website) templ.Component { return unreadRow(w, v.SitemapErrors[w.Seq], v.Now) }),
+			v.group(ui.Warning, " with failed submissions", sites.ProblemPages, func(w sites.Website) templ.Component { return failedPagesRow(w, v.FailedCounts[w.Seq]) }),
 		},
 	}
 	if p.Used {
-		p.Well = []string{"Google refuses no website"}
+		p.Well = []string{"no search engine refuses a website"}
 		p.Aside = []templ.Component{briefs(v)}
 	}
 	return p
@@ -58,10 +49,10 @@ func topFailureCause(c sites.Counts) string {
 	return ""
 }
 
-func (v Overview) rows(ws []sites.Website, row func(sites.Website) templ.Component) []templ.Component {
-	rows := make([]templ.Component, len(ws))
-	for i, w := range ws {
-		rows[i] = row(w)
+func (v Overview) group(severity ui.Severity, after string, t sites.Problem, row func(sites.Website) templ.Component) ui.Attention {
+	a := ui.Attention{Severity: severity, Noun: "website", After: after, Count: v.Problems[t], Path: ListPlace{}.with(t).Path()}
+	for _, w := range v.With[t] {
+		a.Rows = append(a.Rows, row(w))
 	}
-	return rows
+	return a
 }

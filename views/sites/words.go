@@ -221,6 +221,8 @@ func problemLabel(t sites.Problem) string {
 	switch t {
 	case sites.ProblemGoogle:
 		return "Google errors"
+	case sites.ProblemIndexNow:
+		return "IndexNow errors"
 	case sites.ProblemPages:
 		return "failed pages"
 	case sites.ProblemSitemaps:

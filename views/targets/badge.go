@@ -42,11 +42,11 @@ const (
 
 // StatusBadge shows the status of a target.
 func StatusBadge(t targets.Target) Badge {
-	b := Badge{Target: t.DisplayTitle(), Label: models.Truncate(t.DisplayTitle(), maxBadgeName), Value: string(t.Status()), Color: badgeNothing}
+	b := Badge{Target: t.DisplayTitle(), Label: models.Truncate(t.DisplayTitle(), maxBadgeName), Value: string(knownStatus(t)), Color: badgeNothing}
 	if b.Label != b.Target {
 		b.Label += "…"
 	}
-	switch t.Status() {
+	switch knownStatus(t) {
 	case targets.Up:
 		b.Color = badgeGood
 	case targets.Down:

@@ -14,6 +14,8 @@ type Overview struct {
 	Counts            targets.Counts
 	Down              []targets.Target // newest first
 	InMaintenance     map[string]bool  // by the id of a target that is down
+	Overdue           int              // targets whose checks are late
+	OverdueFirst      []targets.Target
 	Expired, Expiring Certificates
 	Now               time.Time
 }
@@ -43,11 +45,15 @@ func (v Overview) Part() ui.OverviewPart {
 				Path: all.withCertificate(targets.CertificateExpired).Path(), Rows: v.rows(v.Expired.First, certificateRow),
 			},
 			{
+				Severity: ui.Warning, Noun: "target", After: " with late checks", Count: v.Overdue,
+				Note: "Checks that are due do not run, so an outage may not be noticed.", Path: all.Path(), Rows: v.rows(v.OverdueFirst, overdueRow),
+			},
+			{
 				Severity: ui.Warning, Noun: "certificate", After: " expiring soon", Count: v.Expiring.Count,
 				Path: all.withCertificate(targets.CertificateExpiring).Path(), Rows: v.rows(v.Expiring.First, certificateRow),
 			},
 		},
-		Well:  []string{"no target is down", "no certificate expires soon"},
+		Well:  []string{"no target is down" + ui.NotChecked(v.Counts[targets.Pending]), "no check is late", "no certificate expires soon"},
 		Steps: []ui.Step{{Place: 2, Body: watchStep()}},
 	}
 }

@@ -2,6 +2,7 @@ package targets
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,14 +40,24 @@ const watchedBy = "Watched by Linkwatch"
 // mostlyDown is the uptime below which a day is shown as down instead of partly up.
 const mostlyDown = 0.5
 
-// inMaintenance is the status of targets that are down during a maintenance window.
-// Only counts uses it.
-const inMaintenance targets.Status = "maintenance"
+// The statuses that only status pages and badges have.
+const (
+	inMaintenance targets.Status = "maintenance" // down during a maintenance window; only counts uses it
+	unknown       targets.Status = "unknown"     // it was up, but see targets.Target.Stale
+)
 
-// state is the overall status: the first of down, maintenance, up, pending and paused that any target has.
+// knownStatus is the status of a target as far as it is known. A target that was down stays down until a check is up.
+func knownStatus(t targets.Target) targets.Status {
+	if s := t.Status(); s != targets.Up || !t.Stale {
+		return s
+	}
+	return unknown
+}
+
+// state is the overall status: the first of down, maintenance, unknown, up, pending and paused that any target has.
 func (v StatusPage) state() targets.Status {
 	n := v.counts()
-	for _, s := range []targets.Status{targets.Down, inMaintenance, targets.Up, targets.Pending} {
+	for _, s := range []targets.Status{targets.Down, inMaintenance, unknown, targets.Up, targets.Pending} {
 		if n[s] > 0 {
 			return s
 		}
@@ -63,7 +74,7 @@ func (v StatusPage) counts() targets.Counts {
 }
 
 func (v StatusPage) statusOf(t targets.Target) targets.Status {
-	if s := t.Status(); s != targets.Down || !v.InMaintenance[t.ID] {
+	if s := knownStatus(t); s != targets.Down || !v.InMaintenance[t.ID] {
 		return s
 	}
 	return inMaintenance
@@ -87,6 +98,8 @@ func (v StatusPage) verdict() string {
 		return fmt.Sprintf("1 of %d is up", all)
 	case n[targets.Up] > 1:
 		return fmt.Sprintf("%d of %d are up", n[targets.Up], all)
+	case n[unknown] > 0:
+		return "No recent results"
 	case n[targets.Pending] > 0:
 		return "Waiting for the first results"
 	}
@@ -96,7 +109,7 @@ func (v StatusPage) verdict() string {
 // maxNamed is the largest number of down targets that details names.
 const maxNamed = 3
 
-// details lists which targets are down, and how many are in maintenance, paused or
+// details lists which targets are down, and how many are in maintenance, unknown, paused or
 // pending: "Checkout · Shop · 1 paused".
 func (v StatusPage) details() string {
 	var parts []string
@@ -110,6 +123,9 @@ func (v StatusPage) details() string {
 	}
 	if m := v.maintenanceCount(); m > 0 && m < all {
 		parts = append(parts, fmt.Sprintf("%d in maintenance", m))
+	}
+	if n[unknown] > 0 && n[unknown] < all {
+		parts = append(parts, fmt.Sprintf("%d without recent results", n[unknown]))
 	}
 	if n[targets.Paused] > 0 && n[targets.Paused] < all {
 		parts = append(parts, fmt.Sprintf("%d paused", n[targets.Paused]))
@@ -141,9 +157,16 @@ func (v StatusPage) checkedAt() time.Time {
 	return last.Time
 }
 
+// anyResult reports whether the uptime of any target was known in the last PageDays days.
+func (v StatusPage) anyResult() bool {
+	return slices.ContainsFunc(v.Targets, func(t targets.Target) bool { return t.Uptime[targets.Last90d].Known() > 0 })
+}
+
 // statusNote is a remark next to the status of a target; "" = none.
 func statusNote(t targets.Target, now time.Time) string {
-	switch t.Status() {
+	switch knownStatus(t) {
+	case unknown:
+		return noResultFor(t, now)
 	case targets.Down:
 		return "for " + ui.LongDuration(now.Sub(t.StateSince.Time))
 	case targets.Pending:
@@ -153,6 +176,14 @@ func statusNote(t targets.Target, now time.Time) string {
 	case targets.Up:
 	}
 	return ""
+}
+
+// noResultFor says how long a stale target has had no result.
+func noResultFor(t targets.Target, now time.Time) string {
+	if at := t.LastResultAt(); !at.IsZero() {
+		return "no result for " + ui.LongDuration(now.Sub(at.Time))
+	}
+	return "no recent result"
 }
 
 // daysBar returns the bar of a target with one segment per day. Titles are the date and uptime.

@@ -8,10 +8,17 @@ import (
 	"linkwatch/models/targets"
 )
 
+// stale is the state of a target that was up, and has no recent result.
+const stale targets.Status = "stale"
+
 func statusOf(states ...targets.Status) StatusPage {
 	var v StatusPage
 	for i, s := range states {
-		v.Targets = append(v.Targets, targets.Target{Name: string(rune('A' + i)), State: s, Paused: s == targets.Paused})
+		t := targets.Target{Name: string(rune('A' + i)), State: s, Paused: s == targets.Paused}
+		if s == stale {
+			t.State, t.Stale = targets.Up, true
+		}
+		v.Targets = append(v.Targets, t)
 	}
 	return v
 }
@@ -36,6 +43,11 @@ func TestVerdict(t *testing.T) {
 		{statusOf(pending), pending, "Waiting for the first results", ""},
 		{statusOf(pending, paused), pending, "Waiting for the first results", "1 paused · 1 pending"},
 		{statusOf(paused, paused), paused, "Monitoring is paused", ""},
+		{statusOf(stale), unknown, "No recent results", ""},
+		{statusOf(stale, stale), unknown, "No recent results", ""},
+		{statusOf(up, stale), unknown, "1 of 2 is up", "1 without recent results"},
+		{statusOf(stale, down), down, "1 of 2 is down", "B · 1 without recent results"},
+		{statusOf(stale, paused, pending), unknown, "No recent results", "1 without recent results · 1 paused · 1 pending"},
 	} {
 		if got := c.page.verdict(); got != c.verdict || c.page.state() != c.state || c.page.details() != c.aside {
 			t.Errorf("%q (%s), %q, want %q (%s), %q", got, c.page.state(), c.page.details(), c.verdict, c.state, c.aside)

@@ -25,6 +25,14 @@ type Tile struct {
 	Icon  string // see Icon; "" = none
 }
 
+// NotChecked is the end of a text of OverviewPart.Well about items of which n were not checked yet; "" if n is 0.
+func NotChecked(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " (" + Count(n) + " not checked yet)"
+}
+
 // Attention is a group of items of one kind that need attention.
 type Attention struct {
 	Severity Severity

@@ -1,0 +1,1 @@
+DROP INDEX websites_indexnow_refused;
