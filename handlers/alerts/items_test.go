@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"linkwatch/app/apptest"
 	"linkwatch/models"
@@ -99,6 +100,44 @@ func TestFindItemsForARule(t *testing.T) {
 		p = bob.Post("/alerts/rules", url.Values{"find": {"sho("}, "look": {"yes"}})
 		apptest.WantStatus(t, p, http.StatusOK)
 	})
+}
+
+// A recurring crawl that fails again in its next run is sent again, with its name and the number of failures.
+func TestFailuresInARow(t *testing.T) {
+	each(t, func(w *world) {
+		_, to := w.channel()
+		w.Do("POST", "/v1/alert-rules", `{"name":"Crawls","events":["job.failed"],"channels":["`+to+`"]}`).Want(201)
+		j := w.AddJob("https://blog.test/", func(n *crawl.NewJob) {
+			n.Name, n.Interval, n.RetryNextRun, n.MaxRetries = "Weekly", crawl.Interval{Count: 7, Type: crawl.Days}, true, new(0)
+		})
+		store := w.Systems.Crawl.Store
+		for _, want := range []string{"Crawl of Weekly failed: broken", "Crawl of Weekly failed: broken (failed 2 times in a row)", "Crawl of Weekly failed: broken (failed 3 times in a row)"} {
+			j, err := store.Job(w.Context(), j.ID)
+			w.Must(err)
+			w.Clock.Advance(j.NextRun().Sub(store.Now().Time))
+			w.Must(store.RetryFailed(w.Context()))
+			w.EndCrawl(w.BeginCrawl(j), crawl.ExecutionEnd{Event: crawl.Fail, Error: "broken"})
+			w.send()
+			list := apptest.Items(w.Do("GET", "/v1/alerts?event=job.failed", "").Want(200))
+			if len(list) != 1 || list[0]["message"] != want {
+				t.Fatalf("got %v, want %s", list, want)
+			}
+		}
+		list := apptest.Items(w.Do("GET", "/v1/alerts", "").Want(200))
+		if sent := apptest.Objects(list[0]["deliveries"]); len(sent) != 3 {
+			t.Errorf("got %d messages, want 3", len(sent))
+		}
+	})
+}
+
+// send processes the stored events and queues their messages.
+func (w *world) send() {
+	w.Helper()
+	_, err := w.Alerts.ProcessEvents(w.Context(), 100)
+	w.Must(err)
+	w.Clock.Advance(2 * time.Second)
+	_, err = w.Alerts.QueueMessages(w.Context(), 100)
+	w.Must(err)
 }
 
 // website adds a private website with a page.

@@ -20,8 +20,8 @@ const (
 func Events() []event.Type {
 	return []event.Type{
 		{
-			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl and all its retries failed.", Subject: "job", Noun: "crawl job",
-			Verb: "failed", PluralVerb: "failed", Over: "completed again", Default: true,
+			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl and all its retries failed. Each further failure is sent too, until the alert is acknowledged.", Subject: "job", Noun: "crawl job",
+			Verb: "failed", PluralVerb: "failed", Over: "completed again", Repeats: true, Default: true,
 		},
 		{
 			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed, or that the page is gone.", Subject: "page", Noun: "page",
