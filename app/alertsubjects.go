@@ -30,7 +30,7 @@ func (s alertSubjects) Targets(ctx context.Context, ids []string) (map[string]al
 func (s alertSubjects) FindTargets(ctx context.Context, text string, n int) (found []alertviews.Choice, more bool, err error) {
 	matching, more, err := s.targets.Matching(ctx, text, n)
 	for _, t := range matching {
-		found = append(found, alertviews.Choice{ID: t.ID, Name: t.DisplayTitle(), Hint: t.Host})
+		found = append(found, alertviews.Choice{ID: t.ID, Name: t.DisplayTitle(), Hint: t.HostPort()})
 	}
 	return found, more, err
 }
