@@ -58,14 +58,14 @@ func (f facts) addCrawled(ctx context.Context, ids map[string][]string, add func
 			return err
 		}
 		for _, n := range all {
-			kind := alerts.SubjectPage
+			item := alerts.Item{Ref: alerts.Ref{Kind: alerts.SubjectPage, ID: n.ID}, Name: n.Name, Parent: alerts.Ref{Kind: alerts.SubjectSource, ID: n.SourceID}}
 			switch {
 			case models.CheckID(models.KindSource, n.ID) == nil:
-				kind = alerts.SubjectSource
+				item.Kind = alerts.SubjectSource
 			case models.CheckID(models.KindJob, n.ID) == nil:
-				kind = alerts.SubjectJob
+				item.Kind, item.URL = alerts.SubjectJob, n.URL
 			}
-			add(alerts.Item{Ref: alerts.Ref{Kind: kind, ID: n.ID}, Name: n.Name, Parent: alerts.Ref{Kind: alerts.SubjectSource, ID: n.SourceID}})
+			add(item)
 		}
 	}
 	if named := append(ids[alerts.SubjectWebsite], pages...); len(named) > 0 {

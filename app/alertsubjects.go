@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	alerthandlers "linkwatch/handlers/alerts"
 	"linkwatch/models"
 	"linkwatch/models/alerts"
+	"linkwatch/models/crawl"
 	alertviews "linkwatch/views/alerts"
 )
 
@@ -28,7 +30,7 @@ func (s alertSubjects) Targets(ctx context.Context, ids []string) (map[string]al
 func (s alertSubjects) FindTargets(ctx context.Context, text string, n int) (found []alertviews.Choice, more bool, err error) {
 	matching, more, err := s.targets.Matching(ctx, text, n)
 	for _, t := range matching {
-		found = append(found, alertviews.Choice{ID: t.ID, Name: t.DisplayTitle(), Hint: t.Host})
+		found = append(found, alertviews.Choice{ID: t.ID, Name: t.DisplayTitle(), Hint: t.HostPort()})
 	}
 	return found, more, err
 }
@@ -55,27 +57,70 @@ func (s alertSubjects) Newest(ctx context.Context, n int) ([]alerts.Target, erro
 
 // FindItems implements alerthandlers.Subjects.
 func (s alertSubjects) FindItems(ctx context.Context, text string, n int) (found []alerts.Item, err error) {
-	add := func(kind, id, name string) {
-		item := alerts.Item{Ref: alerts.Ref{Kind: kind, ID: id}, Name: name}
-		if !slices.Contains(found, item) {
-			found = append(found, item)
+	for _, find := range []func(context.Context, string, int) ([]alerts.Item, error){s.findLinks, s.findCrawls, s.findCrawledPages, s.findWebsites, s.findShortLinks} {
+		items, more := find(ctx, text, n)
+		if models.CodeOf(more) != models.CodeInvalid { // each kind has its own query language
+			found, err = append(found, items...), errors.Join(err, more)
 		}
 	}
-	jobs, err := s.crawl.Find(ctx, text, n)
-	for _, j := range jobs {
-		add(alerts.SubjectSource, j.SourceID, j.SourceName)
-	}
-	websites, more := s.sites.Find(ctx, text, n)
-	for _, w := range websites {
-		add(alerts.SubjectWebsite, w.ID, w.Name)
-	}
-	err = errors.Join(err, more)
-	short, more := s.shortlinks.Find(ctx, text, n)
-	for _, l := range short {
-		add(alerts.SubjectShortLink, l.Key, "/"+l.Key)
-	}
-	if err = errors.Join(err, more); models.CodeOf(err) == models.CodeInvalid {
-		return nil, nil
-	}
 	return found, err
+}
+
+func newItem(kind, id, name string) alerts.Item {
+	return alerts.Item{Ref: alerts.Ref{Kind: kind, ID: id}, Name: name}
+}
+
+func (s alertSubjects) findLinks(ctx context.Context, text string, n int) (items []alerts.Item, err error) {
+	found, err := s.links.Find(ctx, text, n)
+	for _, l := range found {
+		items = append(items, newItem(alerts.SubjectLink, l.ID, cmp.Or(l.Title, l.URL)))
+	}
+	return items, err
+}
+
+// findCrawls finds jobs and their sources.
+func (s alertSubjects) findCrawls(ctx context.Context, text string, n int) (items []alerts.Item, err error) {
+	found, err := s.crawl.Find(ctx, text, n)
+	var jobs []alerts.Item
+	for _, j := range found {
+		if source := newItem(alerts.SubjectSource, j.SourceID, j.SourceName); !slices.Contains(items, source) {
+			items = append(items, source)
+		}
+		job := newItem(alerts.SubjectJob, j.ID, j.Title())
+		job.URL = j.URL
+		jobs = append(jobs, job)
+	}
+	return append(items, jobs...), err
+}
+
+func (s alertSubjects) findCrawledPages(ctx context.Context, text string, n int) (items []alerts.Item, err error) {
+	found, err := s.crawl.Pages(ctx, crawl.PageFilter{Query: text}, models.Cursor{}, n)
+	for _, p := range found.Items {
+		items = append(items, newItem(alerts.SubjectPage, p.ID(), p.URL))
+	}
+	return items, err
+}
+
+// findWebsites finds websites and their pages.
+func (s alertSubjects) findWebsites(ctx context.Context, text string, n int) (items []alerts.Item, err error) {
+	websites, err := s.sites.Find(ctx, text, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range websites {
+		items = append(items, newItem(alerts.SubjectWebsite, w.ID, w.Name))
+	}
+	pages, err := s.sites.FindPages(ctx, text, n)
+	for _, p := range pages {
+		items = append(items, newItem(alerts.SubjectPage, p.ID(), p.URL))
+	}
+	return items, err
+}
+
+func (s alertSubjects) findShortLinks(ctx context.Context, text string, n int) (items []alerts.Item, err error) {
+	found, err := s.shortlinks.Find(ctx, text, n)
+	for _, l := range found {
+		items = append(items, newItem(alerts.SubjectShortLink, l.Key, l.Key))
+	}
+	return items, err
 }

@@ -23,6 +23,7 @@ var undos = []undo{
 	{"rule_deleted", models.KindRule, "Rule deleted.", func(id string) string { return views.RulePath(id) + "/restore" }},
 	{"maintenance_deleted", models.KindMaintenance, "Maintenance window deleted.", func(id string) string { return views.WindowPath(id) + "/restore" }},
 	{"alert_acknowledged", models.KindAlert, "Acknowledged. Reminders are off.", func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
+	{"alert_some", models.KindAlert, manageNotices["some"], func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
 	{"alert_silenced", models.KindAlert, "Silenced. Only the recovery is sent.", func(id string) string { return alerts.AlertPath(id) + "/silence" }},
 }
 
@@ -52,6 +53,7 @@ func alertMeParam(req alerts.AlertMeRequest, result alerts.AlertMeResult) string
 // Flashes returns the notices after actions on alerts.
 func (p Pages) Flashes() pages.Flash {
 	f := pages.Flash{Read: p.flash, Notices: map[string]ui.Flash{
+		"alert_none":           {Text: manageNotices["none"], Bad: true},
 		"alert_reopened":       {Text: "Acknowledgement removed."},
 		"alert_unsilenced":     {Text: "Silence ended."},
 		"alerts_none":          {Text: "Select alerts first.", Bad: true},

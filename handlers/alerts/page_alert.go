@@ -36,15 +36,36 @@ func (p Pages) AlertPage(c *gin.Context) {
 		return
 	}
 	v.Row = views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), deliveries[a.Seq], v.Names)
-	v.Type, v.Subjects, v.Deliveries = p.Alerts.Type(a.Event), subjects[a.Seq], deliveries[a.Seq]
+	v.Members, v.Deliveries = views.Members{Alert: a, Type: p.Alerts.Type(a.Event), Subjects: subjects[a.Seq]}, deliveries[a.Seq]
 	v.Page = p.Page(v.Row.Message, section, flash)
 	p.ShowPart(c, http.StatusOK, views.AlertPage(v), views.AlertNow(v))
 }
 
-// Acknowledge marks an alert as acknowledged.
+// Acknowledge acknowledges an alert, or the selected subjects.
 func (p Pages) Acknowledge(c *gin.Context) {
-	_, err := p.Alerts.Acknowledge(c.Request.Context(), c.Param("id"))
-	p.doneWithUndo(c, err, p.Back(c, alerts.AlertPath(c.Param("id"))), "alert_acknowledged")
+	back := p.Back(c, alerts.AlertPath(c.Param("id")))
+	switch result, err := p.acknowledge(c, c.Param("id")); result {
+	case "none":
+		p.Done(c, err, back, "alert_none")
+	case "some":
+		p.doneWithUndo(c, err, back, "alert_some")
+	default:
+		p.doneWithUndo(c, err, back, "alert_acknowledged")
+	}
+}
+
+// acknowledge acknowledges an alert, or the subjects that the form selects. It returns a key of manageNotices.
+func (p Pages) acknowledge(c *gin.Context, id string) (result string, err error) {
+	if c.PostForm("action") != "acknowledge_selected" {
+		_, err = p.Alerts.Acknowledge(c.Request.Context(), id)
+		return "acknowledged", err
+	}
+	selected := chosen(c, "subjects")
+	if len(selected) == 0 {
+		return "none", nil
+	}
+	_, err = p.Alerts.Acknowledge(c.Request.Context(), id, selected...)
+	return "some", err
 }
 
 // Unacknowledge undoes Acknowledge.
@@ -108,21 +129,15 @@ func (p Pages) Manage(c *gin.Context) {
 	if !ok {
 		return
 	}
-	ctx := c.Request.Context()
 	var err error
-	result := "acknowledged"
-	switch selected := chosen(c, "subjects"); c.PostForm("action") {
-	case "acknowledge":
-		_, err = p.Alerts.Acknowledge(ctx, a.ID)
-	case "acknowledge_selected":
-		if result = "none"; len(selected) > 0 {
-			result = "some"
-			_, err = p.Alerts.Acknowledge(ctx, a.ID, selected...)
-		}
+	var result string
+	switch c.PostForm("action") {
+	case "acknowledge", "acknowledge_selected":
+		result, err = p.acknowledge(c, a.ID)
 	default:
 		var d time.Duration
 		if d, err = minutes(c); err == nil {
-			_, err = p.Alerts.Silence(ctx, a.ID, d)
+			_, err = p.Alerts.Silence(c.Request.Context(), a.ID, d)
 		}
 		if result = "silenced"; d == 0 {
 			result = "unsilenced"
@@ -162,6 +177,6 @@ func (p Pages) showManage(c *gin.Context, a alerts.Alert, key, done string) {
 		return
 	}
 	p.ShowCached(c, http.StatusOK, "no-store", views.ManagePage(views.Manage{
-		Alert: a, Type: p.Alerts.Type(a.Event), Message: p.Alerts.Message(a), Subjects: subjects[a.Seq], Key: key, Done: done, Now: p.Alerts.Now(),
+		Members: views.Members{Alert: a, Type: p.Alerts.Type(a.Event), Subjects: subjects[a.Seq]}, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now(),
 	}))
 }

@@ -28,7 +28,7 @@ func TestSetupSteps(t *testing.T) {
 	p = a.Submit(a.Get("/alerts"), `form[action="/alerts/alert-me"]`)
 	apptest.WantText(t, p, ".flash", "Rule added. All enabled channels get important alerts.")
 	apptest.WantText(t, p, "[data-row]", "Important alerts Link dead, Target down, Target up again")
-	apptest.WantText(t, p, "[data-row]", "→ Ops For all links, targets and jobs")
+	apptest.WantText(t, p, "[data-row]", "→ Ops For everything")
 	apptest.WantText(t, a.Get(p.Find(".flash a").AttrOr("href", "")), "h1", "Important alerts")
 	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash", "All enabled channels already get these alerts.")
 	apptest.WantText(t, a.Get("/alerts"), ".empty", "Alerts are set up:")

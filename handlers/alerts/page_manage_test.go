@@ -76,25 +76,71 @@ func TestManageByTheLinkOfAMessage(t *testing.T) {
 	apptest.WantStatus(t, a.Get("/alerts/"+one.ID), http.StatusSeeOther) // to the login
 }
 
-// The page behind the link lists the targets with their causes, and acknowledges all or some.
-func TestManageSomeTargets(t *testing.T) {
-	a := newPagesApp(t)
+// grouped creates an alert of two targets of a host, and another alert. It returns the ID of the first and of its targets.
+func (a *pagesApp) grouped() (id string, subjects []string) {
+	a.Helper()
 	a.rule("All", a.channel("Ops"))
-	var ids []string
 	var down []event.Event
 	for _, name := range []string{"Cart", "Pay"} {
-		id := models.NewID(models.KindTarget)
-		ids = append(ids, id)
+		subject := models.NewID(models.KindTarget)
+		subjects = append(subjects, subject)
 		down = append(down, event.Event{
-			Kind: targets.EventDown, Phase: event.Started, Severity: event.Critical, SubjectKind: "target", SubjectID: id, Name: name, Host: "shop.test:8443",
+			Kind: targets.EventDown, Phase: event.Started, Severity: event.Critical, SubjectKind: "target", SubjectID: subject, Name: name, Host: "shop.test:8443",
 			At: models.At(a.Clock.Now()), Failures: 1, Detail: "cause of " + name,
 		})
 	}
 	a.Must(a.DB.Write(a.Context(), func(tx *gorm.DB) error { return event.Add(tx, down...) }))
 	a.addEvent(event.Started, models.NewID(models.KindTarget), "Other", "")
-	page, err := a.Alerts.Filtered(a.Context(), alerts.Filter{Subject: ids[0]}, models.Cursor{}, 1)
+	page, err := a.Alerts.Filtered(a.Context(), alerts.Filter{Subject: subjects[0]}, models.Cursor{}, 1)
 	a.Must(err)
-	id := page.Items[0].ID
+	return page.Items[0].ID, subjects
+}
+
+// The page of an alert acknowledges some of its targets, also without JavaScript, and undoes it.
+func TestAcknowledgeSomeTargets(t *testing.T) {
+	a := newPagesApp(t)
+	id, subjects := a.grouped()
+	path := "/alerts/" + id
+	const boxes, all, undo = "#now input[name=subjects]", `main form[action$="/acknowledge"]:not(.bulk)`, `.page-head form[action$="/unacknowledge"]`
+	p := a.Get(path)
+	apptest.WantText(t, p, "[data-row] label:has(input[form=acknowledge])", "Cart")
+	apptest.WantCount(t, p, boxes, 2)
+	apptest.WantText(t, p, "form#acknowledge button", "Acknowledge selected")
+	apptest.WantCount(t, p, undo, 0)
+	some := func(selected ...string) apptest.Page {
+		return a.Follow(path+"/acknowledge", url.Values{"action": {"acknowledge_selected"}, "subjects": selected})
+	}
+	apptest.WantText(t, some(), ".flash", "Select at least one item to acknowledge.")
+	apptest.WantCount(t, a.Get(path), boxes, 2)
+	apptest.WantStatus(t, a.Post(path+"/acknowledge", url.Values{"action": {"acknowledge_selected"}, "subjects": {"t_other"}}), http.StatusBadRequest)
+
+	p = some(subjects[0])
+	apptest.WantText(t, p, ".flash", "Acknowledged. Reminders of the selected items are off.")
+	apptest.WantText(t, p, "[data-row]:contains(Cart)", "ongoing, acknowledged")
+	for sel, n := range map[string]int{boxes: 1, all: 1, undo: 1} {
+		apptest.WantCount(t, p, sel, n)
+	}
+	if now, err := a.Alerts.Alert(a.Context(), id); err != nil || !now.AcknowledgedAt.IsZero() {
+		t.Errorf("the alert is acknowledged: %v, %v", now, err)
+	}
+	p = a.Submit(p, ".flash form")
+	for sel, n := range map[string]int{boxes: 2, all: 1, undo: 0} {
+		apptest.WantCount(t, p, sel, n)
+	}
+
+	p = some(subjects...)
+	for sel, n := range map[string]int{boxes: 0, "form.bulk": 0, all: 0, undo: 1} {
+		apptest.WantCount(t, p, sel, n)
+	}
+	apptest.WantText(t, p, ".state", "acknowledged")
+	apptest.WantText(t, a.Submit(p, undo), ".flash", "Acknowledgement removed.")
+	apptest.WantCount(t, a.Get("/alerts/"+a.down("Alone", "").ID), boxes, 0)
+}
+
+// The page behind the link lists the targets with their causes, and acknowledges all or some.
+func TestManageSomeTargets(t *testing.T) {
+	a := newPagesApp(t)
+	id, ids := a.grouped()
 	path := a.Alerts.ManagePath(id)
 	bare, query, _ := strings.Cut(path, "?key=")
 	form := func(action string, subjects ...string) url.Values {

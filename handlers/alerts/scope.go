@@ -37,9 +37,13 @@ func postedItems(c *gin.Context) (refs alerts.Refs) {
 	return refs
 }
 
-// itemChoice returns an item as a choice of a form.
-func itemChoice(r alerts.Ref, name string) views.Choice {
-	return views.Choice{ID: views.ItemID(r), Name: name, Hint: views.KindLabels[r.Kind]}
+// itemChoice returns an item as a choice of a form. Jobs of a source may have the same name.
+func itemChoice(item alerts.Item) views.Choice {
+	hint := views.KindLabels[item.Kind]
+	if item.Kind == alerts.SubjectJob && item.URL != "" {
+		hint += " · " + item.URL
+	}
+	return views.Choice{ID: views.ItemID(item.Ref), Name: item.Name, Hint: hint}
 }
 
 // fillItems loads the chosen items, and finds others.
@@ -49,11 +53,11 @@ func (p Pages) fillItems(ctx context.Context, refs alerts.Refs, v *views.Scope) 
 		return err
 	}
 	for _, r := range refs {
-		name := "deleted item"
-		if item, ok := known[r]; ok {
-			name = item.Name
+		item, ok := known[r]
+		if !ok {
+			item = alerts.Item{Ref: r, Name: "deleted item"}
 		}
-		v.Items = append(v.Items, itemChoice(r, name))
+		v.Items = append(v.Items, itemChoice(item))
 	}
 	if v.Find == "" {
 		return nil
@@ -61,7 +65,7 @@ func (p Pages) fillItems(ctx context.Context, refs alerts.Refs, v *views.Scope) 
 	found, err := p.Subjects.FindItems(ctx, v.Find, choiceSize)
 	for _, item := range found {
 		if !slices.Contains(refs, item.Ref) {
-			v.FoundItems = append(v.FoundItems, itemChoice(item.Ref, item.Name))
+			v.FoundItems = append(v.FoundItems, itemChoice(item))
 		}
 	}
 	return err

@@ -72,6 +72,7 @@ var types = []event.Type{
 	{Kind: "target.down", Severity: event.Critical, Label: "Target down", Subject: "target", Noun: "target", Verb: "is down", PluralVerb: "are down", EndsAs: "target.up", Default: true},
 	{Kind: "target.up", Severity: event.Info, Label: "Target up", Subject: "target", Noun: "target", Verb: "is up again", PluralVerb: "are up again", Default: true},
 	{Kind: "page.changed", Severity: event.Info, Label: "Page changed", Subject: "page", Noun: "page", Verb: "changed", PluralVerb: "changed", Once: true},
+	{Kind: "job.failed", Severity: event.Warning, Label: "Crawl job failed", Subject: "job", Noun: "crawl job", Verb: "failed", PluralVerb: "failed", Over: "completed again", Repeats: true},
 	{Kind: "system.failed", Severity: event.Critical, Label: "Failure", Subject: "system", Noun: "job", Verb: "fails", PluralVerb: "fail", Over: "works again", Default: true},
 }
 

@@ -176,7 +176,7 @@ func TestSilenceAfterAnAcknowledgement(t *testing.T) {
 		w.pass(time.Hour)
 		w.expect(c)
 		w.happen(w.up("a@h.test"))
-		w.expect(c, "fired a is up again after 1 h (1 target on h.test is still down)") // held was never sent
+		w.expect(c, "fired a is up again after 1 h (2 targets on h.test are still down)") // with held, which the message names
 		w.happen(w.down("a@h.test", 1))
 		w.happen(w.down("b@h.test", 100))
 		w.pass(time.Hour)

@@ -27,6 +27,7 @@ func (b *batch) applyStart(e event.Event) {
 	if d != nil && d.PrivateTo != e.PrivateTo { // its visibility changed during the condition: the alert keeps the original one
 		return
 	}
+	again := d != nil && b.store.Type(e.Kind).Repeats
 	notices := b.dueTimes(e, rules)
 	if d == nil && len(notices) == 0 { // too few failures for every rule
 		return
@@ -53,6 +54,9 @@ func (b *batch) applyStart(e event.Event) {
 	} else if d.Detail != e.Detail {
 		d.Detail = "" // the reasons differ
 	}
+	if again {
+		m.SinceAt = e.SinceAt
+	}
 	if !m.EndedAt.IsZero() {
 		b.startSubject(d, m, e)
 	}
@@ -62,6 +66,12 @@ func (b *batch) applyStart(e event.Event) {
 		}
 	}
 	for rule, due := range notices {
+		switch known := b.sendTimes[alertSubjectKey{d.Seq, m.SubjectID}][rule]; {
+		case again && !known.due.IsZero(): // the message that waits has it
+			continue
+		case again && !known.sent.IsZero():
+			due = b.now.Add(groupWait)
+		}
 		d.scheduleSubject(b, m, rule, due)
 	}
 }

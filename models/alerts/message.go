@@ -28,7 +28,7 @@ type SubjectState struct {
 	Subject
 	State          string     `json:"state" enum:"new,down,recovered" example:"new" doc:"State of the subject. new: not sent before. down: its condition has not ended. recovered: its condition has ended"`
 	Cause          string     `json:"cause" example:"unexpected status 500" doc:"Reason of the condition"`
-	Since          time.Time  `json:"since" example:"2025-03-24T12:00:00Z" doc:"When the condition of the subject started"`
+	Since          time.Time  `json:"since" example:"2025-03-24T12:00:00Z" doc:"When the condition of the subject started. Of a crawl, when it last failed"`
 	AcknowledgedAt *time.Time `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When the subject was acknowledged. null if it was not"`
 }
 

@@ -66,7 +66,7 @@ func (Refs) GormDataType() string { return "text" }
 type Item struct {
 	Ref
 	Name   string // of a tag, its name
-	URL    string // canonical destination of a short link; "" for others
+	URL    string // canonical destination of a short link, start page of a job; "" for others
 	Parent Ref    // source or website of a job or page; zero for others
 }
 

@@ -175,12 +175,16 @@ func (o *outbox) recordSent() (told, error) {
 	return all, o.recordAcknowledged()
 }
 
-// recordAcknowledged records which acknowledged subjects the messages mention besides the new ones.
+// recordAcknowledged records which acknowledged subjects the messages mention besides the new ones or the recovered ones. Their recovery is
+// then sent too.
 func (o *outbox) recordAcknowledged() error {
 	rows := models.NewRows("alert_seq bigint, channel_seq bigint, rule_seq bigint")
 	for _, m := range o.messages {
 		for _, n := range m.notices {
-			if m.alert.RecoveryOf == 0 && (m.Reason == ReasonFired || m.Reason == ReasonWorse) {
+			switch {
+			case m.alert.PartOfID != "" && !o.onlyRecoveries(m):
+				rows.Add(m.alert.RecoveryOf, m.ChannelSeq, n.rule)
+			case m.alert.RecoveryOf == 0 && (m.Reason == ReasonFired || m.Reason == ReasonWorse):
 				rows.Add(n.alert, m.ChannelSeq, n.rule)
 			}
 		}
@@ -192,6 +196,12 @@ func (o *outbox) recordAcknowledged() error {
 		AND m.ended_at IS NULL AND m.acknowledged_at IS NOT NULL
 		ON CONFLICT (alert_seq, channel_seq, subject_id) DO UPDATE SET state = excluded.state, since_at = excluded.since_at, sent_at = excluded.sent_at
 		WHERE excluded.since_at > alert_sent.since_at`, o.dueUntil()).Error
+	if err == nil {
+		err = rows.Exec(o.tx, `UPDATE alert_mentions SET due_at = NULL, sent_at = ?, recovered_at = NULL FROM {rows} AS r
+			WHERE alert_mentions.alert_seq = r.alert_seq AND alert_mentions.rule_seq = r.rule_seq AND alert_mentions.due_at <= ?
+			AND EXISTS (SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id
+				AND m.ended_at IS NULL AND m.acknowledged_at IS NOT NULL)`, o.now, o.dueUntil()).Error
+	}
 	if err != nil {
 		return fmt.Errorf("record acknowledged subjects: %w", err)
 	}

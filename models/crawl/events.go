@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -19,8 +20,8 @@ const (
 func Events() []event.Type {
 	return []event.Type{
 		{
-			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl and all its retries failed.", Subject: "job", Noun: "crawl job",
-			Verb: "failed", PluralVerb: "failed", Over: "completed again", Default: true,
+			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl and all its retries failed. Each further failure is sent too, until the alert is acknowledged.", Subject: "job", Noun: "crawl job",
+			Verb: "failed", PluralVerb: "failed", Over: "completed again", Repeats: true, Default: true,
 		},
 		{
 			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed, or that the page is gone.", Subject: "page", Noun: "page",
@@ -29,18 +30,31 @@ func Events() []event.Type {
 	}
 }
 
-func (j Job) event(p event.Phase, now models.Time) event.Event {
-	name, url, host := j.URL, "", ""
-	if u, err := models.ParseURL("url", j.URL); err == nil {
-		url, host = u.Canonical, models.HostPort(u.Canonical)
+// storeFailed stores events about failed jobs. They name a job as lists do, or by its URL if only its host would name it.
+func storeFailed(tx *gorm.DB, p event.Phase, now models.Time, js ...Job) error {
+	all := make([]sourceEvent, len(js))
+	for i, j := range js {
+		e := event.Event{Kind: EventFailed, Phase: p, Severity: event.Warning, SubjectKind: "job", SubjectID: j.ID, Name: j.Name, At: now, Detail: j.LastError}
+		if u, err := models.ParseURL("url", j.URL); err == nil {
+			e.URL, e.Host = u.Canonical, models.HostPort(u.Canonical)
+		}
+		if e.Detail != "" && j.ConsecutiveFailures > 1 {
+			e.Detail = fmt.Sprintf("%s (failed %d times in a row)", e.Detail, j.ConsecutiveFailures)
+		}
+		all[i] = sourceEvent{j.SourceSeq, e}
 	}
-	detail := j.LastError
-	if detail != "" && j.ConsecutiveFailures > 1 {
-		detail = fmt.Sprintf("%s (failed %d times in a row)", detail, j.ConsecutiveFailures)
+	sources, err := sourcesOfEvents(tx, all)
+	if err != nil {
+		return err
 	}
-	return event.Event{
-		Kind: EventFailed, Phase: p, Severity: event.Warning, SubjectKind: "job", SubjectID: j.ID, Name: "Crawl of " + name, URL: url, Host: host, At: now, Detail: detail,
+	for i, j := range js {
+		src, e := sources[j.SourceSeq], &all[i].event
+		if e.Name == "" && src.Name != src.Authority() {
+			e.Name = src.Name
+		}
+		e.Name = "Crawl of " + cmp.Or(e.Name, j.URL)
 	}
+	return addEvents(tx, sources, all)
 }
 
 // closeFailed closes the failure events of jobs that are being deleted.
@@ -49,11 +63,7 @@ func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error 
 	if err := tx.Where("last_error <> '' AND "+where, args...).Find(&js).Error; err != nil {
 		return fmt.Errorf("load failed jobs: %w", err)
 	}
-	all := make([]sourceEvent, len(js))
-	for i, j := range js {
-		all[i] = sourceEvent{j.SourceSeq, j.event(event.Closed, now)}
-	}
-	return storeEvents(tx, all...)
+	return storeFailed(tx, event.Closed, now, js...)
 }
 
 // changes stores events about pages whose text changed or that are gone, except duplicates.
@@ -75,7 +85,11 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 		}
 		events = append(events, sourceEvent{k.source, e})
 	}
-	return storeEvents(b.tx, events...)
+	sources, err := sourcesOfEvents(b.tx, events)
+	if err != nil {
+		return err
+	}
+	return addEvents(b.tx, sources, events)
 }
 
 type sourceEvent struct {
@@ -83,31 +97,28 @@ type sourceEvent struct {
 	event     event.Event
 }
 
-// storeEvents stores events. Those of private sources are visible to their owners only.
-func storeEvents(tx *gorm.DB, all ...sourceEvent) error {
-	if len(all) == 0 {
-		return nil
-	}
-	rows := models.NewRows("seq bigint")
+// sourcesOfEvents returns the sources of events by seq, with name, URL and visibility.
+func sourcesOfEvents(tx *gorm.DB, all []sourceEvent) (map[int64]Source, error) {
+	rows, sources := models.NewRows("seq bigint"), map[int64]Source{}
 	for _, t := range all {
 		rows.Add(t.sourceSeq)
 	}
-	var private []struct {
-		Seq       int64
-		PrivateTo string
+	var found []Source
+	if err := rows.Raw(tx, "SELECT seq, name, host, port, private_to FROM sources WHERE seq IN (SELECT seq FROM {rows} AS r)").Scan(&found).Error; err != nil {
+		return nil, fmt.Errorf("load sources of events: %w", err)
 	}
-	err := rows.Raw(tx, "SELECT seq, private_to FROM sources WHERE seq IN (SELECT seq FROM {rows} AS r) AND private_to <> ''").Scan(&private).Error
-	if err != nil {
-		return fmt.Errorf("find private sources: %w", err)
+	for _, src := range found {
+		sources[src.Seq] = src
 	}
-	owners := map[int64]string{}
-	for _, s := range private {
-		owners[s.Seq] = s.PrivateTo
-	}
+	return sources, nil
+}
+
+// addEvents stores events. Those of private sources are visible to their owners only.
+func addEvents(tx *gorm.DB, sources map[int64]Source, all []sourceEvent) error {
 	events := make([]event.Event, len(all))
 	for i, t := range all {
 		events[i] = t.event
-		events[i].PrivateTo = owners[t.sourceSeq]
+		events[i].PrivateTo = sources[t.sourceSeq].PrivateTo
 	}
 	return event.Add(tx, events...)
 }

@@ -45,3 +45,23 @@ func TestDeletedJobsResolveTheirEvents(t *testing.T) {
 		}
 	})
 }
+
+// Events name a job by its name or that of its source. Without these, they name its URL.
+func TestFailedJobsAreNamed(t *testing.T) {
+	each(t, func(w *world) {
+		for _, c := range []struct {
+			of, job, want string
+		}{
+			{"", "", "Crawl of https://a.test:8443/x"}, {"Blog", "", "Crawl of Blog"}, {"Blog", "Weekly posts", "Crawl of Weekly posts"}, {"", "Weekly posts", "Crawl of Weekly posts"},
+		} {
+			j, err := w.AddJob(w.Context(), crawl.NewJob{URL: "https://a.test:8443/x", Name: c.job, MaxRetries: new(0), RunNow: true, Source: crawl.NewSource{Name: c.of}})
+			w.ok(err)
+			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.ExecutionEnd{Event: crawl.Fail, Error: "broken"}))
+			w.ok(w.DeleteJob(w.Context(), j.ID))
+			if got, want := modelstest.Events(w.T, w.db), []string{"job.failed began " + c.want + ": broken", "job.failed closed " + c.want + ": broken"}; !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			w.ok(w.DeleteSource(w.Context(), j.SourceID))
+		}
+	})
+}

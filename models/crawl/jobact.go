@@ -46,7 +46,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 				err = s.cancelExecution(tx, &j, "the job was cancelled")
 			}
 			if err == nil && j.LastError != "" {
-				err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, now)})
+				err = storeFailed(tx, event.Closed, now, j)
 			}
 		case RunAgain, Start, Succeed, Fail, Release, Reschedule:
 			return fmt.Errorf("crawl: %s is not a user action", e)
@@ -93,7 +93,7 @@ func (s *Store) stopRun(tx *gorm.DB, j *Job) (err error) {
 			return err
 		}
 		if j.LastError != "" { // of an earlier run
-			err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, s.clock.Now())})
+			err = storeFailed(tx, event.Closed, s.clock.Now(), *j)
 			j.LastError = ""
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Store) RunAgain(ctx context.Context, id string) (Job, error) {
 		}
 		if j.Status == Failed { // it is no longer retried
 			j.PlannedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
-			if err := storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, j.UpdatedAt)}); err != nil {
+			if err := storeFailed(tx, event.Closed, j.UpdatedAt, j); err != nil {
 				return err
 			}
 			if err := saveJob(tx, &j, "planned_at"); err != nil {

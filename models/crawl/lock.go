@@ -226,9 +226,9 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end ExecutionEnd) e
 	}
 	switch {
 	case end.Event == Fail && j.Status == Failed:
-		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Started, now)})
+		err = storeFailed(tx, event.Started, now, j)
 	case end.Event == Succeed && failed:
-		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Ended, now)})
+		err = storeFailed(tx, event.Ended, now, j)
 	}
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"linkwatch/models"
 )
 
-// Named is a source, job or page with its name and the source that it belongs to.
-type Named struct{ ID, Name, SourceID string }
+// Named is a source, job or page with its name, its URL and the source that it belongs to. The name of a page is its URL.
+type Named struct{ ID, Name, URL, SourceID string }
 
 // NamedItems returns those of the sources, jobs and pages that exist and that the actor may see. The number of statements is constant.
 func (s *Store) NamedItems(ctx context.Context, ids []string) (all []Named, err error) {
@@ -32,10 +32,10 @@ func (s *Store) NamedItems(ctx context.Context, ids []string) (all []Named, err 
 		rows *models.Rows
 		sql  string
 	}{
-		{sources, "SELECT s.id, s.name, s.id AS source_id FROM {rows} AS r CROSS JOIN sources AS s WHERE s.id = r.id AND "},
-		{jobs, `SELECT j.id, j.url AS name, s.id AS source_id FROM {rows} AS r CROSS JOIN jobs AS j CROSS JOIN sources AS s
+		{sources, "SELECT s.id, s.name, s.url, s.id AS source_id FROM {rows} AS r CROSS JOIN sources AS s WHERE s.id = r.id AND "},
+		{jobs, `SELECT j.id, CASE WHEN j.name <> '' THEN j.name ELSE s.name END AS name, j.url, s.id AS source_id FROM {rows} AS r CROSS JOIN jobs AS j CROSS JOIN sources AS s
 			WHERE j.id = r.id AND j.deleted_at IS NULL AND s.seq = j.source_seq AND `},
-		{pages, `SELECT r.id, p.url AS name, s.id AS source_id FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
+		{pages, `SELECT r.id, p.url AS name, p.url, s.id AS source_id FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
 			WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND `},
 	} {
 		var found []Named

@@ -104,6 +104,10 @@ func TestQueryPlans(t *testing.T) {
 			_, err := w.Jobs(ctx, crawl.JobFilter{SourceID: jobs[0].SourceID}, after, 50)
 			return err
 		}},
+		{"named items", func() error {
+			_, err := w.NamedItems(ctx, []string{jobs[0].SourceID, jobs[0].ID, models.TimedID(models.KindCrawled, w.Now(), 1)})
+			return err
+		}},
 		{"job", func() error { _, err := w.Job(ctx, jobs[0].ID); return err }},
 		{"sources", func() error { _, err := w.Sources(ctx, "", models.Cursor{}, 50); return err }},
 		{"sources by text", func() error { _, err := w.Sources(ctx, "h1", models.Cursor{}, 50); return err }},

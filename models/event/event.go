@@ -60,6 +60,8 @@ type Type struct {
 	EndsAs Kind
 	// Once reports whether its events have no duration. One message then includes all events until it is sent.
 	Once bool
+	// Repeats reports whether a further event of a subject is sent while its condition lasts: a crawl failed again.
+	Repeats bool
 	// Default reports whether the rule of “Alert me” includes it.
 	Default bool
 }

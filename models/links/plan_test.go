@@ -37,6 +37,7 @@ func TestQueryPlans(t *testing.T) {
 		do   func() error
 	}{
 		{"list", func() error { _, err := f.List(ctx, links.Filter{}, page); return err }},
+		{"named items", func() error { _, err := f.NamedItems(ctx, []string{l.ID, tag.ID}); return err }},
 		{"expired", func() error { _, err := f.List(ctx, links.Filter{Shown: links.ShowExpired}, page); return err }},
 		{"search", func() error { _, err := f.List(ctx, links.Filter{Query: "page tag:t1"}, page); return err }},
 		{"by tag", func() error { _, err := f.List(ctx, links.Filter{Tag: "t1"}, page); return err }},

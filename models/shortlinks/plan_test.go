@@ -41,6 +41,7 @@ func TestQueryPlans(t *testing.T) {
 		{"expired", list(shortlinks.Filter{Status: shortlinks.Expired})},
 		{"disabled", list(shortlinks.Filter{Status: shortlinks.Disabled})},
 		{"get", func() error { _, err := f.Get(ctx, "some"); return err }},
+		{"by keys", func() error { _, err := f.ByKeys(ctx, []string{"some", "old1", "none"}); return err }},
 		{"of", func() error { _, _, err := f.ByURL(ctx, "https://example.com/none"); return err }},
 		{"any", func() error { _, err := f.Any(ctx); return err }},
 		{"create", func() error {

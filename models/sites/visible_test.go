@@ -98,6 +98,12 @@ var reads = []struct {
 		return fmt.Sprint(n, in), err
 	}},
 	{"find", false, func(w *fixture, ctx context.Context, _ privateData) (any, error) { return w.Find(ctx, "secret", 10) }},
+	{"find pages", false, func(w *fixture, ctx context.Context, _ privateData) (any, error) {
+		return w.FindPages(ctx, "secret", 10)
+	}},
+	{"named items", false, func(w *fixture, ctx context.Context, p privateData) (any, error) {
+		return w.NamedItems(ctx, []string{p.site.ID, p.pageID()})
+	}},
 	{"pages", false, func(w *fixture, ctx context.Context, p privateData) (any, error) {
 		return w.Pages(ctx, p.site.ID, sites.Filter{}, models.Cursor{}, 50)
 	}},

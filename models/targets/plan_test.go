@@ -51,6 +51,7 @@ func TestQueryPlans(t *testing.T) {
 		{"by text and status", list(targets.Filter{Text: "h3", Status: targets.Up})},
 		{"by certificate", list(targets.Filter{Certificate: targets.CertificateExpiring})},
 		{"by status", list(targets.Filter{Status: targets.Down})},
+		{"newest", func() error { _, err := f.Newest(ctx, 10); return err }},
 		{"get", func() error { _, err := f.Get(ctx, ids[0]); return err }},
 		{"by URL", func() error { _, _, err := f.ByURL(ctx, "https://h1.test"); return err }},
 		{"status by URL", func() error { _, err := f.StatusOf(ctx, []string{"https://h1.test", "https://h2.test"}); return err }},

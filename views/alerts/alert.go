@@ -15,9 +15,8 @@ const Shown = 100
 // Alert is the data of AlertPage.
 type Alert struct {
 	ui.Page
+	Members
 	Row        Row
-	Type       event.Type
-	Subjects   []alerts.AlertSubject
 	Deliveries []alerts.Delivery
 	Names      map[string]string // channel names by ID
 }
@@ -66,18 +65,11 @@ func (v Alert) sent(d alerts.Delivery) string {
 
 // Manage is the data of ManagePage.
 type Manage struct {
-	Alert    alerts.Alert
-	Type     event.Type
-	Message  string
-	Subjects []alerts.AlertSubject // the first Shown
-	Key      string
-	Done     string // notice of the last action; "" if none
-	Now      models.Time
-}
-
-// open reports whether the condition of a subject has not ended. Events without a duration are never open.
-func (v Manage) open(m alerts.AlertSubject) bool {
-	return v.Alert.Open() && m.EndedAt.IsZero() && !v.Type.Once
+	Members
+	Message string
+	Key     string
+	Done    string // notice of the last action; "" if none
+	Now     models.Time
 }
 
 // state describes the state of a subject.
@@ -93,12 +85,30 @@ func (v Manage) state(m alerts.AlertSubject) string {
 	return "Since " + ui.Clock(m.SinceAt.Time)
 }
 
-// several reports whether subjects can be acknowledged one by one.
-func (v Manage) several() bool { return v.Alert.Open() && v.Alert.SubjectCount > 1 && !v.Type.Once }
+func (v Alert) silenced() bool { return v.Row.Silenced(models.At(v.Now)) }
 
-// unacknowledged reports whether any subject shown can be acknowledged.
-func (v Manage) unacknowledged() bool {
-	return v.Alert.AcknowledgedAt.IsZero() || slices.ContainsFunc(v.Subjects, func(m alerts.AlertSubject) bool { return v.open(m) && m.AcknowledgedAt.IsZero() })
+// Members are the subjects of an alert.
+type Members struct {
+	Alert    alerts.Alert
+	Type     event.Type
+	Subjects []alerts.AlertSubject // the first Shown
 }
 
-func (v Alert) silenced() bool { return v.Row.Silenced(models.At(v.Now)) }
+// waits reports whether a subject can be acknowledged: its condition has not ended, and it is not acknowledged. Events without a duration
+// are never acknowledged.
+func (v Members) waits(m alerts.AlertSubject) bool {
+	return v.Alert.Open() && m.EndedAt.IsZero() && m.AcknowledgedAt.IsZero() && !v.Type.Once
+}
+
+// several reports whether subjects can be acknowledged one by one.
+func (v Members) several() bool { return v.Alert.Open() && v.Alert.SubjectCount > 1 && !v.Type.Once }
+
+// unacknowledged reports whether any subject shown can be acknowledged.
+func (v Members) unacknowledged() bool {
+	return v.Alert.AcknowledgedAt.IsZero() || slices.ContainsFunc(v.Subjects, v.waits)
+}
+
+// acknowledged reports whether any subject shown is acknowledged.
+func (v Members) acknowledged() bool {
+	return !v.Alert.AcknowledgedAt.IsZero() || slices.ContainsFunc(v.Subjects, func(m alerts.AlertSubject) bool { return m.EndedAt.IsZero() && !m.AcknowledgedAt.IsZero() })
+}

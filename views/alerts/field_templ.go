@@ -411,7 +411,7 @@ func scopeFields(s Scope) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\" aria-label=\"Find targets, sources, websites and short links\" placeholder=\"Name or URL\" autocomplete=\"off\" maxlength=\"512\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\" aria-label=\"Find targets, links, crawls, pages, websites and short links\" placeholder=\"Name or URL\" autocomplete=\"off\" maxlength=\"512\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -574,7 +574,7 @@ func ScopeChoices(s Scope) templ.Component {
 			}
 		}
 		if s.Find != "" && s.Errors["find"] == "" && len(s.Found)+len(s.FoundItems) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<p class=\"muted\">No matching targets.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<p class=\"muted\">No matching items.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -151,7 +151,7 @@ func (n Names) Conditions(r alerts.Rule) (all []string) {
 // ScopeWords describes a scope.
 func (n Names) ScopeWords(s alerts.Scope) string {
 	if s.All() {
-		return "for all links, targets and jobs"
+		return "for everything"
 	}
 	var parts []string
 	for _, id := range s.Targets {
