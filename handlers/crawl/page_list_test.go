@@ -123,7 +123,7 @@ func TestListOfJobs(t *testing.T) {
 	apptest.WantText(t, a, ".choices", "all 3 scheduled 1 running 0 completed 1 failed 1")
 	apptest.WantText(t, a, "#"+failed.ID+" .failure", "start page: "+hostile)
 	apptest.WantText(t, a, "#"+failed.ID, "failed just now")
-	apptest.WantText(t, a, "#"+once.ID, "once 2 pages 1 URL failed just now –")
+	apptest.WantText(t, a, "#"+once.ID, "once 2 pages, 1 URL failed just now –")
 	apptest.WantCount(t, a, "main script, main img", 0)
 	for query, want := range map[string]int{
 		"": 3, "status=failed": 1, "status=scheduled": 1, "status=running": 0, "status=paused": 0, "q=ALPHA": 1, "q=b.test/start": 1,
