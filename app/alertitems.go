@@ -58,7 +58,10 @@ func (f facts) addCrawled(ctx context.Context, ids map[string][]string, add func
 			return err
 		}
 		for _, n := range all {
-			item := alerts.Item{Ref: alerts.Ref{Kind: alerts.SubjectPage, ID: n.ID}, Name: n.Name, Parent: alerts.Ref{Kind: alerts.SubjectSource, ID: n.SourceID}}
+			item := alerts.Item{
+				Ref: alerts.Ref{Kind: alerts.SubjectPage, ID: n.ID}, Name: n.Name,
+				Parent: alerts.Ref{Kind: alerts.SubjectSource, ID: n.SourceID},
+			}
 			switch {
 			case models.CheckID(models.KindSource, n.ID) == nil:
 				item.Kind = alerts.SubjectSource

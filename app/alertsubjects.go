@@ -57,7 +57,9 @@ func (s alertSubjects) Newest(ctx context.Context, n int) ([]alerts.Target, erro
 
 // FindItems implements alerthandlers.Subjects.
 func (s alertSubjects) FindItems(ctx context.Context, text string, n int) (found []alerts.Item, err error) {
-	for _, find := range []func(context.Context, string, int) ([]alerts.Item, error){s.findLinks, s.findCrawls, s.findCrawledPages, s.findWebsites, s.findShortLinks} {
+	for _, find := range []func(context.Context, string, int) ([]alerts.Item, error){
+		s.findLinks, s.findCrawls, s.findCrawledPages, s.findWebsites, s.findShortLinks,
+	} {
 		items, more := find(ctx, text, n)
 		if models.CodeOf(more) != models.CodeInvalid { // each kind has its own query language
 			found, err = append(found, items...), errors.Join(err, more)

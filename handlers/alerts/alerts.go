@@ -34,8 +34,8 @@ type Subjects interface {
 	Newest(ctx context.Context, n int) ([]alerts.Target, error)
 	// Items returns the items that exist and that the actor of ctx may see.
 	Items(ctx context.Context, refs []alerts.Ref) (map[alerts.Ref]alerts.Item, error)
-	// FindItems returns up to n links, crawl jobs, crawled pages, websites, website pages and short links each that a text finds, and the
-	// sources of the jobs. It returns none of a kind for which the text is invalid.
+	// FindItems returns up to n links, crawl jobs, crawled pages, websites, website pages and short links each that a text
+	// finds, and the sources of the jobs. It returns none of a kind for which the text is invalid.
 	FindItems(ctx context.Context, text string, n int) ([]alerts.Item, error)
 }
 

@@ -22,10 +22,12 @@ var undos = []undo{
 	{"channel_deleted", models.KindChannel, "Channel deleted. Alerts are no longer sent to it.", func(id string) string { return views.ChannelPath(id) + "/restore" }},
 	{"rule_deleted", models.KindRule, "Rule deleted.", func(id string) string { return views.RulePath(id) + "/restore" }},
 	{"maintenance_deleted", models.KindMaintenance, "Maintenance window deleted.", func(id string) string { return views.WindowPath(id) + "/restore" }},
-	{"alert_acknowledged", models.KindAlert, "Acknowledged. Reminders are off.", func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
-	{"alert_some", models.KindAlert, manageNotices["some"], func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
+	{"alert_acknowledged", models.KindAlert, "Acknowledged. Reminders are off.", unacknowledgePath},
+	{"alert_some", models.KindAlert, manageNotices["some"], unacknowledgePath},
 	{"alert_silenced", models.KindAlert, "Silenced. Only the recovery is sent.", func(id string) string { return alerts.AlertPath(id) + "/silence" }},
 }
+
+func unacknowledgePath(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }
 
 // alertMes are the notices of AlertMe, which link to a rule. The value of the query parameter is its ID.
 var alertMes = []struct {

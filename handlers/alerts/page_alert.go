@@ -177,6 +177,7 @@ func (p Pages) showManage(c *gin.Context, a alerts.Alert, key, done string) {
 		return
 	}
 	p.ShowCached(c, http.StatusOK, "no-store", views.ManagePage(views.Manage{
-		Members: views.Members{Alert: a, Type: p.Alerts.Type(a.Event), Subjects: subjects[a.Seq]}, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now(),
+		Members: views.Members{Alert: a, Type: p.Alerts.Type(a.Event), Subjects: subjects[a.Seq]},
+		Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now(),
 	}))
 }

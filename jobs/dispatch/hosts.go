@@ -211,7 +211,8 @@ func (q *hosts[T]) classOf(e *entry[T]) class {
 
 // head returns the item of a host to try next, or nil if none may be tried. Retries precede items that wait. Of
 // these, the first are those of Prioritizer (quick before slow), then the longest overdue one. But between two slow
-// items, all quick ones have their turn that were due at the end of the first: none waits longer than for one slow item.
+// items, all quick ones have their turn that were due at the end of the first: none waits longer than for one slow
+// item.
 func (q *hosts[T]) head(h *host[T]) *entry[T] {
 	if len(h.retries) > 0 {
 		return h.retries[0]

@@ -175,8 +175,8 @@ func (o *outbox) recordSent() (told, error) {
 	return all, o.recordAcknowledged()
 }
 
-// recordAcknowledged records which acknowledged subjects the messages mention besides the new ones or the recovered ones. Their recovery is
-// then sent too.
+// recordAcknowledged records which acknowledged subjects the messages mention besides the new ones or the recovered ones.
+// Their recovery is then sent too.
 func (o *outbox) recordAcknowledged() error {
 	rows := models.NewRows("alert_seq bigint, channel_seq bigint, rule_seq bigint")
 	for _, m := range o.messages {

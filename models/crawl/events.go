@@ -20,7 +20,9 @@ const (
 func Events() []event.Type {
 	return []event.Type{
 		{
-			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl and all its retries failed. Each further failure is sent too, until the alert is acknowledged.", Subject: "job", Noun: "crawl job",
+			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed",
+			Help:    "A crawl and all its retries failed. Each further failure is sent too, until the alert is acknowledged.",
+			Subject: "job", Noun: "crawl job",
 			Verb: "failed", PluralVerb: "failed", Over: "completed again", Repeats: true, Default: true,
 		},
 		{
@@ -34,7 +36,10 @@ func Events() []event.Type {
 func storeFailed(tx *gorm.DB, p event.Phase, now models.Time, js ...Job) error {
 	all := make([]sourceEvent, len(js))
 	for i, j := range js {
-		e := event.Event{Kind: EventFailed, Phase: p, Severity: event.Warning, SubjectKind: "job", SubjectID: j.ID, Name: j.Name, At: now, Detail: j.LastError}
+		e := event.Event{
+			Kind: EventFailed, Phase: p, Severity: event.Warning, SubjectKind: "job", SubjectID: j.ID, Name: j.Name,
+			At: now, Detail: j.LastError,
+		}
 		if u, err := models.ParseURL("url", j.URL); err == nil {
 			e.URL, e.Host = u.Canonical, models.HostPort(u.Canonical)
 		}
@@ -104,7 +109,8 @@ func sourcesOfEvents(tx *gorm.DB, all []sourceEvent) (map[int64]Source, error) {
 		rows.Add(t.sourceSeq)
 	}
 	var found []Source
-	if err := rows.Raw(tx, "SELECT seq, name, host, port, private_to FROM sources WHERE seq IN (SELECT seq FROM {rows} AS r)").Scan(&found).Error; err != nil {
+	const query = "SELECT seq, name, host, port, private_to FROM sources WHERE seq IN (SELECT seq FROM {rows} AS r)"
+	if err := rows.Raw(tx, query).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("load sources of events: %w", err)
 	}
 	for _, src := range found {

@@ -33,7 +33,8 @@ func (s *Store) NamedItems(ctx context.Context, ids []string) (all []Named, err 
 		sql  string
 	}{
 		{sources, "SELECT s.id, s.name, s.url, s.id AS source_id FROM {rows} AS r CROSS JOIN sources AS s WHERE s.id = r.id AND "},
-		{jobs, `SELECT j.id, CASE WHEN j.name <> '' THEN j.name ELSE s.name END AS name, j.url, s.id AS source_id FROM {rows} AS r CROSS JOIN jobs AS j CROSS JOIN sources AS s
+		{jobs, `SELECT j.id, CASE WHEN j.name <> '' THEN j.name ELSE s.name END AS name, j.url, s.id AS source_id
+			FROM {rows} AS r CROSS JOIN jobs AS j CROSS JOIN sources AS s
 			WHERE j.id = r.id AND j.deleted_at IS NULL AND s.seq = j.source_seq AND `},
 		{pages, `SELECT r.id, p.url AS name, p.url, s.id AS source_id FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
 			WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND `},

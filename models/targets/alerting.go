@@ -11,7 +11,9 @@ import (
 func (s *Store) Newest(ctx context.Context, n int) (ts []Target, err error) {
 	tx := s.db.Read(ctx)
 	visible, args := models.Visible(tx, "targets")
-	err = tx.Raw("SELECT id, canonical_url, private_to FROM targets WHERE deleted_at IS NULL AND "+visible+" ORDER BY created_at DESC, id DESC LIMIT ?", append(args, n)...).Scan(&ts).Error
+	query := "SELECT id, canonical_url, private_to FROM targets WHERE deleted_at IS NULL AND " + visible +
+		" ORDER BY created_at DESC, id DESC LIMIT ?"
+	err = tx.Raw(query, append(args, n)...).Scan(&ts).Error
 	if err != nil {
 		return nil, fmt.Errorf("load newest targets: %w", err)
 	}

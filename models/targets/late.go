@@ -139,7 +139,9 @@ func waitingSince(now models.Time, late time.Duration) (sql string, args []any) 
 	const since = "CASE WHEN postponed_until > due_at THEN postponed_until ELSE due_at END AS since"
 	cutoff := now.Add(-late)
 	return `SELECT target_seq, since FROM (
-			SELECT target_seq, ` + since + ` FROM target_schedule WHERE next_check_at IS NOT NULL AND claimed_by IS NULL AND next_check_at <= ? AND due_at <= ?
-			UNION ALL SELECT target_seq, ` + since + ` FROM target_schedule WHERE claimed_by IS NOT NULL AND started_at IS NULL AND due_at <= ?
+			SELECT target_seq, ` + since + ` FROM target_schedule
+			WHERE next_check_at IS NOT NULL AND claimed_by IS NULL AND next_check_at <= ? AND due_at <= ?
+			UNION ALL SELECT target_seq, ` + since + ` FROM target_schedule
+			WHERE claimed_by IS NOT NULL AND started_at IS NULL AND due_at <= ?
 		) AS due WHERE since <= ?`, []any{now.Add(MaxPostponed), cutoff, cutoff, cutoff}
 }

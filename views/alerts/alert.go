@@ -110,5 +110,7 @@ func (v Members) unacknowledged() bool {
 
 // acknowledged reports whether any subject shown is acknowledged.
 func (v Members) acknowledged() bool {
-	return !v.Alert.AcknowledgedAt.IsZero() || slices.ContainsFunc(v.Subjects, func(m alerts.AlertSubject) bool { return m.EndedAt.IsZero() && !m.AcknowledgedAt.IsZero() })
+	return !v.Alert.AcknowledgedAt.IsZero() || slices.ContainsFunc(v.Subjects, func(m alerts.AlertSubject) bool {
+		return m.EndedAt.IsZero() && !m.AcknowledgedAt.IsZero()
+	})
 }
