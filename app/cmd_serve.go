@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"linkwatch/config"
+	"linkwatch/jobs"
 	"linkwatch/models/accounts"
 	"linkwatch/outbound"
 )
@@ -79,8 +80,12 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return err // such as "listen tcp 127.0.0.1:8080: bind: address already in use"
 	}
-	if err := a.core.lease.Beat(ctx); err != nil { // services claim as soon as they start
+	err = a.core.lease.Beat(ctx) // services claim as soon as they start
+	switch id, _, _ := a.core.lease.Current(); {
+	case id == "":
 		return errors.Join(err, listener.Close())
+	case err != nil: // other instances were not checked; the next heartbeat checks them
+		jobs.LogError(log, "heartbeat failed", err)
 	}
 	server := &http.Server{
 		Handler:           a.Router,
