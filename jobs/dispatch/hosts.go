@@ -220,14 +220,16 @@ func (q *hosts[T]) head(h *host[T]) *entry[T] {
 	if len(h.busy) >= q.perHost {
 		return nil
 	}
+	// An item that was never tried may hang, too.
+	mayHang := func(e *entry[T]) bool { return e.slow || q.queue.Tried(e.item).IsZero() }
 	var first, fast, hanging *entry[T]
 	for _, e := range h.line {
 		switch {
-		case q.isFirst(e) && (first == nil || first.slow && !e.slow):
+		case q.isFirst(e) && (first == nil || mayHang(first) && !mayHang(e)):
 			first = e
-		case e.slow && hanging == nil:
+		case hanging == nil && mayHang(e):
 			hanging = e
-		case !e.slow && fast == nil:
+		case fast == nil && !mayHang(e):
 			fast = e
 		}
 	}
@@ -237,7 +239,7 @@ func (q *hosts[T]) head(h *host[T]) *entry[T] {
 	due := q.queue.Due(fast.item)
 	waited := !due.After(h.turn) // while a slow item was tried
 	switch {
-	case first != nil && !(first.slow && waited):
+	case first != nil && !(waited && mayHang(first)):
 		return first
 	case first != nil, hanging == nil, waited, !due.After(q.queue.Due(hanging.item)):
 		return fast

@@ -36,9 +36,16 @@ func (names) Slow(i *item) bool     { return i.slow }
 
 func (names) Tried(i *item) time.Time { return i.at }
 
-// due is an item that has been due since a minute of that day.
+// due is an item that has been due since a minute of that day. It was last tried on the day before.
 func due(url string, minute int) *item {
-	return &item{url: url, due: noon.Add(time.Duration(minute) * time.Minute)}
+	return &item{url: url, due: noon.Add(time.Duration(minute) * time.Minute), at: noon.Add(-24 * time.Hour)}
+}
+
+// untried is a due item that was never tried.
+func untried(url string, minute int) *item {
+	i := due(url, minute)
+	i.at = time.Time{}
+	return i
 }
 
 // tried is due at one o'clock, and was last tried in a minute of the hour before.
@@ -339,6 +346,23 @@ func TestQuickItemsHaveTheirTurnBetweenRequests(t *testing.T) {
 	q.put(due("a/late", 13))
 	q.end(q.take(slow, "a/hangs"), time.Second)
 	q.end(q.take(quick, "a/late"), time.Second)
+	q.empty()
+}
+
+// Items that were never tried may hang. So quick ones have their turn between two of them.
+func TestQuickItemsHaveTheirTurnBetweenNewOnes(t *testing.T) {
+	q := newHosts(t, 100)
+	for i := range 3 {
+		q.put(first(untried(fmt.Sprintf("a/new/%d", i), i)))
+	}
+	q.put(due("a/1", 5))
+	one := q.take(quick, "a/new/0")
+	q.note(one, slow, noon.Add(10*time.Minute))
+	q.set(one.host, quick)
+	q.end(one, 10*time.Minute)
+	q.end(q.take(quick, "a/1"), time.Second)
+	q.end(q.take(quick, "a/new/1"), time.Second)
+	q.end(q.take(quick, "a/new/2"), time.Second)
 	q.empty()
 }
 

@@ -195,7 +195,7 @@ func TestThrottledTargets(t *testing.T) {
 }
 
 // While a target hangs, its neighbors are late, and another instance says why. Then they have their turn before the
-// next one that hangs, and a requested check is the first of them.
+// next one that hangs or may hang because it is new. A requested check is the first of them.
 func TestNeighborsOfATargetThatHangs(t *testing.T) {
 	each(t, func(w world) {
 		var mu sync.Mutex
@@ -212,6 +212,7 @@ func TestNeighborsOfATargetThatHangs(t *testing.T) {
 		asked := func() int { mu.Lock(); defer mu.Unlock(); return len(paths) }
 		ids := w.add(s+"/hangs/1", s+"/hangs/2", s+"/a", s+"/b", s+"/c")
 		modelstest.Exec(w, w.db, "UPDATE target_schedule SET requested_at = NULL")
+		modelstest.Exec(w, w.db, "UPDATE targets SET last_checked_at = created_at - 1")
 		modelstest.Exec(w, w.db, "UPDATE targets SET last_error = 'timed out' WHERE url LIKE '%/hangs/%'")
 		modelstest.Exec(w, w.db, "UPDATE target_schedule SET due_at = due_at + target_seq, next_check_at = next_check_at + target_seq")
 		w.clock.Advance(time.Second)
@@ -237,7 +238,7 @@ func TestNeighborsOfATargetThatHangs(t *testing.T) {
 		modelstest.Eventually(w, "the new one waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 5 })
 		close(release)
 		w.recorded(6)
-		if got := fmt.Sprint(paths); got != "[/hangs/1 /c /new /a /b /hangs/2]" {
+		if got := fmt.Sprint(paths); got != "[/hangs/1 /c /a /b /new /hangs/2]" {
 			w.Errorf("requests %s", got)
 		}
 		if n, _, err := other.Lateness(w.Context()); n != 0 || err != nil {

@@ -80,3 +80,21 @@ func (w *world) open() (ids []string) {
 	}
 	return ids
 }
+
+// An alert is acknowledged once all targets that are still down are: also if the other ones recover later.
+func TestRecoveryLeavesOnlyAcknowledgedTargets(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule(w.channel("c"))
+		w.happen(w.down("a@h.test", 1), w.down("b@h.test", 1))
+		open := w.open()[0]
+		a, err := w.Acknowledge(w.Context(), open, targetID("b"))
+		w.ok(err)
+		if !a.AcknowledgedAt.IsZero() {
+			t.Errorf("before: got %+v", a)
+		}
+		w.happen(w.up("a@h.test"))
+		if a, err = w.Alert(w.Context(), open); err != nil || a.AcknowledgedAt.IsZero() || !a.Open() {
+			t.Errorf("got %+v, %v", a, err)
+		}
+	})
+}

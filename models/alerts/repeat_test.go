@@ -31,16 +31,13 @@ func TestFurtherFailuresAreSent(t *testing.T) {
 		w.minutes(20)
 		w.expect(late, "fired Crawl of Blog failed: broken (failed 2 times in a row)")
 
-		// The others of the host are not sent again.
-		failed("Crawl of News@h.test", "gone")
-		w.minutes(1)
-		w.expect(c, "worse Crawl of News failed: gone (2 crawl jobs on h.test failed)")
+		w.minutes(5)
 		failed("Crawl of Blog@h.test", "broken (failed 3 times in a row)")
 		w.minutes(1)
-		w.expect(c, "worse Crawl of Blog failed: broken (failed 3 times in a row) (2 crawl jobs on h.test failed)")
+		w.expect(c, "worse Crawl of Blog failed: broken (failed 3 times in a row)")
 		w.expect(late, "worse Crawl of Blog failed: broken (failed 3 times in a row)")
 
-		// An acknowledged alert stays silent until another job fails.
+		// An acknowledged alert stays silent. Another job of the host has an alert of its own.
 		open := w.open()[0]
 		_, err := w.Acknowledge(w.Context(), open)
 		w.ok(err)
@@ -52,13 +49,20 @@ func TestFurtherFailuresAreSent(t *testing.T) {
 		if a.AcknowledgedAt.IsZero() || a.StartedAt.After(w.Now().Add(-time.Hour).Time) {
 			t.Errorf("got %+v", a)
 		}
-		failed("Crawl of Shop@h.test", "new")
+		failed("Crawl of News@h.test", "gone")
 		w.minutes(1)
-		w.expect(c, "worse Crawl of Shop failed: new (3 crawl jobs on h.test failed)")
-		for _, name := range []string{"Crawl of Blog@h.test", "Crawl of News@h.test", "Crawl of Shop@h.test"} {
-			w.happen(w.event("job.failed", event.Ended, name, 0))
-		}
-		w.expect(c, "resolved 3 crawl jobs on h.test failed")
+		w.expect(c, "fired Crawl of News failed: gone")
+
+		// The recovery of each is sent once, also while the other one fails.
+		w.happen(w.event("job.failed", event.Ended, "Crawl of News@h.test", 0))
+		w.minutes(1)
+		w.expect(c, "resolved Crawl of News failed: gone")
+		failed("Crawl of Blog@h.test", "broken (failed 5 times in a row)")
+		w.minutes(1)
+		w.expect(c)
+		w.happen(w.event("job.failed", event.Ended, "Crawl of Blog@h.test", 0))
+		w.minutes(1)
+		w.expect(c, "resolved Crawl of Blog failed: broken (failed 5 times in a row)")
 	})
 }
 

@@ -80,7 +80,11 @@ type groupKey struct {
 // groupFor returns the group of an event. Subjects in maintenance are in other alerts, because they must not keep a sent alert open. So are
 // private subjects, which only their owner may see.
 func (b *batch) groupFor(e event.Event) groupKey {
-	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.groupSuffix(e)}
+	host := cmp.Or(e.Host, e.SubjectID)
+	if b.store.Type(e.Kind).Repeats { // each subject has failures in a row and a recovery of its own
+		host = e.SubjectID
+	}
+	return groupKey{e.Kind, host + b.groupSuffix(e)}
 }
 
 // stormGroup returns the group of the events of many hosts in a storm at the given time.

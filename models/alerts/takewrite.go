@@ -135,7 +135,8 @@ func (b *batch) removeSubjects(gone *models.Rows) error {
 	return nil
 }
 
-// renameAlerts replaces the first subject of alerts if its condition has ended, by one whose condition has not.
+// renameAlerts replaces the first subject of alerts if its condition has ended, by one whose condition has not. An alert
+// all of whose other subjects are acknowledged is acknowledged.
 func (b *batch) renameAlerts(drafts []*draft) error {
 	rows := models.NewRows("alert_seq bigint, subject_id text")
 	for _, d := range drafts {
@@ -149,6 +150,12 @@ func (b *batch) renameAlerts(drafts []*draft) error {
 		AND (open_subject_count > 0 OR NOT EXISTS (SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq AND m.subject_id = alerts.subject_id))`).Error
 	if err != nil {
 		return fmt.Errorf("update first subject of alerts: %w", err)
+	}
+	err = rows.Exec(b.tx, `UPDATE alerts SET acknowledged_at = ? WHERE seq IN (SELECT alert_seq FROM {rows} AS r)
+		AND acknowledged_at IS NULL AND resolved_at IS NULL AND open_subject_count > 0 AND NOT EXISTS (
+			SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq AND m.ended_at IS NULL AND m.acknowledged_at IS NULL)`, b.now).Error
+	if err != nil {
+		return fmt.Errorf("acknowledge alerts: %w", err)
 	}
 	return nil
 }

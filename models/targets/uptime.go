@@ -20,11 +20,13 @@ const knownIntervals = 2
 const minStale = time.Minute
 
 // stale reports whether the state of a target with a Schedule is no longer known: none of its checks within the last two
-// intervals, and within minStale, was up or down. Either they were throttled, or the next one is overdue.
+// intervals, and within minStale, was up or down. Either they were throttled, or checks did not run. A target whose next
+// check is more than an interval ahead, as in sample data, keeps its state.
 func (s *Store) stale(t Target) bool {
 	now, last := s.clock.Now(), t.LastResultAt()
 	throttled := last.Before(t.LastCheckedAt.Truncate(time.Second))
-	if t.Paused || t.State == Pending || !throttled && t.OverdueSince().After(now.Time) {
+	ahead := max(s.Interval(t), s.opts.CheckInterval) // Spread schedules at most CheckInterval ahead
+	if t.Paused || t.State == Pending || !throttled && t.OverdueSince().After(now.Add(ahead).Time) {
 		return false
 	}
 	return last.Add(max(minStale, knownIntervals*s.Interval(t))).Before(now.Time)

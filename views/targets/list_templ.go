@@ -1168,7 +1168,7 @@ func row(t targets.Target, at Place, maintenance bool, now time.Time) templ.Comp
 			templ_7745c5c3_Var49 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var50 = []any{string(t.Status())}
+		var templ_7745c5c3_Var50 = []any{string(knownStatus(t))}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var50...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
