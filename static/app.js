@@ -158,7 +158,7 @@
     : field.checked !== field.defaultChecked || field.value !== field.defaultValue;
   const isTyped = (field) => field.type !== "hidden" && field.closest("form[method=post]") && isChanged(field);
   document.addEventListener("htmx:before:response", (e) => {
-    if (e.detail.ctx.response.status !== 401 || !$$("input, textarea, select").some(isTyped)) return;
+    if (e.detail.ctx.response.status !== 401 || !$("[data-errors]") && !$$("input, textarea, select").some(isTyped)) return;
     e.preventDefault();
     say("You have been signed out. Save the form to sign in: your text is kept.");
   });

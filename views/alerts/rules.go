@@ -193,7 +193,8 @@ func line(all []string) string { return ui.Sentence(strings.Join(all, "; ")) }
 // EditedRule are the stored values of the form of a rule.
 func EditedRule(r alerts.Rule) ui.Edited {
 	return ui.Edited{}.Text("name", RuleLabels["name"], r.Name).Tick("enabled", "Enabled", r.Enabled).
-		Multiple("events", RuleLabels["events"], r.Events).Multiple("targets", scopeLabels["targets"], r.Scope.Targets).
+		Multiple("events", RuleLabels["events"], r.Events).Shown(func(kind string) string { return kind }).
+		Multiple("targets", scopeLabels["targets"], r.Scope.Targets).
 		Multiple("subjects", scopeLabels["subjects"], itemIDs(r.Scope.Subjects)).Multiple("status_pages", "Status pages", r.Scope.StatusPages).Text("tags", scopeLabels["tags"], strings.Join(r.Scope.Tags, ", ")).
 		Multiple("channels", RuleLabels["channels"], r.Channels).
 		Text("after_failures", RuleLabels["after_failures"], strconv.Itoa(r.AfterFailures)).

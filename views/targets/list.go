@@ -145,7 +145,14 @@ var Labels = map[string]string{
 // Edited are the stored values of the form of a target.
 func Edited(t targets.Target) ui.Edited {
 	f := FormOf(t)
-	return ui.Edited{}.Text("name", Labels["name"], f.Name).Text("interval_seconds", Labels["interval_seconds"], f.Interval).
+	interval := func(value string) string {
+		if n, err := strconv.Atoi(value); err == nil && n > 0 {
+			return ui.Every(seconds(n))
+		}
+		return "Default"
+	}
+	return ui.Edited{}.Text("name", Labels["name"], f.Name).
+		Text("interval_seconds", Labels["interval_seconds"], f.Interval).Shown(interval).
 		Text("status", Labels["expect.status"], f.Status).Text("keyword", Labels["expect.keyword"], f.Keyword).
 		Text("keyword_absent", Labels["expect.keyword_absent"], f.Absent).Text("max_latency_ms", Labels["expect.max_latency_ms"], f.Latency).
 		Tick("private", "Private", f.Private)

@@ -15,6 +15,7 @@ type EditedField struct {
 	Value       string // of a text or a choice
 	Many        []string
 	Kind        EditedKind
+	Show        func(value string) string `json:"-"` // see Shown
 }
 
 // EditedKind is the kind of an EditedField.
@@ -43,6 +44,26 @@ func (e Edited) Tick(name, label string, value bool) Edited {
 // Multiple adds a field with several values.
 func (e Edited) Multiple(name, label string, values []string) Edited {
 	return append(e, EditedField{Name: name, Label: label, Many: values, Kind: ManyField})
+}
+
+// Shown sets how a value of the last field is shown; without it as it is. Of several values, only their number is shown
+// without it.
+func (e Edited) Shown(show func(value string) string) Edited {
+	e[len(e)-1].Show = show
+	return e
+}
+
+// several shows the values of a field, beside others.
+func (f EditedField) several(values, others []string) string {
+	if f.Show == nil {
+		only := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(others, v) })
+		return Plural(len(values), "item") + " selected, " + Count(len(only)) + " only here"
+	}
+	var shown []string
+	for _, v := range values {
+		shown = append(shown, f.Show(v))
+	}
+	return strings.Join(shown, ", ")
 }
 
 func yesNo(is bool) string {
@@ -76,15 +97,19 @@ func (e Edited) Differences(posted map[string][]string) (all []Difference) {
 		case f.Kind == TickField:
 			d.Typed = yesNo(d.Typed != "")
 		case f.Kind == ManyField && !slices.Equal(slices.Sorted(slices.Values(f.Many)), slices.Sorted(slices.Values(typed))):
-			d.Stored, d.Typed = Plural(len(f.Many), "item")+" selected", Plural(len(typed), "item")+" selected"
+			d.Stored, d.Typed = f.several(f.Many, typed), f.several(typed, f.Many)
 			all = append(all, d)
 			continue
 		case f.Kind == ManyField:
 			continue
 		}
-		if plainText(d.Stored) != plainText(d.Typed) {
-			all = append(all, d)
+		if plainText(d.Stored) == plainText(d.Typed) {
+			continue
 		}
+		if f.Show != nil {
+			d.Stored, d.Typed = f.Show(d.Stored), f.Show(d.Typed)
+		}
+		all = append(all, d)
 	}
 	return all
 }
