@@ -39,7 +39,7 @@ func TestSubjectThatJoinsLaterIsSent(t *testing.T) {
 		w.expect(c)
 		w.happen(w.down("third@a.test", 1))
 		w.pass(time.Second)
-		w.expect(c, "worse 2 targets on a.test are down: "+downText+" (3 targets on a.test are down)")
+		w.expect(c, "worse 2 more targets on a.test are down: "+downText+" (3 targets on a.test are down)")
 		w.pass(time.Hour)
 		w.happen(w.down("new@a.test", 1))
 		w.expect(c, "worse new is down: "+downText+" (4 targets on a.test are down)")

@@ -193,6 +193,9 @@ func (s *Store) text(a Alert, why Reason, st messageState) string {
 		}
 		text += count(st.rest, " still ")
 	case why == ReasonWorse && st.fresh > 0 && st.open > st.fresh:
+		if st.fresh > 1 {
+			text = strings.Replace(text, " "+t.Noun, " more "+t.Noun, 1)
+		}
 		text += count(st.open, " ")
 	}
 	return text
