@@ -71,6 +71,9 @@ func (b *batch) write() error {
 	if err := b.renameAlerts(drafts); err != nil {
 		return err
 	}
+	if err := b.acknowledgeRest(drafts); err != nil {
+		return err
+	}
 	return b.store.queueEnds(b.tx, over, b.now)
 }
 
@@ -135,8 +138,7 @@ func (b *batch) removeSubjects(gone *models.Rows) error {
 	return nil
 }
 
-// renameAlerts replaces the first subject of alerts if its condition has ended, by one whose condition has not. An alert
-// all of whose other subjects are acknowledged is acknowledged.
+// renameAlerts replaces the first subject of alerts if its condition has ended, by one whose condition has not.
 func (b *batch) renameAlerts(drafts []*draft) error {
 	rows := models.NewRows("alert_seq bigint, subject_id text")
 	for _, d := range drafts {
@@ -151,7 +153,18 @@ func (b *batch) renameAlerts(drafts []*draft) error {
 	if err != nil {
 		return fmt.Errorf("update first subject of alerts: %w", err)
 	}
-	err = rows.Exec(b.tx, `UPDATE alerts SET acknowledged_at = ? WHERE seq IN (SELECT alert_seq FROM {rows} AS r)
+	return nil
+}
+
+// acknowledgeRest acknowledges alerts of which a condition has ended, if all their open subjects are acknowledged.
+func (b *batch) acknowledgeRest(drafts []*draft) error {
+	rows := models.NewRows("seq bigint")
+	for _, d := range drafts {
+		if len(d.endedSubjects) > 0 {
+			rows.Add(d.Seq)
+		}
+	}
+	err := rows.Exec(b.tx, `UPDATE alerts SET acknowledged_at = ? WHERE seq IN (SELECT seq FROM {rows} AS r)
 		AND acknowledged_at IS NULL AND resolved_at IS NULL AND open_subject_count > 0 AND NOT EXISTS (
 			SELECT 1 FROM alert_subjects AS m WHERE m.alert_seq = alerts.seq AND m.ended_at IS NULL AND m.acknowledged_at IS NULL)`, b.now).Error
 	if err != nil {
