@@ -24,7 +24,7 @@ func expired(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	past := func() time.Time { return time.Now().Add(-90 * 24 * time.Hour) }

@@ -41,13 +41,13 @@ func migrate(ctx context.Context, args []string, getenv func(string) string, std
 	}
 	defer closeStore(db, &err)
 	if steps == 0 {
-		if err := db.Migrate(); err != nil {
+		if err := db.Migrate(ctx); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(stdout, "The schema is up to date.")
 		return err
 	}
-	if err := db.MigrateDown(steps); err != nil {
+	if err := db.MigrateDown(ctx, steps); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "Reverted %s.\n", english.Plural(steps, "migration", ""))

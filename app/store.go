@@ -20,7 +20,7 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*model
 	if err != nil {
 		return nil, storeError(cfg, err)
 	}
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

@@ -388,7 +388,7 @@ func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})

@@ -27,7 +27,7 @@ func OpenDatabase(t testing.TB, url string) (db *models.DB, closeDB func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return db, func() {

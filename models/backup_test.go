@@ -26,7 +26,7 @@ func openFile(t *testing.T, file string) *models.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() }) // a test may have closed it
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -37,6 +37,9 @@ type DB struct {
 	leases *DB // see Leases; may be nil
 	faults *faults
 	small  *smallWrites // see WriteSmall
+
+	pooled         bool   // PostgreSQL is behind a pooler that may not keep sessions
+	perTransaction string // statement that begins each transaction then
 }
 
 // Urgent returns the same database with a few separate connections on PostgreSQL, for redirects: they must not
@@ -56,7 +59,7 @@ func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error
 	case SQLite:
 		err = db.openSQLite(ctx, url)
 	case Postgres:
-		err = db.openPostgres(url)
+		err = db.openPostgres(ctx, url)
 	default:
 		err = fmt.Errorf("unknown engine %q", engine)
 	}
@@ -108,6 +111,11 @@ func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	expect := expected(ctx)
 	checked := expect.before(ctx, fn)
 	inPlace := func(tx *gorm.DB) error {
+		if db.perTransaction != "" {
+			if err := tx.Exec(db.perTransaction).Error; err != nil {
+				return fmt.Errorf("set the limits of a transaction: %w", err)
+			}
+		}
 		if err := checked(tx); err != nil {
 			return err
 		}

@@ -12,26 +12,25 @@ const maxProblems = 20
 
 // Examination is the result of checking one part of the database.
 type Examination struct {
-	Name     string // "connection", "schema", "integrity", "references" or "indexes"
+	Name     string // "connection", "server", "schema", "integrity", "references" or "indexes"
 	Detail   string // what was checked or found; may be empty
 	Problems []string
 }
 
 // Examine checks the database for damage. On SQLite it runs PRAGMA integrity_check and foreign_key_check, which
-// read the whole file. On PostgreSQL it looks for invalid indexes. Both also check the connection and the version
+// read the whole file. On PostgreSQL it checks the conditions of CheckServer and looks for invalid indexes. Both also check the connection and the version
 // of the schema. It changes nothing. A check that fails to run is a problem too.
 func (db *DB) Examine(ctx context.Context) []Examination {
 	all := []Examination{db.examineConnection(ctx)}
 	if len(all[0].Problems) > 0 {
 		return all
 	}
-	all = append(all, db.examineSchema(ctx))
 	if db.Engine == Postgres {
-		return append(all, db.examineBy(ctx, "indexes", `SELECT 'index ' || c.relname || ' is invalid: run REINDEX INDEX ' || c.relname
+		return append(all, db.examineServer(ctx), db.examineSchema(ctx), db.examineBy(ctx, "indexes", `SELECT 'index ' || c.relname || ' is invalid: run REINDEX INDEX ' || c.relname
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 			WHERE n.nspname = current_schema() AND NOT (i.indisvalid AND i.indisready) ORDER BY c.relname LIMIT `+strconv.Itoa(maxProblems)))
 	}
-	return append(all,
+	return append(all, db.examineSchema(ctx),
 		db.examineBy(ctx, "integrity", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' LIMIT `+strconv.Itoa(maxProblems)),
 		db.examineBy(ctx, "references", `SELECT 'table ' || "table" || ', row ' || coalesce(rowid, '?') || ' refers to a row that is missing in ' || parent
 			FROM pragma_foreign_key_check LIMIT `+strconv.Itoa(maxProblems)))
@@ -44,6 +43,11 @@ func (db *DB) examineConnection(ctx context.Context) Examination {
 		version = "SELECT 'PostgreSQL ' || current_setting('server_version')"
 	}
 	return e.with(db.Read(ctx).Raw(version).Scan(&e.Detail).Error)
+}
+
+func (db *DB) examineServer(ctx context.Context) Examination {
+	problems, err := db.serverProblems(ctx, false)
+	return Examination{Name: "server", Problems: problems}.with(err)
 }
 
 func (db *DB) examineSchema(ctx context.Context) Examination {

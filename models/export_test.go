@@ -1,6 +1,24 @@
 package models
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// LockMigrations is the lock that migrations take.
+const LockMigrations = lockMigrations
+
+// MaxMigration sets the limit of the wait for another instance that migrates.
+func MaxMigration(limit time.Duration) (undo func()) {
+	before := maxMigration
+	maxMigration = limit
+	return func() { maxMigration = before }
+}
+
+// ServerProblems returns the problems of a PostgreSQL server with a version.
+func ServerProblems(version string, number int) []string {
+	return postgresServer{Version: version, VersionNum: number, Encoding: "UTF8", SchemaName: "public", MayCreate: true}.problems(true)
+}
 
 // ProbeAtOnce lets a database with a fault be tried again at each look.
 func ProbeAtOnce() (undo func()) {

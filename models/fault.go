@@ -28,6 +28,11 @@ var (
 		Code:   CodeUnavailable,
 		Detail: "The disk of the database reports errors. Nothing can be stored until it works again.",
 	}
+	errPooler = &Error{
+		Code: CodeUnavailable,
+		Detail: "The database is behind a connection pooler that keeps no prepared statements. " +
+			"The operator must remove default_query_exec_mode from DATABASE_URL and restart the server.",
+	}
 	errDamaged = &Error{
 		Code:   CodeUnavailable,
 		Detail: "The database is damaged. Run \"linkwatch check\", restore a backup and restart the server.",
@@ -39,7 +44,7 @@ func FaultOf(err error) *Error {
 	if err == nil {
 		return nil
 	}
-	for _, fault := range []*Error{errMoved, errFull, errDisk, errDamaged} {
+	for _, fault := range []*Error{errMoved, errFull, errDisk, errPooler, errDamaged} {
 		if errors.Is(err, fault) {
 			return fault
 		}
@@ -61,6 +66,8 @@ func FaultOf(err error) *Error {
 			return errDamaged
 		case "58030": // io_error
 			return errDisk
+		case "26000", "42P05": // a prepared statement is missing, or exists already
+			return errPooler
 		}
 	}
 	return nil
@@ -68,6 +75,9 @@ func FaultOf(err error) *Error {
 
 // Damaged reports whether err says that the database is malformed.
 func Damaged(err error) bool { return FaultOf(err) == errDamaged }
+
+// final reports whether only a restart of the server can end a fault.
+func final(fault *Error) bool { return fault == errDamaged || fault == errPooler }
 
 // probeEvery is the shortest time between two tests of a database with a fault. The routes that trigger them are
 // public.
@@ -82,7 +92,7 @@ type faults struct {
 	moved atomic.Bool // one of the files was moved; never reset
 
 	mu      sync.Mutex
-	current *Error // errFull, errDisk or errDamaged; nil: none
+	current *Error // errFull, errDisk, errPooler or errDamaged; nil: none
 	tried   time.Time
 }
 
@@ -140,7 +150,7 @@ func (f *faults) note(err error) error {
 	if fault == errDisk && f.file != "" && (f.current == errFull || errors.Is(probeDisk(f.file), syscall.ENOSPC)) {
 		fault = errFull // the driver reports both as a failed write
 	}
-	if f.current != fault && f.current != errDamaged {
+	if f.current != fault && !final(f.current) {
 		f.current = fault
 		f.log.Error("database fault", "reason", fault.Detail, "error", err)
 	}
@@ -149,7 +159,7 @@ func (f *faults) note(err error) error {
 }
 
 // check returns the current fault, if any. After a full or failing disk it calls probe, at most once per
-// probeEvery, to find out whether writes work again. Damage is final while the program runs.
+// probeEvery, to find out whether writes work again. Damage and a pooler are final while the program runs.
 func (f *faults) check(ctx context.Context, probe func(context.Context) error) error {
 	if err := f.checkFile(); err != nil {
 		return err
@@ -163,7 +173,7 @@ func (f *faults) check(ctx context.Context, probe func(context.Context) error) e
 	switch {
 	case fault == nil:
 		return nil
-	case fault == errDamaged || !due || probe(ctx) != nil:
+	case final(fault) || !due || probe(ctx) != nil:
 		return fault
 	}
 	f.mu.Lock()

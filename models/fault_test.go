@@ -41,7 +41,7 @@ func (l logged) open() *models.DB {
 		l.t.Fatal(err)
 	}
 	l.t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(l.t.Context()); err != nil {
 		l.t.Fatal(err)
 	}
 	return db
@@ -386,7 +386,7 @@ func TestForeignFiles(t *testing.T) {
 				t.Fatalf("got %v, want %v", err, c.want)
 			}
 			if err == nil {
-				if err := errors.Join(db.Migrate(), db.Close()); err != nil {
+				if err := errors.Join(db.Migrate(t.Context()), db.Close()); err != nil {
 					t.Error(err)
 				}
 				return
@@ -420,9 +420,9 @@ func TestOwnFilesOfEveryVersion(t *testing.T) {
 			t.Fatalf("%d steps down: %v", max(0, step-1), err)
 		}
 		if step == 0 {
-			err = db.Migrate()
+			err = db.Migrate(t.Context())
 		} else {
-			err = db.MigrateDown(1)
+			err = db.MigrateDown(t.Context(), 1)
 		}
 		if closed := db.Close(); closed != nil {
 			t.Fatal(closed)

@@ -1,13 +1,10 @@
 package models
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,20 +14,32 @@ import (
 	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/golang-migrate/migrate/v4/source"
 	"github.com/golang-migrate/migrate/v4/source/iofs"
-	"github.com/jackc/pgx/v5"
 
 	"linkwatch/migrations"
 )
 
-// Migrate upgrades the schema to the newest version.
-func (db *DB) Migrate() error {
-	return db.migrate(func(m *migrate.Migrate) error { return m.Up() })
+// Migrate upgrades the schema to the newest version. It returns an error that says what to do if a condition of
+// CheckServer does not hold. If another instance migrates the database, Migrate waits for it, at most maxMigration for
+// each migration. With the newest schema, it takes no lock.
+func (db *DB) Migrate(ctx context.Context) error {
+	newest, err := newestVersion(db.Engine)
+	if err != nil {
+		return err
+	}
+	have, err := db.schemaVersion(ctx)
+	if err != nil {
+		return err
+	}
+	if err := db.CheckServer(ctx, have != newest); err != nil || have == newest {
+		return err
+	}
+	return db.migrate(ctx, func(m *migrate.Migrate) error { return m.Up() })
 }
 
 // MigrateDown reverts the newest steps migrations, or all of them if steps is 0. If there are fewer it returns an
 // error and reverts none.
-func (db *DB) MigrateDown(steps int) error {
-	return db.migrate(func(m *migrate.Migrate) error {
+func (db *DB) MigrateDown(ctx context.Context, steps int) error {
+	return db.migrate(ctx, func(m *migrate.Migrate) error {
 		if steps == 0 {
 			return m.Down()
 		}
@@ -55,7 +64,7 @@ func (db *DB) MigrateDown(steps int) error {
 	})
 }
 
-func (db *DB) migrate(do func(*migrate.Migrate) error) error {
+func (db *DB) migrate(ctx context.Context, do func(*migrate.Migrate) error) error {
 	src, err := iofs.New(migrations.FS, db.Engine)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
@@ -64,7 +73,7 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	if err != nil {
 		return err
 	}
-	drv := &migrationDriver{engine: db.Engine, pool: pool}
+	drv := &migrationDriver{ctx: ctx, engine: db.Engine, pool: pool, log: db.faults.log}
 	m, err := migrate.NewWithInstance("embedded", src, db.Engine, drv)
 	if err != nil {
 		return fmt.Errorf("prepare migrations: %w", err)
@@ -73,6 +82,8 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	switch newest, e := newestVersion(db.Engine); {
 	case e != nil:
 		return e
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("migrate schema: %w", ctx.Err())
 	case isOld(drv.have):
 		return fmt.Errorf("the database %s", oldSchema(drv.have))
 	case drv.have > newest:
@@ -121,6 +132,25 @@ func (db *DB) Ready(ctx context.Context) error {
 	return nil
 }
 
+// schemaVersion returns the version of the schema, or database.NilVersion if there is none.
+func (db *DB) schemaVersion(ctx context.Context) (have int, err error) {
+	exists := `SELECT count(*) FROM sqlite_master WHERE name = 'schema_migrations'`
+	if db.Engine == Postgres {
+		exists = `SELECT count(*) FROM pg_class WHERE oid = to_regclass('schema_migrations')`
+	}
+	err = db.Read(ctx).Raw(exists).Scan(&have).Error
+	if err == nil && have == 0 {
+		return database.NilVersion, nil
+	}
+	if err == nil {
+		err = db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	return have, nil
+}
+
 // probeWrite returns an error if the database is not writable. A small transaction often succeeds on a full disk, so
 // on SQLite it also writes a file of 1 MiB.
 func (db *DB) probeWrite(ctx context.Context) error {
@@ -166,157 +196,3 @@ func newestVersion(engine string) (int, error) {
 	}
 	return all[len(all)-1], nil
 }
-
-// migrationDriver lets golang-migrate use an open pool, on either engine. The library's own SQLite drivers each
-// link another SQLite. A migration and its version are committed together, so a crash leaves the old schema and no
-// "dirty" state.
-type migrationDriver struct {
-	engine string
-	pool   *sql.DB
-	have   int // the last version that was read or committed
-	next   int // the version after the next Run
-	lock   *sql.Conn
-}
-
-// Lock prevents two instances from migrating a PostgreSQL database at the same time. On SQLite Run does that. Lock
-// also creates the table schema_migrations.
-func (d *migrationDriver) Lock() error {
-	ctx := context.Background()
-	if d.engine == Postgres {
-		conn, err := d.pool.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, int64(lockMigrations)); err != nil {
-			return errors.Join(err, conn.Close())
-		}
-		d.lock = conn
-	}
-	_, err := d.pool.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`)
-	return err
-}
-
-func (d *migrationDriver) Unlock() error {
-	if d.lock == nil {
-		return nil
-	}
-	_, err := d.lock.ExecContext(context.Background(), `SELECT pg_advisory_unlock($1)`, int64(lockMigrations))
-	err = errors.Join(err, d.lock.Close())
-	d.lock = nil
-	return err
-}
-
-// rebuildsTables is the first line of an SQLite migration that replaces a table to which others refer
-// (https://sqlite.org/lang_altertable.html#otheralter). With foreign keys on, dropping the table would delete the
-// referring rows.
-var rebuildsTables = []byte("-- foreign_keys: off\n")
-
-func (d *migrationDriver) Run(r io.Reader) (err error) {
-	script, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	ctx := context.Background()
-	conn, err := d.pool.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	rebuilds := d.engine == SQLite && bytes.HasPrefix(script, rebuildsTables)
-	if rebuilds { // this is only possible outside of a transaction
-		if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = OFF"); err != nil {
-			return err
-		}
-		defer func() {
-			_, on := conn.ExecContext(ctx, "PRAGMA foreign_keys = ON")
-			err = errors.Join(err, on)
-		}()
-	}
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
-	now, err := version(tx)
-	if err != nil {
-		return err
-	}
-	if now != d.have { // another process has already run this migration
-		d.have = d.next
-		return nil
-	}
-	args := []any{}
-	if d.engine == Postgres {
-		args = append(args, pgx.QueryExecModeSimpleProtocol) // the only mode with several statements
-	}
-	if _, err := tx.Exec(string(script), args...); err != nil {
-		return &database.Error{OrigErr: err, Err: "migration failed"}
-	}
-	if rebuilds {
-		if err := checkForeignKeys(tx); err != nil {
-			return err
-		}
-	}
-	if err := setVersion(tx, d.next); err != nil {
-		return err
-	}
-	d.have = d.next
-	return tx.Commit()
-}
-
-// checkForeignKeys returns an error if a row refers to a missing row.
-func checkForeignKeys(tx *sql.Tx) error {
-	rows, err := tx.Query("PRAGMA foreign_key_check")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	if rows.Next() {
-		return errors.New("the migration leaves rows that refer to missing rows")
-	}
-	return rows.Err()
-}
-
-// SetVersion is called before and after Run. It only stores the version for Run, which commits it together with
-// the script.
-func (d *migrationDriver) SetVersion(version int, _ bool) error {
-	d.next = version
-	return nil
-}
-
-func setVersion(tx *sql.Tx, version int) error {
-	if _, err := tx.Exec(`DELETE FROM schema_migrations`); err != nil {
-		return err
-	}
-	if version == database.NilVersion {
-		return nil
-	}
-	_, err := tx.Exec(fmt.Sprintf(`INSERT INTO schema_migrations (version) VALUES (%d)`, version))
-	return err
-}
-
-func (d *migrationDriver) Version() (int, bool, error) {
-	v, err := version(d.pool)
-	d.have = v
-	return v, false, err
-}
-
-func version(db interface {
-	QueryRow(query string, args ...any) *sql.Row
-},
-) (v int, err error) {
-	err = db.QueryRow(`SELECT version FROM schema_migrations`).Scan(&v)
-	if errors.Is(err, sql.ErrNoRows) {
-		return database.NilVersion, nil
-	}
-	return v, err
-}
-
-// Open is not supported: the owner of the pool opens it.
-func (d *migrationDriver) Open(string) (database.Driver, error) { return nil, errors.ErrUnsupported }
-
-// Close leaves the pool open.
-func (d *migrationDriver) Close() error { return nil }
-
-// Drop is not supported.
-func (d *migrationDriver) Drop() error { return errors.ErrUnsupported }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,42 +30,76 @@ const (
 	maxUrgentIdle = 2 * time.Second
 )
 
-func (db *DB) openPostgres(url string) error {
+// openPostgres opens the pools. It first looks with one connection whether there is a pooler.
+func (db *DB) openPostgres(ctx context.Context, url string) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	if db.pooled, err = behindPooler(ctx, config); err != nil {
+		return err
+	}
+	switch chosen := strings.Contains(url, "default_query_exec_mode"); {
+	case chosen && config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement:
+		db.pooled = false // the operator says that the pooler keeps sessions
+	case db.pooled && !chosen:
+		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		db.faults.log.Info("PostgreSQL is behind a connection pooler: no prepared statements and session settings are used")
+	}
 	urgent, leases := *db, *db
 	db.urgent, db.leases = &urgent, &leases
-	err := db.openPool(url, poolSize, maxIdle)
+	err = db.openPool(config, poolSize, maxIdle)
 	if err == nil {
-		err = urgent.openPool(url, urgentSize, maxUrgentIdle)
+		err = urgent.openPool(config, urgentSize, maxUrgentIdle)
 	}
 	if err == nil {
-		err = leases.openPool(url, leasesSize, maxUrgentIdle)
+		err = leases.openPool(config, leasesSize, maxUrgentIdle)
 	}
 	return err
 }
 
-func (db *DB) openPool(url string, size int, idle time.Duration) error {
-	parsed, err := pgx.ParseConfig(url)
+// behindPooler reports whether a pooler such as PgBouncer is between the program and the server: it answers with a
+// process ID of its own. In transaction mode, each transaction may then have another session, and nothing outside of a
+// transaction keeps one: prepared statements, settings and locks of a session.
+func behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
+	conn, err := pgx.ConnectConfig(ctx, config.Copy())
 	if err != nil {
-		return err
+		return false, err
 	}
-	// Not as connection parameters, which some poolers refuse. Statements read few rows, so compiling them or starting
-	// workers for them takes longer than they do.
-	settings := fmt.Sprintf("SET idle_in_transaction_session_timeout = %d; SET jit = off; SET max_parallel_workers_per_gather = 0", idle.Milliseconds())
-	pool := stdlib.OpenDB(*parsed, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, settings)
-		return err
-	}))
+	var server uint32
+	err = conn.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&server)
+	return server != conn.PgConn().PID(), errors.Join(err, conn.Close(ctx))
+}
+
+func (db *DB) openPool(config *pgx.ConnConfig, size int, idle time.Duration) (err error) {
+	var opts []stdlib.OptionOpenDB
+	if db.pooled {
+		db.perTransaction = postgresSettings(idle, true)
+	} else { // not as connection parameters, which some poolers refuse
+		opts = append(opts, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+			_, err := c.Exec(ctx, postgresSettings(idle, false), pgx.QueryExecModeSimpleProtocol)
+			return err
+		}))
+	}
+	pool := stdlib.OpenDB(*config, opts...)
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size / 2)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	config := db.gormConfig()
-	config.DisableAutomaticPing = true // Open pings, bounded by its context
-	db.write, err = gorm.Open(postgres.New(postgres.Config{Conn: pool}), config)
+	gormConfig := db.gormConfig()
+	gormConfig.DisableAutomaticPing = true // Open pings, bounded by its context
+	db.write, err = gorm.Open(postgres.New(postgres.Config{Conn: pool}), gormConfig)
 	if err != nil {
 		return errors.Join(err, pool.Close())
 	}
 	db.read = db.write
 	return nil
+}
+
+// postgresSettings returns a statement that sets what the program needs: for a transaction, or for a session. Statements
+// read few rows, so compiling them or starting workers for them takes longer than they do.
+func postgresSettings(idle time.Duration, transaction bool) string {
+	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', %[2]t), set_config('jit', 'off', %[2]t), "+
+		"set_config('max_parallel_workers_per_gather', '0', %[2]t)", idle.Milliseconds(), transaction)
 }
 
 // isRetryable reports whether a transaction failed because of a concurrent one, so that it may succeed if it is run

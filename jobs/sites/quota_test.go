@@ -102,7 +102,7 @@ func TestQuotaOfInstances(t *testing.T) {
 		return db
 	}
 	db := open()
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w := newFixture(t, db, lowLimits)

@@ -23,7 +23,7 @@ func openFile(t *testing.T, file string) *models.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() }) // the test is over
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return db

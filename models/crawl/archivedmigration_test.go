@@ -30,7 +30,7 @@ func TestMigrationToPacks(t *testing.T) {
 			}
 		}
 		for range 2 { // the second time with migrated data
-			w.ok(w.db.Migrate())
+			w.ok(w.db.Migrate(t.Context()))
 			all, err := w.Copies(t.Context(), page, 10)
 			w.ok(err)
 			hash := bodyHash("kept").String()
@@ -46,7 +46,7 @@ func TestMigrationToPacks(t *testing.T) {
 				t.Errorf("got %d bodies after the down migration", n)
 			}
 		}
-		w.ok(w.db.Migrate())
+		w.ok(w.db.Migrate(t.Context()))
 		w.archive(page, "lost")
 		if got := w.copies(page); len(got) != 2 {
 			t.Errorf("stored again: got %v", got)

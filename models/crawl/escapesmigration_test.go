@@ -40,7 +40,7 @@ func TestMigrationOfEscapes(t *testing.T) {
 		rename("discovered_links", "", "http://b.test/%c3")
 		modelstest.Exec(t, w.db, "UPDATE frontier SET linked_as = 'http://a.test/%e3' WHERE url = 'http://a.test/%c3%a4'")
 		modelstest.Exec(t, w.db, "UPDATE crawled_pages SET etag = 'x'")
-		w.ok(w.db.Migrate())
+		w.ok(w.db.Migrate(t.Context()))
 
 		for table, want := range map[string]string{
 			"crawled_pages": "[http://a.test/%C3%A4 http://a.test/%C3%A9 http://a.test/%C3%B6 http://a.test/%C3%a4 http://a.test/%c3%a9]",

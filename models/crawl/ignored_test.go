@@ -46,7 +46,7 @@ func TestSearchIgnores(t *testing.T) {
 		modelstest.MigrateBelow(t, w.db, 161)
 		modelstest.Exec(t, w.db, "UPDATE sources SET search_text = name || ' ' || url")
 		modelstest.Exec(t, w.db, "UPDATE crawled_pages SET language = 'he', title = 'Page' WHERE url LIKE '%/he'")
-		w.ok(w.db.Migrate())
+		w.ok(w.db.Migrate(t.Context()))
 		var urls []string
 		w.ok(w.db.Read(t.Context()).Raw("SELECT url FROM crawled_pages WHERE unindexed ORDER BY url").Scan(&urls).Error)
 		if want := []string{"http://a.example/ar", "http://a.example/he"}; !slices.Equal(urls, want) {

@@ -180,7 +180,7 @@ func TestMigrationOfPorts(t *testing.T) {
 			ids[url] = src.ID
 		}
 		modelstest.MigrateBelow(t, w.db, 184)
-		w.ok(w.db.Migrate())
+		w.ok(w.db.Migrate(t.Context()))
 		for url, port := range want {
 			if src, err := w.Source(w.Context(), ids[url]); err != nil || src.Port != port {
 				t.Errorf("%s: got port %d, %v", url, src.Port, err)

@@ -32,7 +32,7 @@ func TestMigrationToPrivateSources(t *testing.T) {
 		if entries != 1 {
 			t.Errorf("got %d entries after the down migration", entries)
 		}
-		w.ok(w.db.Migrate())
+		w.ok(w.db.Migrate(t.Context()))
 		src, err := w.Source(w.as("alice"), private.ID)
 		w.ok(err)
 		if src.Owner != models.SystemOwner || src.Private() {

@@ -176,7 +176,7 @@ func TestMigrationOfIgnoredCharacters(t *testing.T) {
 		}
 		modelstest.Exec(t, t.db, "INSERT INTO link_words (word, length) VALUES ('مَدْرَسَةٌ', 10)")
 
-		t.must(t.db.Migrate())
+		t.must(t.db.Migrate(t.Context()))
 		var waiting []int64
 		t.must(t.db.Read(t.Context()).Raw("SELECT link_seq FROM link_reindex ORDER BY link_seq").Scan(&waiting).Error)
 		if want := []int64{a.Seq, b.Seq, c.Seq, d.Seq, e.Seq}; !slices.Equal(waiting, want) {
@@ -250,7 +250,7 @@ func TestMigrationKnowsIgnoredCharacters(t *testing.T) {
 			return rows.Exec(tx, `INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at)
 				SELECT id, folded_name, folded_name, 0, 1, 1 FROM {rows} AS r`).Error
 		}))
-		t.must(t.db.Migrate())
+		t.must(t.db.Migrate(t.Context()))
 		var left int
 		t.must(t.db.Read(t.Context()).Raw("SELECT count(*) FROM tags").Scan(&left).Error)
 		if left != 1+others || t.tag("x").FoldedName != "x" {

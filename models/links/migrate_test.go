@@ -54,7 +54,7 @@ func TestMigrationOfPrivateLinks(t *testing.T) {
 			t.Error("URLs are not unique after going down")
 		}
 
-		t.must(t.db.Migrate())
+		t.must(t.db.Migrate(t.Context()))
 		want("links after going up", read(rows), kept)
 		want("tags after going up", read(tagged), tags)
 		want("counts after going up", read("SELECT name, links, tag_scopes.link_count, private_to FROM tag_scopes JOIN tags ON tags.seq = tag_seq ORDER BY name"),
@@ -101,7 +101,7 @@ func TestMigrationOfEscapes(t *testing.T) {
 		} {
 			modelstest.Exec(t, t.db, "UPDATE links SET canonical_url = ? WHERE id = ?", form, id)
 		}
-		t.must(t.db.Migrate())
+		t.must(t.db.Migrate(t.Context()))
 		for id, want := range map[string]string{
 			old.ID: "https://a.test/%C3%A4?q=%E3", first.ID: "https://a.test/%C3%B6", second.ID: "https://a.test/%C3%b6",
 			known.ID: "https://a.test/%C3%A9", lower.ID: "https://a.test/%c3%a9", private.ID: "https://a.test/%C3%A9",

@@ -87,7 +87,7 @@ func FuzzQuery(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(); err != nil {
+	if err := db.Migrate(ctx); err != nil {
 		f.Fatal(err)
 	}
 	s := NewStore(db, nil, nil, Options{CheckInterval: 1})

@@ -98,7 +98,7 @@ func migrate(engine, url string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Migrate(), db.Close())
+	return errors.Join(db.Migrate(context.Background()), db.Close())
 }
 
 // Exec changes the database directly, without the stores.
@@ -114,7 +114,7 @@ func Exec(t testing.TB, db *models.DB, sql string, args ...any) {
 func MigrateBelow(t testing.TB, db *models.DB, version int) {
 	t.Helper()
 	for newest := version; newest >= version; {
-		err := db.MigrateDown(1)
+		err := db.MigrateDown(t.Context(), 1)
 		if err == nil { // a read connection could keep the old schema
 			err = db.Write(context.Background(), func(tx *gorm.DB) error {
 				return tx.Raw("SELECT max(version) FROM schema_migrations").Scan(&newest).Error

@@ -28,10 +28,10 @@ const setting = "TEST_POSTGRES_URL"
 // the test ends, it drops the database and fails the test if connections are left open.
 //
 // TEST_POSTGRES_URL is the URL of a server (version 15 or newer) with a user who may create
-// databases. Without it the test is skipped, or fails if CI is true.
-func NewPostgres(t testing.TB) (url string) {
+// databases. Without it the test is skipped, or fails if CI is true. options are added to CREATE DATABASE.
+func NewPostgres(t testing.TB, options ...string) (url string) {
 	t.Helper()
-	return create(t, server(t), "")
+	return create(t, server(t), " "+strings.Join(options, " "))
 }
 
 // copyPostgres is like NewPostgres, with the current schema.

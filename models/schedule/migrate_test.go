@@ -25,7 +25,7 @@ func TestMigrationOfStartedRuns(t *testing.T) {
 		if err := db.Read(t.Context()).Raw("SELECT runs FROM scheduled_jobs WHERE id = 'running'").Scan(&before).Error; err != nil || before != 0 {
 			t.Errorf("before the migration: got %d runs, %v", before, err)
 		}
-		if err := db.Migrate(); err != nil {
+		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []string{"ended", "running"} {

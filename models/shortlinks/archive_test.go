@@ -331,7 +331,7 @@ func TestMigrationOfArchive(t *testing.T) {
 		if got := f.keysIn("short_links"); got != "spring" {
 			t.Errorf("got %s", got)
 		}
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		if got := f.stored(); got != [6]int{1, 1, 1} || f.stats("spring") != stats {
 			t.Errorf("got %v rows", got)
 		}

@@ -24,7 +24,7 @@ func TestSearchIgnores(t *testing.T) {
 		search("at once")
 		modelstest.MigrateBelow(t, f.db, 161)
 		modelstest.Exec(t, f.db, "UPDATE short_links SET search_text = short_key || ' ' || title || ' ' || canonical_url")
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		search("after the migration")
 	})
 }

@@ -39,7 +39,7 @@ func TestMigrationOfBots(t *testing.T) {
 					bots = short_link_days.bots + excluded.bots, desktop = short_link_days.desktop + excluded.desktop`, f.Now().StartOfDay())
 		}
 		old()
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		counts("[{2 4} {5 3}]")
 		s, err := f.Stats(f.Context(), "free", 1)
 		if want := (shortlinks.Day{Start: f.Now().StartOfDay(), Desktop: 2, Bots: 4}); err != nil || s.Days[0] != want {
@@ -79,7 +79,7 @@ func TestMigrationOfDirectVisits(t *testing.T) {
 		modelstest.Exec(t, f.db, "INSERT INTO short_link_referrers (short_link_seq, host, visits) SELECT seq, '', 5 FROM short_links")
 		modelstest.MigrateBelow(t, f.db, directVisits)
 		rows("[{ 7} {a.example 1}]")
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		rows("[{a.example 1}]")
 		if s, err := f.Stats(f.Context(), "some", 1); err != nil || fmt.Sprint(s.Referrers) != "[{ 7} {a.example 1}]" {
 			t.Errorf("got referrers %v, error %v", s.Referrers, err)
@@ -95,7 +95,7 @@ func TestMigrationOfEscapes(t *testing.T) {
 		f.add(key("more"))
 		modelstest.MigrateBelow(t, f.db, upperEscapes)
 		modelstest.Exec(t, f.db, "UPDATE short_links SET canonical_url = 'https://a.example/%c3%a9'")
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		var n int
 		f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM short_links WHERE canonical_url = 'https://a.example/%C3%A9'").Scan(&n).Error)
 		if n != 2 {

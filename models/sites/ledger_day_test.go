@@ -33,7 +33,7 @@ func TestRacingInstances(t *testing.T) {
 			}
 		})
 		if i == 0 {
-			if err := db.Migrate(); err != nil {
+			if err := db.Migrate(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

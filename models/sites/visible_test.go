@@ -402,7 +402,7 @@ func TestMigrationToPrivateWebsites(t *testing.T) {
 		alicesSite, err := w.Add(w.as("alice"), sites.NewWebsite{SiteURL: secretURL})
 		w.must(err)
 		modelstest.MigrateBelow(t, w.db, 123)
-		w.must(w.db.Migrate())
+		w.must(w.db.Migrate(t.Context()))
 		_, err = w.Get(w.Context(), bobsSite.ID)
 		w.wantCode(err, models.CodeNotFound)
 		got, err := w.Get(w.as("carol"), alicesSite.ID)

@@ -32,7 +32,7 @@ func TestSearchIgnores(t *testing.T) {
 		search("at once")
 		modelstest.MigrateBelow(t, f.db, 161)
 		modelstest.Exec(t, f.db, "UPDATE targets SET search_text = name || ' ' || canonical_url")
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		search("after the migration")
 	})
 }

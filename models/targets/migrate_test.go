@@ -20,7 +20,7 @@ func TestMigrationOfEscapes(t *testing.T) {
 		} {
 			modelstest.Exec(t, f.db, "UPDATE targets SET canonical_url = ? WHERE id = ?", form, id)
 		}
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		for id, want := range map[string]string{old.ID: "http://a.test/%C3%A4", known.ID: "http://a.test/%C3%A9", lower.ID: "http://a.test/%c3%a9"} {
 			if got := f.get(id).CanonicalURL; got != want {
 				t.Errorf("got %s, want %s", got, want)

@@ -266,7 +266,7 @@ func TestMigrationOfOwners(t *testing.T) {
 		f.private("bob", "https://a.test")
 		shared := f.add("https://a.test")
 		modelstest.MigrateBelow(f, f.db, owners)
-		f.must(f.db.Migrate())
+		f.must(f.db.Migrate(t.Context()))
 		var left []string
 		f.must(f.db.Read(f.Context()).Raw("SELECT id || owner || private_to FROM targets JOIN target_schedule ON target_seq = seq WHERE deleted_at IS NULL AND next_check_at IS NOT NULL").Scan(&left).Error)
 		if !slices.Equal(left, []string{shared.ID + models.SystemOwner}) {

@@ -1,0 +1,112 @@
+package modelstest
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The modes of Pooler.
+const (
+	PoolTransactions = "transaction"
+	PoolSessions     = "session"
+)
+
+// Pooler starts PgBouncer in front of the server of a PostgreSQL URL, and returns the URL through it. It ends with the
+// test. Without PgBouncer the test is skipped, or fails if CI is true.
+func Pooler(t testing.TB, dsn, mode string) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("pgbouncer is not installed: with CI=true, tests need it")
+		}
+		t.Skip("pgbouncer is not installed")
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, attr := ownedFolder(t)
+	// ignore_startup_parameters is not set: the program must not need it.
+	config := fmt.Sprintf(`[databases]
+* = host=%s port=%s
+[pgbouncer]
+unix_socket_dir = %s
+listen_port = %s
+auth_type = trust
+auth_file = %[3]s/users
+pool_mode = %[5]s
+max_client_conn = 1000
+default_pool_size = 100
+logfile = %[3]s/log
+`, u.Hostname(), u.Port(), dir, poolerPort, mode)
+	for name, text := range map[string]string{"config": config, "users": strconv.Quote(u.User.Username()) + ` ""`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // another user reads it
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program, "-q", filepath.Join(dir, "config")) //nolint:gosec // see above
+	cmd.SysProcAttr, cmd.Dir = attr, dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // "signal: killed"
+	})
+	if !Within(10*time.Second, func() bool {
+		conn, err := net.Dial("unix", filepath.Join(dir, ".s.PGSQL."+poolerPort))
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}) {
+		log, _ := os.ReadFile(filepath.Join(dir, "log"))
+		t.Fatalf("PgBouncer does not answer:\n%s", log)
+	}
+	q := u.Query()
+	q.Set("host", dir)
+	q.Set("port", poolerPort)
+	u.Host, u.RawQuery = "", q.Encode()
+	return u.String()
+}
+
+const poolerPort = "6432" // part of the name of a socket
+
+// ownedFolder returns a folder and the attributes of a process that owns it. PgBouncer and PostgreSQL refuse to run as
+// root.
+func ownedFolder(t testing.TB) (dir string, attr *syscall.SysProcAttr) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "linkwatch-pooler-") //nolint:usetesting // only root may enter the parent of t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	attr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if os.Getuid() != 0 {
+		return dir, attr
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, errUID := strconv.Atoi(u.Uid)
+	gid, errGID := strconv.Atoi(u.Gid)
+	if errUID != nil || errGID != nil {
+		t.Fatalf("user postgres has ids %s and %s", u.Uid, u.Gid)
+	}
+	if err := os.Chown(dir, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return dir, attr
+}
