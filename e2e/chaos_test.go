@@ -12,10 +12,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 var (
 	chaosLength = flag.Duration("chaos", 20*time.Second, "duration of the faults in the chaos test")
+	chaosPooler = flag.Bool("chaos-pooler", false, "put PgBouncer in transaction mode between the instances and PostgreSQL")
 	chaosSeed   = flag.Uint64("chaos-seed", 0, "random seed of the faults; 0 = random")
 )
 
@@ -96,9 +99,13 @@ func TestChaos(t *testing.T) {
 func newChaos(t *testing.T) *chaos {
 	c := &chaos{t: t, titles: map[string]*shortLink{}, errors: map[string][]string{}}
 	c.postgres, c.redis, c.peers = newPostgres(t), newRedis(t), newPeers(t)
+	database := c.postgres.url()
+	if *chaosPooler {
+		database = modelstest.Pooler(t, database, modelstest.PoolTransactions)
+	}
 	for i := range chaosNodes {
 		n := &node{chaos: c, port: freePort(t)}
-		n.env = environ("DATABASE_URL="+c.postgres.url(), fmt.Sprintf("HTTP_PORT=%d", n.port),
+		n.env = environ("DATABASE_URL="+database, fmt.Sprintf("HTTP_PORT=%d", n.port),
 			"OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "CHECK_INTERVAL="+checkInterval.String(), "LOG_LEVEL=warn", "OUTBOUND_USER_AGENT="+fmt.Sprintf(nodeAgent, i),
 			"CLEANUP_INTERVAL=1s", "CLEANUP_BUFFER_TIME=2s")
 		if i > 0 { // the first has no Redis: the promises hold without it

@@ -80,6 +80,14 @@ func storeIn(t testing.TB) string {
 // When the test ends, Start stops the program as Stop does.
 func Start(t testing.TB, env ...string) *Server {
 	t.Helper()
+	s := launchServer(t, env...)
+	s.awaitListening()
+	return s
+}
+
+// launchServer is Start without the wait.
+func launchServer(t testing.TB, env ...string) *Server {
+	t.Helper()
 	s := &Server{t: t, cmd: exec.Command(binary), ended: make(chan struct{})}
 	s.cmd.Env = environ(append([]string{storeIn(t), "HTTP_PORT=0", "OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "SHUTDOWN_GRACE=2s"}, env...)...)
 	for _, e := range s.cmd.Env { // the last one wins, as in the process itself
@@ -112,15 +120,19 @@ func Start(t testing.TB, env ...string) *Server {
 			t.Log("the program wrote, at last:\n" + log[max(0, len(log)-limit):])
 		}
 	})
-	modelstest.Eventually(t, "the program listens", func() bool {
+	return s
+}
+
+func (s *Server) awaitListening() {
+	s.t.Helper()
+	modelstest.Eventually(s.t, "the program listens", func() bool {
 		select {
 		case <-s.ended:
-			t.Fatalf("the program exited at its start: %v", s.err)
+			s.t.Fatalf("the program exited at its start: %v", s.err)
 		default:
 		}
 		return s.listens()
 	})
-	return s
 }
 
 // Command runs a subcommand of the program and returns its output and its exit code.
