@@ -50,8 +50,8 @@ func (d *migrationDriver) Lock() error {
 func (d *migrationDriver) Unlock() error { return nil }
 
 // begin starts a transaction while no other instance migrates. On PostgreSQL it takes a lock that ends with the
-// transaction: a pooler in transaction mode gives each transaction another session. It asks for the lock again and
-// again, rather than wait in the server, so that it can report the wait and give up.
+// transaction: a pooler in transaction mode gives each transaction another session. It polls for the lock instead of
+// waiting in the server, so that it can report the wait and give up.
 func (d *migrationDriver) begin(on interface {
 	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 },

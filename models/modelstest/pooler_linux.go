@@ -47,6 +47,7 @@ auth_file = %[3]s/users
 pool_mode = %[5]s
 max_client_conn = 1000
 default_pool_size = 100
+server_login_retry = 1
 logfile = %[3]s/log
 `, u.Hostname(), u.Port(), dir, poolerPort, mode)
 	for name, text := range map[string]string{"config": config, "users": strconv.Quote(u.User.Username()) + ` ""`} {
