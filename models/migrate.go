@@ -27,10 +27,8 @@ func (db *DB) Migrate(ctx context.Context) error {
 		return err
 	}
 	have, err := db.schemaVersion(ctx)
-	if err != nil {
-		return err
-	}
-	if err := db.CheckServer(ctx, have != newest); err != nil || have == newest {
+	pending := err == nil && have != newest
+	if err := errors.Join(db.CheckServer(ctx, pending), err); err != nil || !pending {
 		return err
 	}
 	return db.migrate(ctx, func(m *migrate.Migrate) error { return m.Up() })
@@ -132,18 +130,19 @@ func (db *DB) Ready(ctx context.Context) error {
 	return nil
 }
 
-// schemaVersion returns the version of the schema, or database.NilVersion if there is none.
+// schemaVersion returns the version of the schema, or database.NilVersion if there is none. It reads on the connection
+// that migrates: others would keep statements of the old schema.
 func (db *DB) schemaVersion(ctx context.Context) (have int, err error) {
 	exists := `SELECT count(*) FROM sqlite_master WHERE name = 'schema_migrations'`
 	if db.Engine == Postgres {
 		exists = `SELECT count(*) FROM pg_class WHERE oid = to_regclass('schema_migrations')`
 	}
-	err = db.Read(ctx).Raw(exists).Scan(&have).Error
+	err = db.write.WithContext(ctx).Raw(exists).Scan(&have).Error
 	if err == nil && have == 0 {
 		return database.NilVersion, nil
 	}
 	if err == nil {
-		err = db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error
+		err = db.write.WithContext(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read schema version: %w", err)

@@ -36,6 +36,7 @@ func (db *DB) openPostgres(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
+	config.RuntimeParams["client_encoding"] = "UTF8" // else that of the role or the database
 	if db.pooled, err = behindPooler(ctx, config); err != nil {
 		return err
 	}
