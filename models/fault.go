@@ -31,7 +31,7 @@ var (
 	errPooler = &Error{
 		Code: CodeUnavailable,
 		Detail: "The database is behind a connection pooler that keeps no prepared statements. " +
-			"The operator must remove default_query_exec_mode from DATABASE_URL and restart the server.",
+			"The operator must set default_query_exec_mode=cache_describe in DATABASE_URL and restart the server.",
 	}
 	errDamaged = &Error{
 		Code:   CodeUnavailable,

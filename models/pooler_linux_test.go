@@ -129,9 +129,9 @@ func setting(t *testing.T, db *gorm.DB, name string) (value string) {
 }
 
 // If the operator turns on prepared statements behind a pooler in transaction mode, the server is not ready, and says
-// which parameter to remove. In session mode they work.
+// which parameter to set. In session mode they work.
 func TestPoolerAndPreparedStatements(t *testing.T) {
-	for mode, want := range map[string]string{modelstest.PoolTransactions: "remove default_query_exec_mode from DATABASE_URL", modelstest.PoolSessions: ""} {
+	for mode, want := range map[string]string{modelstest.PoolTransactions: "set default_query_exec_mode=cache_describe in DATABASE_URL", modelstest.PoolSessions: ""} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			url := modelstest.Pooler(t, modelstest.NewPostgres(t), mode) + "&default_query_exec_mode=cache_statement"
