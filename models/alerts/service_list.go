@@ -13,6 +13,7 @@ var Services = []Service{
 			{Name: "user", Label: "User", Type: Text},
 			{Name: "password", Label: "Password", Type: Password, Secret: true},
 			{Name: "from", Label: "Sender", Placeholder: "linkwatch@example.com", Type: Email, Required: true},
+			{Name: "from_name", Label: "Sender name", Placeholder: "Linkwatch", Hint: "Shown instead of the address.", Type: Text},
 			{Name: "to", Label: "Recipients", Placeholder: "you@example.com", Hint: "Separate addresses with commas.", Type: Text, Required: true},
 		},
 	},
