@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/email/smtp"
 	"github.com/wneessen/go-mail"
@@ -56,6 +58,10 @@ func (c mailConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
 func (s *Sender) mailClient(ctx context.Context, server *mailServer) (*mail.Client, error) {
 	config, encrypted := server.config, s.opts.Relay.TLS(server.config.Host)
 	encrypted.VerifyConnection = func(tls.ConnectionState) error {
@@ -79,6 +85,10 @@ func (s *Sender) mailClient(ctx context.Context, server *mailServer) (*mail.Clie
 			}
 			return conn, nil
 		}),
+	}
+	if addresses := config.FromAddress + strings.Join(config.ToAddresses, ""); isASCII(addresses) {
+		// A server whose next hop lacks the extension would return the mail.
+		options = append(options, mail.WithoutSMTPUTF8())
 	}
 	if config.ClientHost != "auto" {
 		options = append(options, mail.WithHELO(config.ClientHost))
