@@ -41,7 +41,7 @@ func (m *mailServer) mailError(ctx context.Context, err error) *Error {
 	case code >= 400:
 		return &Error{Kind: Unavailable, Answer: said, text: with(m.label+" deferred the mail", said)}
 	}
-	if text := m.wrongTLS(why, err); text != "" {
+	if text := m.wrongTLS(ctx, why, err); text != "" {
 		out := m.unsent(ctx, why)
 		out.text = text
 		return out
@@ -73,7 +73,7 @@ func (m *mailServer) refusal(code int) string {
 }
 
 // wrongTLS returns the text of an error that a wrong encryption, port or host name explains, or "".
-func (m *mailServer) wrongTLS(why *outbound.Error, err error) string {
+func (m *mailServer) wrongTLS(ctx context.Context, why *outbound.Error, err error) string {
 	port := m.config.Port
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		text := "The certificate of the mail server is for another host name"
@@ -88,7 +88,7 @@ func (m *mailServer) wrongTLS(why *outbound.Error, err error) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok && m.implicit() {
 		return fmt.Sprintf("%s does not use TLS from the start on port %d. In the channel, %s, or another port, usually 465.", m.label, port, chooseSTARTTLS)
 	}
-	silent := why.Kind == outbound.KindTimeout || why.Kind == outbound.KindReset
+	silent := ctx.Err() != nil || why.Kind == outbound.KindTimeout || why.Kind == outbound.KindReset
 	if m.connected && !m.answered && !m.implicit() && silent {
 		return fmt.Sprintf("%s sent nothing on port %d. If that port uses TLS from the start, %s.", m.label, port, chooseImplicit)
 	}
