@@ -32,8 +32,8 @@ primary_hostname = mail.example.com
 spool_directory = %[1]s
 log_file_path = %[1]s/%%slog
 pid_file_path = %[1]s/pid
-exim_user = nobody
-exim_group = nogroup
+exim_user = mail
+exim_group = mail
 keep_environment =
 tls_advertise_hosts = *
 tls_certificate = %[1]s/cert.pem
@@ -51,7 +51,7 @@ begin transports
 file:
   driver = appendfile
   directory = %[1]s/mail
-  user = nobody
+  user = mail
 begin authenticators
 plain:
   driver = plaintext
@@ -71,7 +71,7 @@ func newExim(t *testing.T) *exim {
 		}
 		t.Skip("skipped: exim4 is not installed (package exim4-daemon-light), or this is not root")
 	}
-	// Not t.TempDir: only root may enter its parent, and exim stores mails as nobody.
+	// Not t.TempDir: only root may enter its parent, and exim stores mails as the user mail.
 	dir, err := os.MkdirTemp("", "linkwatch-mail-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
