@@ -17,11 +17,12 @@ import (
 type mailbox struct {
 	*world
 	server *standin.Server
-	mails  []*mail.Message
+	mails  []*mail.Message // by gets
+	told   []told          // by tellings
 }
 
-// mailbox starts a worker, with a channel for email and a rule for outages and recoveries that reminds every ten minutes.
-func (w *world) mailbox() *mailbox {
+// mailbox starts a worker, with a channel for email and a rule for outages and recoveries.
+func (w *world) mailbox(rule alerts.Rule) *mailbox {
 	w.Helper()
 	server := standin.New(w)
 	sender, err := send.New(send.Options{Relay: server.Relay(w), Log: w.log})
@@ -30,9 +31,8 @@ func (w *world) mailbox() *mailbox {
 		URL: "smtp://smtp.example.com:587/?from=linkwatch@example.com&to=anna@example.com",
 	}})
 	w.ok(err)
-	_, err = w.AddRule(w.Context(), alerts.Rule{
-		Events: alerts.List{"target.down", "target.up"}, Channels: alerts.List{c.ID}, AfterFailures: 1, RepeatMinutes: 10, Enabled: true,
-	})
+	rule.Events, rule.Channels, rule.AfterFailures, rule.Enabled = alerts.List{"target.down", "target.up"}, alerts.List{c.ID}, 1, true
+	_, err = w.AddRule(w.Context(), rule)
 	w.ok(err)
 	w.workerWith(sender)
 	return &mailbox{world: w, server: server}
@@ -71,7 +71,7 @@ func (w *world) of(host string, phase event.Phase, names ...string) {
 // outage is another thread.
 func TestMailsOfAnOutageAreAThread(t *testing.T) {
 	each(t, func(w *world) {
-		m := w.mailbox()
+		m := w.mailbox(alerts.Rule{RepeatMinutes: 10})
 		w.of("shop.test", event.Started, "cart")
 		m.gets(1, time.Second)
 		w.of("shop.test", event.Started, "search")

@@ -54,7 +54,11 @@ func (n Notification) Title() string {
 		return text
 	}
 	text += " – " + strings.Join(names, ", ")
-	if more := n.aboutCount() - len(names); more > 0 {
+	more := n.aboutCount() - len(names)
+	switch hidden := len(about) == len(n.Subjects) && n.SubjectCount > len(n.Subjects); {
+	case hidden && (n.Reason == string(ReasonWorse) || n.PartOf != nil):
+		text += " and more" // some of the subjects that are left out have another state
+	case more > 0:
 		text += " and " + humanize.Comma(int64(more)) + " more"
 	}
 	return text
