@@ -109,14 +109,15 @@ func (p *prometheus) query(expr string) (values []string) {
 // pattern matches a matcher with a regular expression, such as status=~"5..".
 var pattern = regexp.MustCompile(`=~"[^"]*"`)
 
-// Prometheus scrapes two instances of one PostgreSQL database with the token of an account, and one with SQLite. All rules are evaluated
-// without an error, all their metrics exist, and all panels have data. Panels count what both instances export once.
+// Prometheus scrapes two instances of one PostgreSQL database with the token of an account, and two with SQLite. All rules are evaluated
+// without an error, all their metrics exist, and all panels have data. Panels count once what both instances export. The alert about
+// missing backups is for the instance with SQLite and without BACKUP_DIR.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
 	store, web := "DATABASE_URL="+modelstest.NewPostgres(t), site(t)
 	a := Start(t, store, "CHECK_INTERVAL=200ms", "CRAWLER_POLL_INTERVAL=100ms")
 	b := Start(t, store, "CHECK_INTERVAL=200ms", "CRAWLER_POLL_INTERVAL=100ms")
-	alone := Start(t, "BACKUP_DIR="+t.TempDir())
+	alone, bare := Start(t, "BACKUP_DIR="+t.TempDir()), Start(t)
 	a.watch(web, "cart", "search", "blog")
 	a.rule(a.channel(map[string]any{"name": "broken", "kind": "webhook", "url": web.set("/hook", status(500))}))
 	web.set("/blog", status(500))
@@ -129,7 +130,7 @@ func TestPrometheus(t *testing.T) {
 	p := newPrometheus(t, token, map[string]string{
 		"scrape_interval: 15s": "scrape_interval: 500ms", "evaluation_interval: 15s": "evaluation_interval: 1s",
 		`["127.0.0.1:8080"]`: fmt.Sprintf("[%q, %q]", host(a), host(b)),
-		"scrape_configs:\n":  fmt.Sprintf("scrape_configs:\n  - {job_name: alone, static_configs: [{targets: [%q]}]}\n", host(alone)),
+		"scrape_configs:\n":  fmt.Sprintf("scrape_configs:\n  - {job_name: sqlite, static_configs: [{targets: [%q, %q]}]}\n", host(alone), host(bare)),
 	})
 
 	shown := strings.NewReplacer("$instance", ".*", "$__rate_interval", "5m")
@@ -149,6 +150,10 @@ func TestPrometheus(t *testing.T) {
 	if got := p.query(`count(up{job="linkwatch"} == 1)`); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("%s instances were scraped with the token", got)
 	}
+	modelstest.Eventually(t, "the missing backup is noticed", func() bool {
+		return slices.Equal(p.query(fmt.Sprintf(`count(ALERTS{alertname="LinkwatchNoBackup", instance=%q})`, host(bare))), []string{"1"}) &&
+			slices.Equal(p.query(`count(ALERTS{alertname="LinkwatchNoBackup"})`), []string{"1"})
+	})
 
 	used := map[string]bool{}
 	for _, expr := range expressions(t) {

@@ -14,7 +14,7 @@ func MailHTML(ctx context.Context, n alerts.Notification, links []alerts.Link) (
 	if n.URL != nil {
 		links = append(links[:len(links):len(links)], alerts.Link{Label: "Open alert", URL: *n.URL})
 	}
-	err := mail(n, links).Render(ctx, &b)
+	err := mail(n, links).Render(ctx, &b) //nolint:contextcheck // Render passes ctx to it
 	return b.String(), err
 }
 

@@ -1,6 +1,7 @@
 package send_test
 
 import (
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -27,7 +28,7 @@ func parts(t *testing.T, data string) (mail.Header, map[string]string) {
 	var order []string
 	for {
 		part, err := reader.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
