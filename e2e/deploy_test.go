@@ -79,7 +79,8 @@ func TestPrometheusRules(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(readDeployed(t, "alerts.rules.yml"), -1) {
+	rule := regexp.MustCompile(`- alert: (\w+)`)
+	for _, name := range rule.FindAllStringSubmatch(readDeployed(t, "alerts.rules.yml"), -1) {
 		if !strings.Contains(fires, strconv.Quote(name[1])) {
 			t.Errorf("rule %s fires in no test", name[1])
 		}

@@ -19,8 +19,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// exim is a mail server that keeps all mails. It offers STARTTLS on one port and uses TLS from the start on another, and takes logins
-// only with TLS.
+// exim is a mail server that keeps all mails. It offers STARTTLS on one port and uses TLS from the start on another,
+// and takes logins only with TLS.
 type exim struct {
 	dir              string
 	ca               string // PEM file of its certificate
@@ -135,7 +135,8 @@ func newExim(t *testing.T) *exim {
 
 // url returns the URL of a channel on a port.
 func (x *exim) url(port int, query string) string {
-	return fmt.Sprintf("smtp://linkwatch:secret@127.0.0.1:%d/?from=linkwatch@example.com&to=anna@example.com&%s", port, query)
+	const addresses = "from=linkwatch@example.com&to=anna@example.com"
+	return fmt.Sprintf("smtp://linkwatch:secret@127.0.0.1:%d/?%s&%s", port, addresses, query)
 }
 
 // mails waits for n mails and returns them by their id, oldest first.

@@ -136,7 +136,9 @@ func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) 
 }
 
 // message converts a notification to a message for the service of a channel. at is when it was queued.
-func (w *Worker) message(ctx context.Context, c alerts.Channel, n alerts.Notification, id string, at time.Time) send.Message {
+func (w *Worker) message(
+	ctx context.Context, c alerts.Channel, n alerts.Notification, id string, at time.Time,
+) send.Message {
 	links := w.Store.Links(n)
 	m := send.Message{
 		ID: id, Group: n.Thread(), Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at,
@@ -151,8 +153,11 @@ func (w *Worker) message(ctx context.Context, c alerts.Channel, n alerts.Notific
 	return m
 }
 
-// mail returns the parts of a message that only emails have. After an error they are left out, because the message matters more.
-func (w *Worker) mail(ctx context.Context, c alerts.Channel, n alerts.Notification, id string, links []alerts.Link) send.Mail {
+// mail returns the parts of a message that only emails have. After an error they are left out, because the message
+// matters more.
+func (w *Worker) mail(
+	ctx context.Context, c alerts.Channel, n alerts.Notification, id string, links []alerts.Link,
+) send.Mail {
 	m := send.Mail{Settings: w.Store.ChannelURL(c.ID)}
 	first, firstID, ok, err := w.Store.First(ctx, c.Seq, n.Thread())
 	w.failed("load of first message failed", c, err)

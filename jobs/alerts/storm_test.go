@@ -66,7 +66,7 @@ func (m *mailbox) toldDownFirst() {
 	for i, one := range m.told {
 		for _, name := range one.names {
 			if one.up && !slices.Contains(namesOf(m.told[:i], false), name) {
-				m.Errorf("%s was not told as down, but as recovered: %s", name, one.title)
+				m.Errorf("%s is told as recovered, and was never told as down: %s", name, one.title)
 			}
 		}
 	}
@@ -88,7 +88,9 @@ func TestMailsOfAStorm(t *testing.T) {
 				w.happens(phase, name)
 				w.clock.Advance(time.Second)
 			}
-			m.tellings("all hosts are told", func(all []told) bool { return slices.Equal(namesOf(all, phase == event.Ended), hosts) })
+			m.tellings("all hosts are told", func(all []told) bool {
+				return slices.Equal(namesOf(all, phase == event.Ended), hosts)
+			})
 		}
 		m.toldDownFirst()
 		mails := map[bool]int{}
@@ -102,8 +104,8 @@ func TestMailsOfAStorm(t *testing.T) {
 	})
 }
 
-// 26 targets of a host fail one after another. The first mail tells those that failed at once, the second all others, and the recovery
-// all of them.
+// 26 targets of a host fail one after another. The first mail tells those that failed at once, the second all others,
+// and the recovery all of them.
 func TestMailsOfAHostWithManyTargets(t *testing.T) {
 	each(t, func(w *world) {
 		m, all := w.mailbox(alerts.Rule{}), names(26)
@@ -114,14 +116,16 @@ func TestMailsOfAHostWithManyTargets(t *testing.T) {
 		w.of("shop.test", event.Ended, all...)
 		m.tellings("the recovery is told", func(all []told) bool { return len(all) == 3 })
 		for i, want := range []string{
-			"2 targets on shop.test are down: timed out – n00, n01", "24 more targets on shop.test are down: timed out (26 targets on shop.test are down) – n02, ",
+			"2 targets on shop.test are down: timed out – n00, n01",
+			"24 more targets on shop.test are down: timed out (26 targets on shop.test are down) – n02, ",
 			"26 targets on shop.test are up again after ",
 		} {
 			if !strings.HasPrefix(m.told[i].title, want) {
 				w.Errorf("mail %d: got %q, want %q", i, m.told[i].title, want)
 			}
 		}
-		if title := m.told[1].title; !strings.HasSuffix(title, ", n21 and more") { // not "and 6 more": two of these were told before
+		// Not "and 6 more": two of these were told before.
+		if title := m.told[1].title; !strings.HasSuffix(title, ", n21 and more") {
 			w.Errorf("got %q", title)
 		}
 		m.toldDownFirst()
@@ -137,7 +141,8 @@ func TestMailOfARuleThatWaits(t *testing.T) {
 		w.ok(err)
 		w.of("shop.test", event.Started, all[2:]...)
 		m.tellings("the outage is told", func(all []told) bool { return len(all) > 0 })
-		if title := m.told[0].title; !strings.HasPrefix(title, "26 targets on shop.test are down") || !strings.HasSuffix(title, "and 6 more") {
+		title := m.told[0].title
+		if !strings.HasPrefix(title, "26 targets on shop.test are down") || !strings.HasSuffix(title, "and 6 more") {
 			w.Errorf("got %q", title)
 		}
 	})

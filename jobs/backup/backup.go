@@ -39,11 +39,14 @@ func Backup(folder backup.Folder, db *models.DB, clock models.Clock, log *slog.L
 		}
 		return summary, err
 	}
-	return jobs.Job{ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run, Overdue: func() bool { return folder.Overdue(clock.Now().Time) }}
+	return jobs.Job{
+		ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run,
+		Overdue: func() bool { return folder.Overdue(clock.Now().Time) },
+	}
 }
 
-// Register registers the metrics of backups. They are read from the folder, so that they are right after a restart. Both are 0 while there
-// is no backup, also if the folder is missing or not set.
+// Register registers the metrics of backups. They are read from the folder, so that they are right after a restart.
+// Both are 0 while there is no backup, also if the folder is missing or not set.
 func Register(folder backup.Folder, clock models.Clock, reg prometheus.Registerer) error {
 	newest := func(value func(backup.File) float64) func() float64 {
 		return func() float64 {
@@ -55,10 +58,12 @@ func Register(folder backup.Folder, clock models.Clock, reg prometheus.Registere
 	}
 	for _, c := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "linkwatch_backup_last_success_timestamp_seconds", Help: "Unix time of the newest backup in BACKUP_DIR, or 0 if there is none or no folder. Only with SQLite.",
+			Name: "linkwatch_backup_last_success_timestamp_seconds",
+			Help: "Unix time of the newest backup in BACKUP_DIR, or 0 if there is none or no folder. Only with SQLite.",
 		}, newest(func(f backup.File) float64 { return float64(f.At.Unix()) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "linkwatch_backup_size_bytes", Help: "Size of the newest backup in BACKUP_DIR in bytes, or 0 if there is none. Only with SQLite.",
+			Name: "linkwatch_backup_size_bytes",
+			Help: "Size of the newest backup in BACKUP_DIR in bytes, or 0 if there is none. Only with SQLite.",
 		}, newest(func(f backup.File) float64 { return float64(f.Size) })),
 	} {
 		if err := reg.Register(c); err != nil {

@@ -123,7 +123,8 @@ func (s *Store) ChannelURL(id string) string {
 	return s.opts.Base + ChannelPath(id)
 }
 
-// Thread returns the ID of the alert whose messages belong together: the outage that it ends wholly or in part, else the alert itself.
+// Thread returns the ID of the alert whose messages belong together: the outage that it ends wholly or in part, else
+// the alert itself.
 func (n Notification) Thread() string {
 	switch {
 	case n.Ends != nil:

@@ -98,7 +98,9 @@ func (s *Store) Next(ctx context.Context, holder lease.ID, channel int64) (c Cha
 }
 
 // First returns the first message about an alert that was queued for a channel. ok is false if there is none.
-func (s *Store) First(ctx context.Context, channel int64, alertID string) (n Notification, deliveryID string, ok bool, err error) {
+func (s *Store) First(
+	ctx context.Context, channel int64, alertID string,
+) (n Notification, deliveryID string, ok bool, err error) {
 	var d Delivery
 	err = s.db.Read(ctx).Raw(`SELECT d.id, d.body FROM alerts AS a JOIN deliveries AS d ON d.alert_seq = a.seq
 		WHERE a.id = ? AND d.channel_seq = ? ORDER BY d.seq LIMIT 1`, alertID, channel).Scan(&d).Error

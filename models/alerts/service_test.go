@@ -138,7 +138,9 @@ func TestBadValues(t *testing.T) {
 
 // The error names each invalid field once.
 func TestAllBadValuesAtOnce(t *testing.T) {
-	_, err := service(t, "smtp").URL(map[string]string{"port": "secret", "from": "secret", "to": "secret", "password": "secret", "from_name": strings.Repeat("ä", 101)})
+	_, err := service(t, "smtp").URL(map[string]string{
+		"port": "secret", "from": "secret", "to": "secret", "password": "secret", "from_name": strings.Repeat("ä", 101),
+	})
 	e, ok := errors.AsType[*models.Error](err)
 	if !ok {
 		t.Fatal(err)

@@ -31,7 +31,8 @@ func (n Notification) Summary() string {
 	return n.Message
 }
 
-// Title returns the summary in one line. A message about several subjects names them with their causes, up to a length of 250 characters.
+// Title returns the summary in one line. A message about several subjects names them with their causes, up to a
+// length of 250 characters.
 func (n Notification) Title() string {
 	text, about := n.Summary(), n.about()
 	if len(about) < 2 {
@@ -150,7 +151,8 @@ func (n Notification) Times() string {
 	case n.SubjectCount == 0:
 		return ""
 	case n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt):
-		return fmt.Sprintf("From %s to %s (%s)", formatTime(n.StartedAt), formatTime(*n.ResolvedAt), FormatDuration(n.ResolvedAt.Sub(n.StartedAt)))
+		took := FormatDuration(n.ResolvedAt.Sub(n.StartedAt))
+		return fmt.Sprintf("From %s to %s (%s)", formatTime(n.StartedAt), formatTime(*n.ResolvedAt), took)
 	}
 	return "Since " + formatTime(n.StartedAt)
 }

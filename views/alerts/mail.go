@@ -8,7 +8,8 @@ import (
 	"linkwatch/models/event"
 )
 
-// MailHTML renders a message as the HTML part of an email. links are the links besides the one to the page of the alert.
+// MailHTML renders a message as the HTML part of an email. links are the links besides the one to the page of the
+// alert.
 func MailHTML(ctx context.Context, n alerts.Notification, links []alerts.Link) (string, error) {
 	var b strings.Builder
 	if n.URL != nil {
@@ -18,12 +19,13 @@ func MailHTML(ctx context.Context, n alerts.Notification, links []alerts.Link) (
 	return b.String(), err
 }
 
-// The styles of elements of an email, which has no style sheet. Badges and buttons have their own colors. All other text has those of the
-// mail program, light or dark.
+// The styles of elements of an email, which has no style sheet. Badges and buttons have their own colors. All other
+// text has those of the mail program, light or dark.
 const (
-	mailBadge  = "display:inline-block;padding:2px 10px;border-radius:10px;font-size:13px;font-weight:bold;color:#ffffff;background-color:"
-	mailButton = "display:inline-block;margin:0 8px 8px 0;padding:10px 16px;border-radius:6px;font-weight:bold;text-decoration:none;" +
-		"color:#ffffff;background-color:#175cd3"
+	mailBadge = "display:inline-block;padding:2px 10px;border-radius:10px;font-size:13px;font-weight:bold;" +
+		"color:#ffffff;background-color:"
+	mailButton = "display:inline-block;margin:0 8px 8px 0;padding:10px 16px;border-radius:6px;font-weight:bold;" +
+		"text-decoration:none;color:#ffffff;background-color:#175cd3"
 )
 
 // mailState returns the label and the style of the badge of a message.

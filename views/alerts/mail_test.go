@@ -10,7 +10,8 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// A mail shows the state, the times, the targets in their order and the buttons. Texts of others are escaped, and nothing is loaded.
+// A mail shows the state, the times, the targets in their order and the buttons. Texts of others are escaped, and
+// nothing is loaded.
 func TestMailHTML(t *testing.T) {
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	subject := func(name, state, cause, url string) alerts.SubjectState {

@@ -91,8 +91,8 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	return Answer{Text: c.clean(mails[0].ServerResponse())}, nil
 }
 
-// mail returns a mail. Its Message-ID contains the delivery ID, so that mail programs show a repeated mail once. Mails of a group are a
-// thread: all refer to the ID of the group, reply to the first mail and have its subject.
+// mail returns a mail. Its Message-ID contains the delivery ID, so that mail programs show a repeated mail once.
+// Mails of a group are a thread: all refer to the ID of the group, reply to the first mail and have its subject.
 func (s *Sender) mail(config *smtp.Config, to string, m Message) (*mail.Msg, error) {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	name := models.Truncate(models.CleanLine(config.FromName), alerts.MaxSenderName)

@@ -83,14 +83,17 @@ func (m *mailServer) wrongTLS(ctx context.Context, why *outbound.Error, err erro
 		return text + ". Enter that name as the mail server."
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "The certificate of the mail server is from an unknown authority. If the authority is your own, name its file in SSL_CERT_FILE."
+		return "The certificate of the mail server is from an unknown authority. " +
+			"If the authority is your own, name its file in SSL_CERT_FILE."
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok && m.implicit() {
-		return fmt.Sprintf("%s does not use TLS from the start on port %d. In the channel, %s, or another port, usually 465.", m.label, port, chooseSTARTTLS)
+		return fmt.Sprintf("%s does not use TLS from the start on port %d. In the channel, %s, or another port, usually 465.",
+			m.label, port, chooseSTARTTLS)
 	}
 	silent := ctx.Err() != nil || why.Kind == outbound.KindTimeout || why.Kind == outbound.KindReset
 	if m.connected && !m.answered && !m.implicit() && silent {
-		return fmt.Sprintf("%s sent nothing on port %d. If that port uses TLS from the start, %s.", m.label, port, chooseImplicit)
+		return fmt.Sprintf("%s sent nothing on port %d. If that port uses TLS from the start, %s.",
+			m.label, port, chooseImplicit)
 	}
 	return ""
 }
@@ -100,10 +103,11 @@ func (m *mailServer) wrongSettings(err error) string {
 	noAuth := strings.Contains(err.Error(), "not support SMTP AUTH") || errors.Is(err, mail.ErrNoSupportedAuthDiscovered)
 	switch {
 	case strings.Contains(err.Error(), "does not support STARTTLS"): // the library has no error value for it
-		return fmt.Sprintf("%s does not offer STARTTLS on port %d. Use another port, usually 587, or %s and its port, usually 465.",
-			m.label, m.config.Port, chooseImplicit)
+		return fmt.Sprintf("%s does not offer STARTTLS on port %d. "+
+			"Use another port, usually 587, or %s and its port, usually 465.", m.label, m.config.Port, chooseImplicit)
 	case errors.Is(err, mailsmtp.ErrUnencrypted), noAuth && !m.encrypted:
-		return fmt.Sprintf("%s offers no login without encryption on port %d. In the channel, %s.", m.label, m.config.Port, chooseSTARTTLS)
+		return fmt.Sprintf("%s offers no login without encryption on port %d. In the channel, %s.",
+			m.label, m.config.Port, chooseSTARTTLS)
 	case noAuth:
 		return m.label + " offers no login that Linkwatch supports. If it needs none, remove the user and the password."
 	}

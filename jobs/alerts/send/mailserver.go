@@ -23,7 +23,8 @@ type mailServer struct {
 
 // implicit reports whether TLS starts with the connection.
 func (m *mailServer) implicit() bool {
-	return m.config.Encryption == smtp.EncImplicitTLS || m.config.Encryption == smtp.EncAuto && m.config.Port == smtp.ImplicitTLSPort
+	auto := m.config.Encryption == smtp.EncAuto && m.config.Port == smtp.ImplicitTLSPort
+	return auto || m.config.Encryption == smtp.EncImplicitTLS
 }
 
 // policy returns when STARTTLS is used. Connections with implicit TLS need none.
@@ -98,7 +99,8 @@ func (s *Sender) mailClient(ctx context.Context, server *mailServer) (*mail.Clie
 		if !ok {
 			login = mail.SMTPAuthAutoDiscover
 		}
-		options = append(options, mail.WithSMTPAuth(login), mail.WithUsername(config.Username), mail.WithPassword(config.Password))
+		options = append(options, mail.WithSMTPAuth(login),
+			mail.WithUsername(config.Username), mail.WithPassword(config.Password))
 	}
 	return mail.NewClient(config.Host, options...)
 }

@@ -23,22 +23,28 @@ func TestMailSettingsThatAreWrong(t *testing.T) {
 		kind send.Kind
 	}{
 		"TLS from the start where STARTTLS is": {
-			"smtp://mail.example.com:587/?encryption=ImplicitTLS", []string{"does not use TLS from the start on port 587", "encryption=ExplicitTLS", "465"}, send.Unavailable,
+			"smtp://mail.example.com:587/?encryption=ImplicitTLS",
+			[]string{"does not use TLS from the start on port 587", "encryption=ExplicitTLS", "465"}, send.Unavailable,
 		},
 		"no encryption, which the server requires": {
-			"smtp://mail.example.com:587/?encryption=None&to=encrypt@example.com", []string{"requires encryption", "encryption=ExplicitTLS"}, send.Refused,
+			"smtp://mail.example.com:587/?encryption=None&to=encrypt@example.com",
+			[]string{"requires encryption", "encryption=ExplicitTLS"}, send.Refused,
 		},
 		"login without encryption": {
-			"smtp://a:b@mail.example.com:587/?encryption=None", []string{"offers no login without encryption on port 587", "encryption=ExplicitTLS"}, send.Refused,
+			"smtp://a:b@mail.example.com:587/?encryption=None",
+			[]string{"offers no login without encryption on port 587", "encryption=ExplicitTLS"}, send.Refused,
 		},
 		"no login, which the server requires": {
-			"smtp://mail.example.com:587/?to=login@example.com", []string{"requires a login", "Enter a user"}, send.Refused,
+			"smtp://mail.example.com:587/?to=login@example.com",
+			[]string{"requires a login", "Enter a user"}, send.Refused,
 		},
 		"wrong login": {
-			"smtp://a:b@mail.example.com:587/?", []string{"refused the login", "Check the user and the password"}, send.Refused,
+			"smtp://a:b@mail.example.com:587/?",
+			[]string{"refused the login", "Check the user and the password"}, send.Refused,
 		},
 		"certificate of another host": {
-			"smtp://mail.example.net:587/?", []string{"certificate of the mail server is for another host name", "*.example.com", "Enter that name"}, send.Unavailable,
+			"smtp://mail.example.net:587/?",
+			[]string{"certificate of the mail server is for another host name", "*.example.com", "Enter that name"}, send.Unavailable,
 		},
 	} {
 		raw := test.url + "&from=linkwatch@example.com"
@@ -73,7 +79,8 @@ func TestMailServerOfUnknownAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Send(t.Context(), "smtp://mail.example.com:465/?from=linkwatch@example.com&to=bob@example.com", message)
-	if e := failure(t, err); !strings.Contains(e.Error(), "from an unknown authority") || !strings.Contains(e.Error(), "SSL_CERT_FILE") {
+	e := failure(t, err)
+	if !strings.Contains(e.Error(), "from an unknown authority") || !strings.Contains(e.Error(), "SSL_CERT_FILE") {
 		t.Errorf("%s: %s", e.Kind, e)
 	}
 }
@@ -104,7 +111,8 @@ func TestSTARTTLSWherePortUsesTLS(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.Send(t.Context(), "smtp://"+l.Addr().String()+"/?encryption=ExplicitTLS&requirestarttls=yes&from=a@example.com&to=b@example.com", message)
+			const query = "/?encryption=ExplicitTLS&requirestarttls=yes&from=a@example.com&to=b@example.com"
+			_, err = s.Send(t.Context(), "smtp://"+l.Addr().String()+query, message)
 			e := failure(t, err)
 			if !strings.Contains(e.Error(), "sent nothing on port") || !strings.Contains(e.Error(), "encryption=ImplicitTLS") {
 				t.Errorf("%s: %s", e.Kind, e)

@@ -78,7 +78,8 @@ func TestMailThread(t *testing.T) {
 			"List-Unsubscribe": "", "Auto-Submitted": "auto-generated",
 		},
 		{
-			"Subject": "Re: " + message.Title + " Bcc: evil@example.com", "Message-Id": "<al_2@example.com>", "In-Reply-To": "<al_1Bccevilexample.com@example.com>",
+			"Subject": "Re: " + message.Title + " Bcc: evil@example.com", "Message-Id": "<al_2@example.com>",
+			"In-Reply-To":      "<al_1Bccevilexample.com@example.com>",
 			"References":       "<out_1@example.com> <al_1Bccevilexample.com@example.com>",
 			"List-Unsubscribe": "<https://watch.example.com/alerts/channels/a_1>", "List-Unsubscribe-Post": "", "Bcc": "",
 		},
