@@ -184,26 +184,31 @@ func expressions(t *testing.T) (all []string) {
 			all = append(all, r.Expr)
 		}
 	}
-	return append(all, dashboard(t)...)
+	for _, exprs := range dashboard(t) {
+		all = append(all, exprs...)
+	}
+	return all
 }
 
-// dashboard returns the PromQL expressions of the dashboard.
-func dashboard(t *testing.T) (all []string) {
+// dashboard returns the PromQL expressions of the panels of the dashboard, by title.
+func dashboard(t *testing.T) map[string][]string {
 	t.Helper()
 	var file struct {
 		Panels []struct {
+			Title   string
 			Targets []struct{ Expr string }
 		}
 	}
 	if err := json.Unmarshal([]byte(readDeployed(t, "grafana.json")), &file); err != nil {
 		t.Fatal(err)
 	}
+	panels := map[string][]string{}
 	for _, p := range file.Panels {
 		for _, target := range p.Targets {
-			all = append(all, target.Expr)
+			panels[p.Title] = append(panels[p.Title], target.Expr)
 		}
 	}
-	return all
+	return panels
 }
 
 // The image contains only the program, runs as an unprivileged user and has pinned base images.
