@@ -44,14 +44,15 @@ func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 	if err := c.registry.Register(diskMetrics{c.Disks}); err != nil {
 		return nil, fmt.Errorf("register disk metrics: %w", err)
 	}
-	if c.Config.BackupDir != "" {
-		folder := backupFolder(c.Config)
-		deps.Backups = &folder
-		job, err := backupjobs.Backup(folder, c.DB, c.Clock, c.Log, c.registry)
-		if err != nil {
+	folder := backupFolder(c.Config)
+	if c.Config.DatabaseDriver == config.SQLite { // without BACKUP_DIR too, so that Prometheus can alert on it
+		if err := backupjobs.Register(folder, c.Clock, c.registry); err != nil {
 			return nil, err
 		}
-		a.System.Jobs = append(a.System.Jobs, job)
+	}
+	if folder.Dir != "" {
+		deps.Backups = &folder
+		a.System.Jobs = append(a.System.Jobs, backupjobs.Backup(folder, c.DB, c.Clock, c.Log))
 	}
 	return a, nil
 }

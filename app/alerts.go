@@ -21,6 +21,7 @@ import (
 	"linkwatch/models/sites"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
+	alertviews "linkwatch/views/alerts"
 )
 
 // Alerts is the alerts system: channels, rules, maintenance windows and the delivery of messages.
@@ -42,7 +43,9 @@ func newAlerts(c *core, types []event.Type, other facts) (*Alerts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create alert sender: %w", err)
 	}
-	worker, err := alertjobs.New(alertjobs.Options{Store: store, Lease: c.lease, Sender: sender, Log: c.Log}, c.registry)
+	worker, err := alertjobs.New(alertjobs.Options{
+		Store: store, Lease: c.lease, Sender: sender, Log: c.Log, HTML: alertviews.MailHTML,
+	}, c.registry)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func readDeployed(t *testing.T, name string) string {
 	return string(b)
 }
 
-// promtool accepts the rules, and their unit tests pass.
+// promtool accepts the rules, and their unit tests pass. Each rule has a test in which it fires.
 func TestPrometheusRules(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
@@ -48,6 +49,40 @@ func TestPrometheusRules(t *testing.T) {
 		cmd.Dir = deploy
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("promtool %s: %v\n%s", args, err, out)
+		}
+	}
+	var tested struct {
+		Tests []struct {
+			Alerts []struct {
+				Name   string `yaml:"alertname"`
+				Firing []any  `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+			Exprs []struct {
+				Expr    string
+				Samples []struct{ Labels string } `yaml:"exp_samples"`
+			} `yaml:"promql_expr_test"`
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readDeployed(t, "alerts.test.yml")), &tested); err != nil {
+		t.Fatal(err)
+	}
+	fires := ""
+	for _, one := range tested.Tests {
+		for _, a := range one.Alerts {
+			if len(a.Firing) > 0 {
+				fires += strconv.Quote(a.Name)
+			}
+		}
+		for _, e := range one.Exprs {
+			for _, sample := range e.Samples {
+				fires += e.Expr + sample.Labels
+			}
+		}
+	}
+	rule := regexp.MustCompile(`- alert: (\w+)`)
+	for _, name := range rule.FindAllStringSubmatch(readDeployed(t, "alerts.rules.yml"), -1) {
+		if !strings.Contains(fires, strconv.Quote(name[1])) {
+			t.Errorf("rule %s fires in no test", name[1])
 		}
 	}
 }
@@ -138,39 +173,42 @@ func expressions(t *testing.T) (all []string) {
 	t.Helper()
 	var rules struct {
 		Groups []struct {
-			Rules []struct{ Alert, Expr string }
+			Rules []struct{ Expr string }
 		}
 	}
 	if err := yaml.Unmarshal([]byte(readDeployed(t, "alerts.rules.yml")), &rules); err != nil {
 		t.Fatal(err)
 	}
-	tests := readDeployed(t, "alerts.test.yml")
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {
 			all = append(all, r.Expr)
-			if !strings.Contains(tests, r.Alert) {
-				t.Errorf("rule %s has no test", r.Alert)
-			}
 		}
 	}
-	var dashboard struct {
+	for _, exprs := range dashboard(t) {
+		all = append(all, exprs...)
+	}
+	return all
+}
+
+// dashboard returns the PromQL expressions of the panels of the dashboard, by title.
+func dashboard(t *testing.T) map[string][]string {
+	t.Helper()
+	var file struct {
 		Panels []struct {
 			Title   string
 			Targets []struct{ Expr string }
 		}
-		Templating struct {
-			List []struct{ Query any }
-		}
 	}
-	if err := json.Unmarshal([]byte(readDeployed(t, "grafana.json")), &dashboard); err != nil {
+	if err := json.Unmarshal([]byte(readDeployed(t, "grafana.json")), &file); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range dashboard.Panels {
+	panels := map[string][]string{}
+	for _, p := range file.Panels {
 		for _, target := range p.Targets {
-			all = append(all, target.Expr)
+			panels[p.Title] = append(panels[p.Title], target.Expr)
 		}
 	}
-	return all
+	return panels
 }
 
 // The image contains only the program, runs as an unprivileged user and has pinned base images.

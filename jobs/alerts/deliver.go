@@ -131,23 +131,42 @@ func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) 
 	if err := json.Unmarshal([]byte(d.Body), &n); err != nil {
 		return fmt.Errorf("decode message: %w", err)
 	}
-	_, err = w.Sender.Send(ctx, to.URL, messageOf(n, d.ID, d.CreatedAt.Time, w.Store.Links(n)))
+	_, err = w.Sender.Send(ctx, to.URL, w.message(ctx, c, n, d.ID, d.CreatedAt.Time))
 	return err
 }
 
-// messageOf converts a notification to a message for services. at is when it was queued.
-func messageOf(n alerts.Notification, id string, at time.Time, links []alerts.Link) send.Message {
+// message converts a notification to a message for the service of a channel. at is when it was queued.
+func (w *Worker) message(
+	ctx context.Context, c alerts.Channel, n alerts.Notification, id string, at time.Time,
+) send.Message {
+	links := w.Store.Links(n)
 	m := send.Message{
-		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at, Resolved: n.Ends != nil || n.Reason == string(alerts.ReasonResolved),
-	}
-	switch {
-	case n.Ends != nil:
-		m.Group = *n.Ends
-	case n.PartOf != nil: // the incident stays open
-		m.Group = *n.PartOf
+		ID: id, Group: n.Thread(), Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at,
+		Resolved: n.Over() && n.PartOf == nil, // after a partial recovery, the incident stays open
 	}
 	if n.URL != nil {
 		m.URL = *n.URL
+	}
+	if c.Kind == "smtp" {
+		m.Mail = w.mail(ctx, c, n, id, links)
+	}
+	return m
+}
+
+// mail returns the parts of a message that only emails have. After an error they are left out, because the message
+// matters more.
+func (w *Worker) mail(
+	ctx context.Context, c alerts.Channel, n alerts.Notification, id string, links []alerts.Link,
+) send.Mail {
+	m := send.Mail{Settings: w.Store.ChannelURL(c.ID)}
+	first, firstID, ok, err := w.Store.First(ctx, c.Seq, n.Thread())
+	w.failed("load of first message failed", c, err)
+	if ok && firstID != id {
+		m.Subject, m.First = first.Title(), firstID
+	}
+	if w.HTML != nil {
+		m.HTML, err = w.HTML(ctx, n, links)
+		w.failed("rendering of email failed", c, err)
 	}
 	return m
 }
@@ -186,7 +205,7 @@ func (w *Worker) Test(ctx context.Context, c alerts.Channel) (delivered bool, an
 		}
 		said, err = w.Sender.SendWebhook(ctx, to.URL, to.Secret, id, body)
 	} else {
-		said, err = w.Sender.Send(ctx, to.URL, messageOf(n, id, w.Store.Now().Time, nil))
+		said, err = w.Sender.Send(ctx, to.URL, w.message(ctx, c, n, id, w.Store.Now().Time))
 	}
 	if ctx.Err() != nil {
 		return false, "", ctx.Err()

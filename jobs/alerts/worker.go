@@ -33,6 +33,8 @@ type Options struct {
 	Lease  *lease.Lease
 	Sender *send.Sender
 	Log    *slog.Logger
+	// HTML renders a message as the HTML part of an email. nil for emails of plain text.
+	HTML func(ctx context.Context, n alerts.Notification, links []alerts.Link) (string, error)
 }
 
 // Worker is a service that turns events into alerts, queues their messages and sends them. Any number of instances may run: locks and

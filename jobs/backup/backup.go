@@ -22,10 +22,7 @@ import (
 // Files with a name in the future are logged as a warning.
 //
 // It returns an error if reg has metrics of these names.
-func Backup(folder backup.Folder, db *models.DB, clock models.Clock, log *slog.Logger, reg prometheus.Registerer) (jobs.Job, error) {
-	if err := register(folder, clock, reg); err != nil {
-		return jobs.Job{}, err
-	}
+func Backup(folder backup.Folder, db *models.DB, clock models.Clock, log *slog.Logger) jobs.Job {
 	run := func(taking, _ context.Context) (summary string, err error) {
 		start, now := time.Now(), clock.Now().Time
 		if future, err := folder.Future(now); err == nil && len(future) > 0 {
@@ -42,12 +39,15 @@ func Backup(folder backup.Folder, db *models.DB, clock models.Clock, log *slog.L
 		}
 		return summary, err
 	}
-	return jobs.Job{ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run, Overdue: func() bool { return folder.Overdue(clock.Now().Time) }}, nil
+	return jobs.Job{
+		ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run,
+		Overdue: func() bool { return folder.Overdue(clock.Now().Time) },
+	}
 }
 
-// register registers the metrics of backups. They are read from the folder, so that they are right after a
-// restart. Both are 0 while there is no backup.
-func register(folder backup.Folder, clock models.Clock, reg prometheus.Registerer) error {
+// Register registers the metrics of backups. They are read from the folder, so that they are right after a restart.
+// Both are 0 while there is no backup, also if the folder is missing or not set.
+func Register(folder backup.Folder, clock models.Clock, reg prometheus.Registerer) error {
 	newest := func(value func(backup.File) float64) func() float64 {
 		return func() float64 {
 			if file, ok, err := folder.Newest(clock.Now().Time); ok && err == nil {
@@ -58,10 +58,12 @@ func register(folder backup.Folder, clock models.Clock, reg prometheus.Registere
 	}
 	for _, c := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "linkwatch_backup_last_success_timestamp_seconds", Help: "Unix time of the newest backup in BACKUP_DIR, or 0 if there is none.",
+			Name: "linkwatch_backup_last_success_timestamp_seconds",
+			Help: "Unix time of the newest backup in BACKUP_DIR, or 0 if there is none or no folder. Only with SQLite.",
 		}, newest(func(f backup.File) float64 { return float64(f.At.Unix()) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "linkwatch_backup_size_bytes", Help: "Size of the newest backup in BACKUP_DIR in bytes, or 0 if there is none.",
+			Name: "linkwatch_backup_size_bytes",
+			Help: "Size of the newest backup in BACKUP_DIR in bytes, or 0 if there is none. Only with SQLite.",
 		}, newest(func(f backup.File) float64 { return float64(f.Size) })),
 	} {
 		if err := reg.Register(c); err != nil {

@@ -34,9 +34,12 @@ func values(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 func TestBackup(t *testing.T) {
 	dir, clock, reg := t.TempDir(), modelstest.NewClock(), prometheus.NewRegistry()
 	folder := backup.Folder{Dir: dir, Interval: time.Hour, Keep: 2}
-	job, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, slog.New(slog.DiscardHandler), reg)
-	if err != nil || job.ID != "backup" || job.Schedule != "@every 1h0m0s" {
-		t.Fatalf("%+v %v", job, err)
+	if err := backupjobs.Register(folder, clock.Now, reg); err != nil {
+		t.Fatal(err)
+	}
+	job := backupjobs.Backup(folder, modelstest.New(t), clock.Now, slog.New(slog.DiscardHandler))
+	if job.ID != "backup" || job.Schedule != "@every 1h0m0s" {
+		t.Fatalf("%+v", job)
 	}
 	if got := values(t, reg); len(got) != 2 || got["linkwatch_backup_size_bytes"] != 0 || got["linkwatch_backup_last_success_timestamp_seconds"] != 0 {
 		t.Errorf("before the first run: %v", got)
@@ -62,7 +65,10 @@ func TestBackup(t *testing.T) {
 	if summary, err := job.Run(t.Context(), t.Context()); err == nil || !strings.Contains(err.Error(), "BACKUP_DIR does not exist") || summary != "" {
 		t.Errorf("without the folder: %q %v", summary, err)
 	}
-	if _, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, slog.New(slog.DiscardHandler), reg); err == nil {
+	if got := values(t, reg); len(got) != 2 || got["linkwatch_backup_last_success_timestamp_seconds"] != 0 {
+		t.Errorf("without the folder: %v", got)
+	}
+	if err := backupjobs.Register(folder, clock.Now, reg); err == nil {
 		t.Error("its metrics are there twice")
 	}
 }
@@ -75,10 +81,11 @@ func TestBackupWarnsOfTheFuture(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines bytes.Buffer
-	job, err := backupjobs.Backup(backup.Folder{Dir: dir, Interval: time.Hour, Keep: 1}, modelstest.New(t), clock.Now, slog.New(slog.NewTextHandler(&lines, nil)), reg)
-	if err != nil {
+	folder := backup.Folder{Dir: dir, Interval: time.Hour, Keep: 1}
+	if err := backupjobs.Register(folder, clock.Now, reg); err != nil {
 		t.Fatal(err)
 	}
+	job := backupjobs.Backup(folder, modelstest.New(t), clock.Now, slog.New(slog.NewTextHandler(&lines, nil)))
 	if !job.Overdue() || values(t, reg)["linkwatch_backup_last_success_timestamp_seconds"] != 0 {
 		t.Error("it counts as a backup")
 	}

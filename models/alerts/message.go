@@ -112,6 +112,34 @@ func (s *Store) Notification(a Alert, subjects []AlertSubject, ds []Delivery) No
 // AlertPath returns the path of the page of an alert.
 func AlertPath(id string) string { return "/alerts/" + id }
 
+// ChannelPath returns the path of the page of a channel.
+func ChannelPath(id string) string { return "/alerts/channels/" + id }
+
+// ChannelURL returns the URL of the page of a channel, or "" if PUBLIC_URL is not set.
+func (s *Store) ChannelURL(id string) string {
+	if s.opts.Base == "" {
+		return ""
+	}
+	return s.opts.Base + ChannelPath(id)
+}
+
+// Thread returns the ID of the alert whose messages belong together: the outage that it ends wholly or in part, else
+// the alert itself.
+func (n Notification) Thread() string {
+	switch {
+	case n.Ends != nil:
+		return *n.Ends
+	case n.PartOf != nil:
+		return *n.PartOf
+	}
+	return n.ID
+}
+
+// Over reports whether the message says that its condition has ended, at least for the subjects that it is about.
+func (n Notification) Over() bool {
+	return n.Ends != nil || n.PartOf != nil || n.Reason == string(ReasonResolved)
+}
+
 // ManagePath returns the path of the public page where an alert can be acknowledged and silenced without a login. Its key is the
 // signature of the alert ID.
 func (s *Store) ManagePath(id string) string {

@@ -3,6 +3,7 @@ package alerts
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -94,6 +95,22 @@ func (s *Store) Next(ctx context.Context, holder lease.ID, channel int64) (c Cha
 		return c, d, false, fmt.Errorf("load next message of channel: %w", err)
 	}
 	return c, d, d.Seq != 0, nil
+}
+
+// First returns the first message about an alert that was queued for a channel. ok is false if there is none.
+func (s *Store) First(
+	ctx context.Context, channel int64, alertID string,
+) (n Notification, deliveryID string, ok bool, err error) {
+	var d Delivery
+	err = s.db.Read(ctx).Raw(`SELECT d.id, d.body FROM alerts AS a JOIN deliveries AS d ON d.alert_seq = a.seq
+		WHERE a.id = ? AND d.channel_seq = ? ORDER BY d.seq LIMIT 1`, alertID, channel).Scan(&d).Error
+	if err == nil && d.ID != "" {
+		err = json.Unmarshal([]byte(d.Body), &n)
+	}
+	if err != nil {
+		return n, "", false, fmt.Errorf("load first message of alert: %w", err)
+	}
+	return n, d.ID, d.ID != "", nil
 }
 
 // Attempt is the result of sending a message.

@@ -6,13 +6,14 @@ var Services = []Service{
 		Kind: "smtp", Label: "Email", Help: "Use the outgoing mail server (SMTP) of your provider.", url: smtpURL,
 		Fields: []Field{
 			{Name: "host", Label: "Mail server", Placeholder: "smtp.example.com", Type: Text, Required: true},
-			{Name: "port", Label: "Port", Placeholder: "587", Hint: "Default: 587.", Type: Number},
+			{Name: "port", Label: "Port", Placeholder: "587", Hint: "Default: 587. With TLS from the start: 465.", Type: Number},
 			{Name: "encryption", Label: "Encryption", Type: Choice, Options: []Option{
 				{"starttls", "STARTTLS, required"}, {"tls", "TLS from the start (port 465)"}, {"auto", "STARTTLS if the server offers it"},
 			}},
 			{Name: "user", Label: "User", Type: Text},
 			{Name: "password", Label: "Password", Type: Password, Secret: true},
 			{Name: "from", Label: "Sender", Placeholder: "linkwatch@example.com", Type: Email, Required: true},
+			{Name: "from_name", Label: "Sender name", Placeholder: "Linkwatch", Hint: "Shown instead of the address.", Type: Text},
 			{Name: "to", Label: "Recipients", Placeholder: "you@example.com", Hint: "Separate addresses with commas.", Type: Text, Required: true},
 		},
 	},

@@ -138,7 +138,9 @@ func TestBadValues(t *testing.T) {
 
 // The error names each invalid field once.
 func TestAllBadValuesAtOnce(t *testing.T) {
-	_, err := service(t, "smtp").URL(map[string]string{"port": "secret", "from": "secret", "to": "secret", "password": "secret"})
+	_, err := service(t, "smtp").URL(map[string]string{
+		"port": "secret", "from": "secret", "to": "secret", "password": "secret", "from_name": strings.Repeat("ä", 101),
+	})
 	e, ok := errors.AsType[*models.Error](err)
 	if !ok {
 		t.Fatal(err)
@@ -147,6 +149,7 @@ func TestAllBadValuesAtOnce(t *testing.T) {
 		{Location: "port", Message: "must be a number from 1 to 65535"}, {Location: "host", Message: "is required"},
 		{Location: "from", Message: "must be an email address such as linkwatch@example.com"},
 		{Location: "to", Message: "must be email addresses such as alerts@example.com, separated by commas"}, {Location: "user", Message: "is required with a password"},
+		{Location: "from_name", Message: "must be at most 100 characters"},
 	}
 	for _, f := range want {
 		if !slices.Contains(e.Fields, f) {

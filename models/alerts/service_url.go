@@ -4,8 +4,14 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+
+	"linkwatch/models"
 )
+
+// MaxSenderName is the maximum length of the name of the sender of emails, in characters.
+const MaxSenderName = 100
 
 // The formats of credentials, names and URLs of services.
 var (
@@ -36,6 +42,10 @@ func smtpURL(v *values) string {
 	if !isEmail(from) {
 		v.invalid("from", "must be an email address such as linkwatch@example.com")
 	}
+	name := v.byName["from_name"]
+	if models.Runes(name) > MaxSenderName {
+		v.invalid("from_name", "must be at most "+strconv.Itoa(MaxSenderName)+" characters")
+	}
 	to := v.emails("to")
 	if v.byName["user"] == "" && v.byName["password"] != "" {
 		v.invalid("user", "is required with a password")
@@ -54,7 +64,8 @@ func smtpURL(v *values) string {
 		port = "587"
 	}
 	u := url.URL{Scheme: "smtp", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: query(
-		"encryption", encryption, "requirestarttls", require, "fromaddress", from, "toaddresses", strings.Join(to, ","))}
+		"encryption", encryption, "requirestarttls", require, "fromaddress", from, "fromname", name,
+		"toaddresses", strings.Join(to, ","))}
 	if v.byName["user"] != "" {
 		u.User = url.UserPassword(v.byName["user"], v.byName["password"])
 	}

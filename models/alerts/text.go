@@ -17,30 +17,35 @@ const (
 	maxCause    = 100
 )
 
-// Title returns the message with its reason in one line: "Resolved: Shop is down". A message about several subjects names them with their
-// causes, up to a length of 250 characters.
-func (n Notification) Title() string {
-	text := n.Message
+// Summary returns the message with its reason: "Resolved: Shop is down".
+func (n Notification) Summary() string {
 	switch Reason(n.Reason) {
 	case ReasonRepeated:
-		text = "Still: " + text
+		return "Still: " + n.Message
 	case ReasonEscalated:
-		text = "Not acknowledged: " + text
+		return "Not acknowledged: " + n.Message
 	case ReasonResolved:
-		text = "Resolved: " + text
+		return "Resolved: " + n.Message
 	case ReasonFired, ReasonWorse:
 	}
-	about := n.about()
+	return n.Message
+}
+
+// Title returns the summary in one line. A message about several subjects names them with their causes, up to a
+// length of 250 characters.
+func (n Notification) Title() string {
+	text, about := n.Summary(), n.about()
 	if len(about) < 2 {
 		return text
 	}
 	left := maxTitle - models.Runes(text) - len(" – and 10,000 more")
 	var names []string
 	for _, sub := range about {
-		name := sub.withCause()
+		line := sub.line()
 		if sameCause(about) && strings.Contains(n.Message, sub.Cause) {
-			name = models.Truncate(sub.Name, maxNameText)
+			line.Cause = ""
 		}
+		name := line.String()
 		if left -= models.Runes(name) + len(", "); left < 0 {
 			break
 		}
@@ -50,7 +55,11 @@ func (n Notification) Title() string {
 		return text
 	}
 	text += " – " + strings.Join(names, ", ")
-	if more := n.aboutCount() - len(names); more > 0 {
+	more := n.aboutCount() - len(names)
+	switch hidden := len(about) == len(n.Subjects) && n.SubjectCount > len(n.Subjects); {
+	case hidden && (n.Reason == string(ReasonWorse) || n.PartOf != nil):
+		text += " and more" // some of the subjects that are left out have another state
+	case more > 0:
 		text += " and " + humanize.Comma(int64(more)) + " more"
 	}
 	return text
@@ -83,49 +92,87 @@ func sameCause(subjects []SubjectState) bool {
 	return true
 }
 
-// withCause returns the name with the cause: "Shop (unexpected status 500)".
-func (s SubjectState) withCause() string {
-	name := models.Truncate(s.Name, maxNameText)
-	if s.Cause != "" {
-		name += " (" + models.Truncate(s.Cause, maxCause) + ")"
-	}
-	return name
+// line returns the name and the cause.
+func (s SubjectState) line() Line {
+	return Line{Name: models.Truncate(s.Name, maxNameText), Cause: models.Truncate(s.Cause, maxCause)}
 }
 
 // stateLabels are the labels of subjects in messages whose subjects have several states.
-var stateLabels = map[string]string{stateNew: "New: ", stateDown: "Still: ", stateRecovered: "Recovered: "}
+var stateLabels = map[string]string{stateNew: "New", stateDown: "Still", stateRecovered: "Recovered"}
+
+// FlappingNote explains an open alert that is flapping.
+const FlappingNote = "This alert started and ended several times. It resolves after 15 stable minutes."
+
+// Line is a subject in a message.
+type Line struct {
+	State string // label of its state; "" if all subjects have the same
+	Name  string
+	Cause string // "" for none
+	URL   string // "" for none, or if the name is the URL
+}
+
+// String returns the line as plain text: "New: Shop (unexpected status 500) – https://shop.example/".
+func (l Line) String() string {
+	text := l.Name
+	if l.State != "" {
+		text = l.State + ": " + text
+	}
+	if l.Cause != "" {
+		text += " (" + l.Cause + ")"
+	}
+	if l.URL != "" {
+		text += " – " + l.URL
+	}
+	return text
+}
+
+// Lines returns the subjects that a message has room for, in their order, and the number of all others.
+func (n Notification) Lines() (lines []Line, more int) {
+	left, mixed := maxText, len(n.about()) < len(n.Subjects)
+	for _, sub := range n.Subjects {
+		line := sub.line()
+		if mixed {
+			line.State = stateLabels[sub.State]
+		}
+		if sub.URL != nil && *sub.URL != sub.Name {
+			line.URL = *sub.URL
+		}
+		if left -= models.Runes(line.String()); left < 0 && len(lines) > 0 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return lines, max(n.SubjectCount-len(lines), 0)
+}
+
+// Times returns when the condition started and ended: "Since 2026-05-04 03:02 UTC". A test message has none.
+func (n Notification) Times() string {
+	switch {
+	case n.SubjectCount == 0:
+		return ""
+	case n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt):
+		took := FormatDuration(n.ResolvedAt.Sub(n.StartedAt))
+		return fmt.Sprintf("From %s to %s (%s)", formatTime(n.StartedAt), formatTime(*n.ResolvedAt), took)
+	}
+	return "Since " + formatTime(n.StartedAt)
+}
 
 // Text returns the plain text of the message: its times, subjects with their causes, and links, one per line.
 func (n Notification) Text(links ...Link) string {
-	var b strings.Builder
 	if n.SubjectCount == 0 { // test message
 		return ""
 	}
-	if n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt) {
-		fmt.Fprintf(&b, "From %s to %s (%s)\n", formatTime(n.StartedAt), formatTime(*n.ResolvedAt), FormatDuration(n.ResolvedAt.Sub(n.StartedAt)))
-	} else {
-		fmt.Fprintf(&b, "Since %s\n", formatTime(n.StartedAt))
+	var b strings.Builder
+	b.WriteString(n.Times() + "\n")
+	lines, more := n.Lines()
+	for _, line := range lines {
+		b.WriteString(line.String() + "\n")
 	}
-	shown, left := 0, maxText
-	for _, sub := range n.Subjects {
-		line := sub.withCause()
-		if len(n.about()) < len(n.Subjects) {
-			line = stateLabels[sub.State] + line
-		}
-		if sub.URL != nil && *sub.URL != sub.Name {
-			line += " – " + *sub.URL
-		}
-		if left -= models.Runes(line); left < 0 && shown > 0 {
-			break
-		}
-		b.WriteString(line + "\n")
-		shown++
-	}
-	if more := n.SubjectCount - shown; more > 0 {
+	if more > 0 {
 		fmt.Fprintf(&b, "and %s more\n", humanize.Comma(int64(more)))
 	}
 	if n.Flapping && n.ResolvedAt == nil {
-		b.WriteString("This alert started and ended several times. It resolves after 15 stable minutes.\n")
+		b.WriteString(FlappingNote + "\n")
 	}
 	for _, l := range links {
 		b.WriteString(l.Label + ": " + l.URL + "\n")

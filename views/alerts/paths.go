@@ -20,7 +20,7 @@ const (
 )
 
 // ChannelPath returns the path of a channel.
-func ChannelPath(id string) string { return ChannelsPath + "/" + id }
+func ChannelPath(id string) string { return alerts.ChannelPath(id) }
 
 // RulePath returns the path of a rule.
 func RulePath(id string) string { return RulesPath + "/" + id }

@@ -2,20 +2,15 @@ package send
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"net"
 	netmail "net/mail"
-	"net/textproto"
 	"strings"
-	"time"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/email/smtp"
 	"github.com/wneessen/go-mail"
 
 	"linkwatch/models"
-	"linkwatch/outbound"
+	"linkwatch/models/alerts"
 )
 
 const maxRecipients = 50
@@ -51,7 +46,8 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	client, err := s.mailClient(ctx, config)
+	server := &mailServer{channel: c, config: config}
+	client, err := s.mailClient(ctx, server)
 	if err != nil {
 		return Answer{}, s.unusable(ctx, c)
 	}
@@ -64,7 +60,7 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 		mails = append(mails, one)
 	}
 	if err := client.DialWithContext(ctx); err != nil {
-		return Answer{}, c.mailError(ctx, err)
+		return Answer{}, server.mailError(ctx, err)
 	}
 	err = client.Send(mails...)
 	_ = client.Close() // the result of QUIT does not matter
@@ -78,12 +74,12 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 		if !one.HasSendError() {
 			continue
 		}
-		if e := c.mailError(ctx, one.SendError()); failed == nil || failed.Kind == Refused {
+		if e := server.mailError(ctx, one.SendError()); failed == nil || failed.Kind == Refused {
 			failed = e // prefer an error that a retry may resolve
 		}
 	}
 	if failed == nil && err != nil {
-		failed = c.mailError(ctx, err)
+		failed = server.mailError(ctx, err)
 	}
 	if failed != nil && taken > 0 {
 		s.opts.Log.Warn("mail refused for some recipients", "delivery_id", m.ID, "accepted", taken, "refused", len(mails)-taken, "error", failed.Error())
@@ -95,25 +91,46 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	return Answer{Text: c.clean(mails[0].ServerResponse())}, nil
 }
 
-// mail returns a plain text mail. Its Message-ID contains the delivery ID, so that mail programs show a repeated mail once.
+// mail returns a mail. Its Message-ID contains the delivery ID, so that mail programs show a repeated mail once.
+// Mails of a group are a thread: all refer to the ID of the group, reply to the first mail and have its subject.
 func (s *Sender) mail(config *smtp.Config, to string, m Message) (*mail.Msg, error) {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
-	if err := out.FromFormat(models.CleanLine(config.FromName), config.FromAddress); err != nil {
-		return nil, err
-	}
+	name := models.Truncate(models.CleanLine(config.FromName), alerts.MaxSenderName)
+	out.FromMailAddress(&netmail.Address{Name: name, Address: config.FromAddress}) // FromFormat loses quotes in the name
 	if err := out.To(to); err != nil {
 		return nil, err
 	}
 	title, text := texts(mailStyle, m)
-	out.Subject(title)
+	if m.Mail.First == "" {
+		out.Subject(title)
+	} else {
+		out.Subject("Re: " + titleOf(m.Mail.Subject))
+		text = title + "\n\n" + text
+	}
 	if at := m.At; at.IsZero() {
 		out.SetDateWithValue(s.opts.Clock())
 	} else {
 		out.SetDateWithValue(at) // the same for each attempt
 	}
-	out.SetMessageIDWithValue(idText(m.ID) + config.FromAddress[strings.LastIndexByte(config.FromAddress, '@'):])
-	out.SetGenHeader("Auto-Submitted", "auto-generated")
+	domain := config.FromAddress[strings.LastIndexByte(config.FromAddress, '@'):]
+	out.SetMessageIDWithValue(idText(m.ID) + domain)
+	if m.Group != "" {
+		thread := "<" + idText(m.Group) + domain + ">"
+		if m.Mail.First != "" {
+			first := "<" + idText(m.Mail.First) + domain + ">"
+			out.SetGenHeader(mail.HeaderInReplyTo, first)
+			thread += " " + first
+		}
+		out.SetGenHeader(mail.HeaderReferences, thread)
+	}
+	out.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic answers
+	if settings := link(m.Mail.Settings); settings != "" {
+		out.SetGenHeader(mail.HeaderListUnsubscribe, "<"+settings+">")
+	}
 	out.SetBodyString(mail.TypeTextPlain, text)
+	if m.Mail.HTML != "" {
+		out.AddAlternativeString(mail.TypeTextHTML, m.Mail.HTML)
+	}
 	return out, nil
 }
 
@@ -125,70 +142,4 @@ func idText(id string) string {
 		}
 		return -1
 	}, id), 100)
-}
-
-func (s *Sender) mailClient(ctx context.Context, config *smtp.Config) (*mail.Client, error) {
-	encrypted := s.opts.Relay.TLS(config.Host)
-	implicit := config.Encryption == smtp.EncImplicitTLS || config.Encryption == smtp.EncAuto && config.Port == smtp.ImplicitTLSPort
-	options := []mail.Option{
-		mail.WithPort(int(config.Port)), mail.WithTimeout(s.opts.Timeout), mail.WithTLSConfig(encrypted), mail.WithoutNoop(),
-		mail.WithDialContextFunc(func(dialing context.Context, network, address string) (net.Conn, error) {
-			raw, err := s.opts.Relay.Dial(dialing, network, address)
-			if err != nil {
-				return nil, err
-			}
-			// The connection ends with ctx, however slowly the server sends.
-			context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)); _ = raw.Close() })
-			if implicit {
-				return tls.Client(raw, encrypted), nil
-			}
-			return raw, nil
-		}),
-	}
-	switch {
-	case implicit: // the connection is already encrypted
-		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
-	case config.RequireStartTLS:
-		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
-	case config.Encryption == smtp.EncNone || !config.UseStartTLS:
-		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
-	default:
-		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
-	}
-	if config.ClientHost != "auto" {
-		options = append(options, mail.WithHELO(config.ClientHost))
-	}
-	if config.Auth != smtp.AuthNone && config.Username != "" {
-		login := map[string]mail.SMTPAuthType{"Plain": mail.SMTPAuthPlain, "CRAMMD5": mail.SMTPAuthCramMD5, "OAuth2": mail.SMTPAuthXOAUTH2}[config.Auth.String()]
-		if login == "" {
-			login = mail.SMTPAuthAutoDiscover
-		}
-		options = append(options, mail.WithSMTPAuth(login), mail.WithUsername(config.Username), mail.WithPassword(config.Password))
-	}
-	return mail.NewClient(config.Host, options...)
-}
-
-// mailError converts an error of the mail library.
-func (c channel) mailError(ctx context.Context, err error) *Error {
-	why := outbound.ServiceError(err)
-	code, said := 0, ""
-	if e, ok := errors.AsType[*mail.SendError](err); ok {
-		code = e.ErrorCode()
-		said, _, _ = strings.Cut(e.Error(), ", affected recipient")
-	} else if e, ok := errors.AsType[*textproto.Error](err); ok {
-		code, said = e.Code, e.Msg
-	}
-	said = c.clean(said)
-	switch {
-	case ctx.Err() != nil:
-		return c.ended(ctx)
-	case code >= 500:
-		return &Error{Kind: Refused, Answer: said, text: with(c.label+" refused the mail", said)}
-	case code >= 400:
-		return &Error{Kind: Unavailable, Answer: said, text: with(c.label+" deferred the mail", said)}
-	case why.Kind != outbound.KindProtocol:
-		return c.unsent(ctx, why)
-	}
-	said = c.clean(err.Error())
-	return &Error{Kind: Refused, Answer: said, text: with(c.label+" cannot be used with these settings", said)}
 }

@@ -20,7 +20,7 @@ var filled = []struct {
 	values  map[string]string
 	secrets []string
 }{
-	{"smtp", map[string]string{"host": "smtp.example.com", "user": standin.MailUser, "password": standin.MailPassword, "from": "linkwatch@example.com", "to": "anna+alerts@example.com, bob@example.com"}, []string{standin.MailPassword}},
+	{"smtp", map[string]string{"host": "smtp.example.com", "user": standin.MailUser, "password": standin.MailPassword, "from": "linkwatch@example.com", "from_name": "Linkwatch", "to": "anna+alerts@example.com, bob@example.com"}, []string{standin.MailPassword}},
 	{"slack", map[string]string{"webhook": "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"}, []string{"XXXXXXXXXXXXXXXXXXXXXXXX"}},
 	{"slack", map[string]string{"token": "xoxb-123456789012-123456789013-AbCdEfGhIjKlMnOpQrStUvWx", "channel": "C0123456789"}, []string{"AbCdEfGhIjKlMnOpQrStUvWx", "123456789012-123456789013"}},
 	{"discord", map[string]string{"webhook": "https://discord.com/api/webhooks/123456789/dIsCoRd-token_1"}, []string{"dIsCoRd-token_1"}},

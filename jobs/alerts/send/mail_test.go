@@ -194,8 +194,12 @@ func TestMailServersThatMisbehave(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = s.Send(ctx, "smtp://"+l.Addr().String()+"/?requirestarttls=yes&from=linkwatch@example.com&to=bob@example.com", message)
-			if e := failure(t, err); e.Kind != test.kind {
+			e := failure(t, err)
+			if e.Kind != test.kind {
 				t.Errorf("%s: %s", e.Kind, e)
+			}
+			if name == "plain" && !strings.Contains(e.Error(), "does not offer STARTTLS on port") {
+				t.Errorf("got %s", e)
 			}
 		})
 	}

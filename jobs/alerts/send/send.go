@@ -28,6 +28,15 @@ type Message struct {
 	Event    string    // event kind, such as target.down
 	At       time.Time // date of the message, the same for each attempt; zero for now
 	Resolved bool      // the alert is resolved
+	Mail     Mail
+}
+
+// Mail is the part of a message that only emails have.
+type Mail struct {
+	HTML     string // the text as an HTML page; "" for plain text only
+	Subject  string // title of the first message of the group, the subject of all its emails; "" if this is the first one
+	First    string // delivery ID of the first message of the group; "" if this is the first one
+	Settings string // URL of the page where recipients can be removed; "" for none
 }
 
 // Answer is the response of a service that accepted a message.

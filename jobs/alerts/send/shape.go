@@ -51,10 +51,7 @@ var plainStyle = style{text: 1900}
 // texts returns the title and the text of a message in a style. The URL is the last line and never truncated. The title is not empty,
 // unless the style has no separate title.
 func texts(s style, m Message) (title, text string) {
-	title = models.Truncate(models.CleanLine(m.Title), maxTitle)
-	if title == "" {
-		title = "Linkwatch"
-	}
+	title = titleOf(m.Title)
 	text = models.Truncate(models.CleanText(m.Text), maxText)
 	if s.dense {
 		text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "\n")
@@ -79,6 +76,11 @@ func texts(s style, m Message) (title, text string) {
 		link = strings.ReplaceAll(link, "&", "&amp;")
 	}
 	return title, strings.TrimSpace(cut(text, s.text-len(link)-len(gap), s.escape) + gap + link)
+}
+
+// titleOf returns a title in one line, or the name of the program if there is none.
+func titleOf(raw string) string {
+	return fallback(models.Truncate(models.CleanLine(raw), maxTitle), "Linkwatch")
 }
 
 // fallback returns text, or other if text is empty. Most services refuse a message without a text.
