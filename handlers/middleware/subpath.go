@@ -66,10 +66,14 @@ var urlAttributes = map[string]bool{
 // LocalURLs returns html with the path of PUBLIC_URL before all local URLs, such as "/links", if Subpath serves the request
 // of ctx. html must escape quotes in texts and in values of attributes, as templ does.
 func LocalURLs(ctx context.Context, html []byte) []byte {
-	path := subpath(ctx)
-	if path == "" {
-		return html
+	if path := subpath(ctx); path != "" {
+		return below(path, html)
 	}
+	return html
+}
+
+// below returns html with path before all local URLs.
+func below(path string, html []byte) []byte {
 	out := make([]byte, 0, len(html)+len(html)/16)
 	for {
 		before, after, found := bytes.Cut(html, []byte(`="/`))
@@ -87,17 +91,18 @@ func LocalURLs(ctx context.Context, html []byte) []byte {
 	}
 }
 
-// subpathWriter puts path before the local URLs in the headers of a response.
+// subpathWriter puts path before the local URLs in the headers of a response, and in the link that http.Redirect writes.
 type subpathWriter struct {
 	http.ResponseWriter
-	path string
-	sent bool
+	path      string
+	sent      bool
+	redirects bool
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *subpathWriter) WriteHeader(status int) {
 	if !w.sent {
-		w.sent = true
+		w.sent, w.redirects = true, status >= http.StatusMultipleChoices && status < http.StatusBadRequest
 		h := w.Header()
 		for _, name := range []string{"Location", "HX-Redirect", "HX-Replace-Url"} {
 			if to := h.Get(name); strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") {
@@ -115,6 +120,10 @@ func (w *subpathWriter) WriteHeader(status int) {
 func (w *subpathWriter) Write(b []byte) (int, error) {
 	if !w.sent {
 		w.WriteHeader(http.StatusOK)
+	}
+	if w.redirects {
+		_, err := w.ResponseWriter.Write(below(w.path, b))
+		return len(b), err
 	}
 	return w.ResponseWriter.Write(b)
 }
