@@ -99,7 +99,7 @@ func newProxy(t *testing.T) *proxy {
 	}
 	p := &proxy{http: freePort(t), https: freePort(t)}
 	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the certificate is made for the test
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the certificate is made for the test
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			port := p.http
 			if strings.HasSuffix(address, ":443") {

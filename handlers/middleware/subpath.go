@@ -20,7 +20,7 @@ func Subpath(publicURL string, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(r.Context(), subpathKey{}, path))
-		if u := withoutSubpath(r.Context(), r.URL); u != r.URL {
+		if u := withoutSubpath(path, r.URL); u != r.URL {
 			r.URL, r.RequestURI = u, u.RequestURI()
 		}
 		next.ServeHTTP(&subpathWriter{ResponseWriter: w, path: path}, r)
@@ -42,9 +42,8 @@ func subpath(ctx context.Context) string {
 	return path
 }
 
-// withoutSubpath returns u without the path below which the server is, or u itself if it does not start with that path.
-func withoutSubpath(ctx context.Context, u *url.URL) *url.URL {
-	path := subpath(ctx)
+// withoutSubpath returns u without the path of PUBLIC_URL, or u itself if it does not start with that path.
+func withoutSubpath(path string, u *url.URL) *url.URL {
 	rest, ok := strings.CutPrefix(u.Path, path)
 	raw, rawOK := strings.CutPrefix(u.RawPath, path)
 	if path == "" || !ok || u.RawPath != "" && !rawOK || rest != "" && rest[0] != '/' {
