@@ -113,7 +113,8 @@ func useThrough(t *testing.T, p *proxy, web *website, base string) {
 	if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || !strings.HasPrefix(line, "retry: ") {
 		t.Errorf("the stream started with %q, %v", line, err)
 	}
-	if res := p.send(t, "POST", base+"/links", "url=https://b.example", "Accept", "text/html", "Origin", "https://evil.example"); res.StatusCode != http.StatusForbidden {
+	res := p.send(t, "POST", base+"/links", "url=https://b.example", "Accept", "text/html", "Origin", "https://evil.example")
+	if res.StatusCode != http.StatusForbidden {
 		t.Errorf("a request from another origin: got %s", res.Status)
 	}
 	p.get(t, base+"/v1/audit?address=127.0.0.1", 200, `"login"`)
@@ -144,14 +145,15 @@ func TestProxyLogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checked := 0
+	parameter, checked := regexp.MustCompile(`[:*]\w+`), 0
 	for line := range strings.Lines(string(list)) {
 		route := strings.Fields(line) // role, method, path; more on a host of its own
 		if len(route) != 3 || strings.HasPrefix(route[2], "/login") {
 			continue
 		}
 		checked++
-		res := p.send(t, route[1], base+regexp.MustCompile(`[:*]\w+`).ReplaceAllString(route[2], "x1"), "", "Remote-User", "alice", "Authorization", basic("alice", "wrong")[3])
+		forged := []string{"Remote-User", "alice", "Authorization", basic("alice", "wrong")[3]}
+		res := p.send(t, route[1], base+parameter.ReplaceAllString(route[2], "x1"), "", forged...)
 		byNginx := res.StatusCode == http.StatusUnauthorized && res.Header.Get("WWW-Authenticate") == `Basic realm="Linkwatch"`
 		if isPublic := route[0] == "public"; byNginx == isPublic {
 			t.Errorf("%s: got %s, asked by nginx: %t", strings.TrimSpace(line), res.Status, byNginx)

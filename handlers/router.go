@@ -208,7 +208,8 @@ func register(engine *gin.Engine, errs *middleware.Errors, path string, health *
 		groups = append(groups, s.Groups...)
 		health.Add(s.Health...)
 	}
-	a := api.New(engine, errs, path, append(groups, &huma.Tag{Name: middleware.GroupHealth, Description: "Health and metrics of the server."})...)
+	groups = append(groups, &huma.Tag{Name: middleware.GroupHealth, Description: "Health and metrics of the server."})
+	a := api.New(engine, errs, path, groups...)
 	for _, s := range systems {
 		if s.Operations != nil {
 			a.Of(s.Name)

@@ -85,8 +85,9 @@ func routeOf(s *apptest.App, address string) string {
 	s.Must(err)
 	path := strings.TrimPrefix(u.Path, subpath)
 	segments := strings.Split(path, "/")
+	fits := func(want, got string) bool { return want == got || strings.HasPrefix(want, ":") }
 	for _, rt := range s.Router.Routes() {
-		if slices.EqualFunc(strings.Split(rt.Path, "/"), segments, func(want, got string) bool { return want == got || strings.HasPrefix(want, ":") }) {
+		if slices.EqualFunc(strings.Split(rt.Path, "/"), segments, fits) {
 			return rt.Path
 		}
 	}
@@ -124,14 +125,17 @@ func TestPathsOfRequestsBelowAPath(t *testing.T) {
 	for path, want := range map[string]int{
 		"/linkwatch": 200, "/linkwatch/": 200, "/linkwatch/links": 200, "/links": 200, "/linkwatch/readyz": 200, "/readyz": 200, "/healthz": 200,
 		"/linkwatch/api/v1/links": 200, "/api/v1/links": 200, "/linkwatch/static/x/app.css": 200, "/linkwatch/apidoc/swagger-ui.css": 200,
-		"/linkwatchx": 404, "/linkwatchlinks": 404, "/linkwatch/linkwatch/links": 404, "/linkwatch//links": 404, "/Linkwatch/links": 404, "/other/links": 404,
+		"/linkwatchx": 404, "/linkwatchlinks": 404, "/linkwatch/linkwatch/links": 404, "/linkwatch//links": 404, "/Linkwatch/links": 404,
+		"/other/links":       404,
 		"/linkwatch/nothing": 404, "/%6cinkwatch/links": 404,
 	} {
 		if w := get(s.Handler, "GET", path, "Accept", "text/html"); w.Code != want {
 			t.Errorf("%s: got %d, want %d", path, w.Code, want)
 		}
 	}
-	for path, to := range map[string]string{"/linkwatch/links/?q=a": "/linkwatch/links?q=a", "/links/": "/linkwatch/links", "/linkwatch/admin": "/linkwatch/admin/jobs"} {
+	for path, to := range map[string]string{
+		"/linkwatch/links/?q=a": "/linkwatch/links?q=a", "/links/": "/linkwatch/links", "/linkwatch/admin": "/linkwatch/admin/jobs",
+	} {
 		if got := get(s.Handler, "GET", path, "Accept", "text/html").Header().Get("Location"); got != to {
 			t.Errorf("%s: got %q, want %q", path, got, to)
 		}
@@ -165,7 +169,9 @@ func TestAPIBelowAPath(t *testing.T) {
 		s.Do("POST", "/v1/shortlinks", `{"long_url": "`+own+`"}`).Want(400)
 	}
 	s.Do("POST", "/v1/shortlinks", `{"long_url": "https://tools.example/s/abcd"}`).Want(201) // of another program
-	for path, want := range map[string]string{"/openapi.json": `"url": "/linkwatch"`, "/openapi-3.0.json": `"/linkwatch/probs/not-found"`, "/apidoc": `src="/linkwatch/apidoc/start.js"`} {
+	for path, want := range map[string]string{
+		"/openapi.json": `"url": "/linkwatch"`, "/openapi-3.0.json": `"/linkwatch/probs/not-found"`, "/apidoc": `src="/linkwatch/apidoc/start.js"`,
+	} {
 		if body := s.Request("GET", path).Body; !strings.Contains(body, want) {
 			t.Errorf("%s lacks %s", path, want)
 		}
@@ -235,8 +241,9 @@ func TestLoginBelowAPath(t *testing.T) {
 	if to := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to, "/linkwatch/watch?") {
 		t.Errorf("got %d to %q", res.StatusCode, to)
 	}
-	if got := send("POST", "/linkwatch/watch", "url=https%3A%2F%2Fa.example", "Cookie", header, "Origin", "https://evil.example").StatusCode; got != http.StatusForbidden {
-		t.Errorf("from another origin: got %d", got)
+	res = send("POST", "/linkwatch/watch", "url=https%3A%2F%2Fa.example", "Cookie", header, "Origin", "https://evil.example")
+	if res.StatusCode != http.StatusForbidden {
+		t.Errorf("from another origin: got %d", res.StatusCode)
 	}
 	if got := send("GET", "/linkwatch/links", "").Header.Get("Strict-Transport-Security"); got != "" {
 		t.Errorf("got Strict-Transport-Security %q for the whole host", got)
