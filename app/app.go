@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"maps"
 	"time"
@@ -153,6 +154,10 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		Systems: systems.served(), Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
 		TrustedProxies: cfg.TrustedProxies, Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Access: systems.Accounts.Access,
 	})
+	if path := middleware.SubpathOf(cfg.PublicURL); path != "" && a.Router.Serves(path) {
+		return nil, fmt.Errorf("PUBLIC_URL=%q: Linkwatch itself has a path that starts like %s. Choose another one, such as /linkwatch",
+			cfg.PublicURL, path)
+	}
 	for _, s := range systems.All() {
 		if s.Serve != nil {
 			s.Serve(a.Router.Routes())

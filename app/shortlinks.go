@@ -34,7 +34,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	s := &ShortLinks{Visits: visits.New(), cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock)}
 	opts := shortlinks.Options{
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepExpired: cfg.ShortKeepExpired, NoCleanup: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
-		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
+		Own: cfg.Bases(), ShortHost: cfg.ShortHost,
 	}
 	var redisUp func() bool
 	if c.Redis != nil {

@@ -82,16 +82,23 @@ func (c Config) Addr() string {
 	return net.JoinHostPort(c.HTTPHost, strconv.Itoa(c.HTTPPort))
 }
 
-// Authorities returns the hosts that may serve pages and the API: that of PublicURL and the names of this machine.
-// A default port of the scheme is left out.
-func (c Config) Authorities() []string {
+// Bases returns the URLs of pages and the API, without scheme and trailing slash: PublicURL, and the names of this machine
+// with and without its path. A default port of the scheme is left out.
+func (c Config) Bases() []string {
 	var all []string
+	path := ""
 	if _, public, ok := strings.Cut(c.PublicURL, "://"); ok {
 		all = append(all, public)
+		if i := strings.IndexByte(public, '/'); i > 0 {
+			path = public[i:]
+		}
 	}
 	for _, host := range []string{"127.0.0.1", "localhost", "::1", strings.ToLower(c.HTTPHost)} {
 		authority := strings.TrimSuffix(net.JoinHostPort(host, strconv.Itoa(c.HTTPPort)), ":80")
 		all = append(all, authority)
+		if path != "" {
+			all = append(all, authority+path)
+		}
 	}
 	return all
 }

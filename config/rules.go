@@ -82,11 +82,13 @@ const (
 )
 
 var (
-	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
-	numeric   = regexp.MustCompile(`^[0-9.]+$`)
-	userAgent = regexp.MustCompile(`^[A-Za-z][ -~]{0,255}$`)
-	token     = regexp.MustCompile(`^[!-~]*$`)
-	notToken  = regexp.MustCompile("[^A-Za-z0-9!#$%&'*+.^_`|~-]") // RFC 9110, 5.6.2
+	hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	numeric  = regexp.MustCompile(`^[0-9.]+$`)
+	// publicPath matches the path of PUBLIC_URL: without "//", ".", ".." and anything that URLs, cookies or HTML escape.
+	publicPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
+	userAgent  = regexp.MustCompile(`^[A-Za-z][ -~]{0,255}$`)
+	token      = regexp.MustCompile(`^[!-~]*$`)
+	notToken   = regexp.MustCompile("[^A-Za-z0-9!#$%&'*+.^_`|~-]") // RFC 9110, 5.6.2
 )
 
 // allows reports whether the parsed value of f is in its range and passes its rule.
@@ -136,6 +138,9 @@ func validHost(host string) bool {
 	return hostName.MatchString(host) && !numeric.MatchString(host)
 }
 
+// maxPublicPath is the maximum length of the path of PUBLIC_URL in bytes.
+const maxPublicPath = 100
+
 func (c *Config) tidyPublicURL() bool {
 	if c.PublicURL == "" {
 		return c.mayOmitPublicURL()
@@ -144,7 +149,8 @@ func (c *Config) tidyPublicURL() bool {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !validHost(u.Hostname()) {
 		return false
 	}
-	if u.User != nil || u.Path != "" && u.Path != "/" || strings.ContainsAny(c.PublicURL, "?#") {
+	path := strings.TrimSuffix(u.EscapedPath(), "/")
+	if u.User != nil || len(path) > maxPublicPath || !publicPath.MatchString(path) || strings.ContainsAny(c.PublicURL, "?#") {
 		return false
 	}
 	authority := strings.ToLower(u.Host)
@@ -159,7 +165,7 @@ func (c *Config) tidyPublicURL() bool {
 	} else if strings.HasSuffix(u.Host, ":") {
 		return false
 	}
-	c.PublicURL = u.Scheme + "://" + authority
+	c.PublicURL = u.Scheme + "://" + authority + path
 	return true
 }
 

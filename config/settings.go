@@ -21,8 +21,9 @@ type Config struct {
 	// HTTPHost is an IP address without brackets, or a host name.
 	HTTPHost string `group:"Server" env:"HTTP_HOST" envDefault:"127.0.0.1" allowed:"an IP address or a host name, without brackets or port" meaning:"Address to listen on. The default is reachable from this machine only. Any other address needs an account, ADMIN_PASSWORD, OIDC_ISSUER, AUTH_PROXY_HEADER or AUTH_DISABLED=true."`
 	HTTPPort int    `env:"HTTP_PORT" envDefault:"8080" range:"0..65535" meaning:"Port to listen on. 0 chooses a free port."`
-	// PublicURL is scheme://host[:port] in lower case, without a trailing slash or the default port of the scheme, or empty.
-	PublicURL string `env:"PUBLIC_URL" allowed:"an http:// or https:// URL with a host, and without user, path, query or fragment" meaning:"URL by which visitors reach the server, such as https://links.example. It is used in links, for example in alerts. OIDC_ISSUER requires it."`
+	// PublicURL is scheme://host[:port] in lower case, and a path if there is one, or empty. It has no trailing slash and
+	// not the default port of the scheme.
+	PublicURL string `env:"PUBLIC_URL" allowed:"an http:// or https:// URL with a host, and without user, query or fragment; a path has at most 100 bytes of letters, digits and -._~, and no part that starts with a dot" meaning:"URL by which visitors reach the server, such as https://links.example or https://example.com/linkwatch. It is used in links, for example in alerts. OIDC_ISSUER requires it."`
 	// ShortHost is a host name or IP address without port, or empty.
 	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port, and different from HTTP_HOST and the host of PUBLIC_URL" meaning:"Host that serves only short links, at /{key}."`
 	// TrustedProxies are networks, each with its host bits cleared.

@@ -28,9 +28,14 @@ var values = map[string]struct {
 		good: map[string]string{
 			"https://Go.Example/": "https://go.example", "HTTP://localhost:8080": "http://localhost:8080", "https://[::1]:1": "https://[::1]:1",
 			"https://go.example:443/": "https://go.example", "http://[::1]:080": "http://[::1]", "https://go.example:80": "https://go.example:80", "http://go.example:443": "http://go.example:443",
+			"https://Go.Example:443/Link-watch": "https://go.example/Link-watch", "https://go.example/a/b_~.c/": "https://go.example/a/b_~.c",
+			"https://go.example/" + strings.Repeat("a", 99): "https://go.example/" + strings.Repeat("a", 99),
 		},
 		bad: []string{
-			"go.example", "ftp://go.example", "https://", "https://go.example/a", "https://go.example?", "https://go.example#", "https://u@go.example",
+			"https://go.example//", "https://go.example/a//b", "https://go.example/a//", "https://go.example/..", "https://go.example/a/../b", "https://go.example/./a",
+			"https://go.example/.a", "https://go.example/%61", "https://go.example/a%2fb", "https://go.example/ü", "https://go.example/a b", `https://go.example/a"b`,
+			"https://go.example/a;b", `https://go.example/a\b`, "https://go.example/" + strings.Repeat("a", 100),
+			"go.example", "ftp://go.example", "https://", "https://go.example?", "https://go.example#", "https://u@go.example",
 			"https://go.example:0", "https://go.example:65536", "https://go.example:", "https://go.example:x", "https:go.example", "https://b_d!",
 		},
 	},

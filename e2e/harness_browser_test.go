@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 )
 
@@ -105,7 +106,8 @@ func browse(t testing.TB, s *Server, in size, path string) *tab {
 		t.Fatal("open tab: ", err)
 	}
 	call(b, network.Enable, network.EnableParams{})
-	call(b, browser.SetPermission, browser.SetPermissionParams{ // a window has it when its user clicks
+	call(b, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true}) // of proxies on this machine
+	call(b, browser.SetPermission, browser.SetPermissionParams{                                           // a window has it when its user clicks
 		Permission: &browser.PermissionDescriptor{Name: "clipboard-write"}, Setting: browser.PermissionSettingGranted,
 		BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
 	})

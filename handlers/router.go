@@ -49,6 +49,14 @@ type Router struct {
 // Routes returns all routes of the main host, with the role that each needs.
 func (r *Router) Routes() []middleware.Route { return r.routes }
 
+// Serves reports whether the first segment of a path is that of a route, so that the path cannot be the one of PUBLIC_URL.
+func (r *Router) Serves(path string) bool {
+	first := func(path string) string { return strings.Split(path+"/", "/")[1] }
+	return first(path) == "api" || slices.ContainsFunc(r.routes, func(route middleware.Route) bool { // "api" is of the aliases
+		return first(route.Path) == first(path)
+	})
+}
+
 // HostRoutes returns the routes of dedicated hosts, by host.
 func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 
@@ -73,7 +81,7 @@ func New(d Deps) *Router {
 	)
 
 	d.Frame.Serve = engine.HandleContext
-	operations := register(engine, errs, d.Health, d.Systems)
+	operations := register(engine, errs, middleware.SubpathOf(d.PublicURL), d.Health, d.Systems)
 	docs := middleware.NewDocs(errs, operations)
 	shared := []middleware.Route{ // on dedicated hosts too
 		{Method: "GET", Path: "/healthz", Needs: middleware.Public, Handler: d.Health.Alive},
@@ -125,9 +133,10 @@ func New(d Deps) *Router {
 		hosts[s.Host.Name], hostRoutes[s.Host.Name] = alone, own
 	}
 	errs.Page = problemPage(d, table)
-	all := gzhttp.GzipHandler(aliases(engine, d.Systems))
+	all := byPrefix(table.QuickPrefixes(), engine, gzhttp.GzipHandler(aliases(engine, d.Systems)))
 	return &Router{
-		Handler: middleware.BehindProxies(d.TrustedProxies, byHost(hosts, table.QuickPrefixes(), engine, all)), engine: engine, routes: routes, hosts: hostRoutes,
+		Handler: middleware.BehindProxies(d.TrustedProxies, byHost(hosts, middleware.Subpath(d.PublicURL, all))),
+		engine:  engine, routes: routes, hosts: hostRoutes,
 	}
 }
 
@@ -188,18 +197,19 @@ func problemPage(d Deps, table *middleware.Table) func(*gin.Context, *middleware
 // Operations returns the description of the API, without a database.
 func Operations(health *middleware.Health, systems []System) *api.API {
 	gin.SetMode(gin.ReleaseMode)
-	return register(gin.New(), &middleware.Errors{}, health, systems)
+	return register(gin.New(), &middleware.Errors{}, "", health, systems)
 }
 
 // register adds the operations of the systems to the engine and to the OpenAPI document. The
-// document also gets the described routes outside of /v1.
-func register(engine *gin.Engine, errs *middleware.Errors, health *middleware.Health, systems []System) *api.API {
+// document also gets the described routes outside of /v1. path is that of PUBLIC_URL.
+func register(engine *gin.Engine, errs *middleware.Errors, path string, health *middleware.Health, systems []System) *api.API {
 	var groups []*huma.Tag
 	for _, s := range systems {
 		groups = append(groups, s.Groups...)
 		health.Add(s.Health...)
 	}
-	a := api.New(engine, errs, append(groups, &huma.Tag{Name: middleware.GroupHealth, Description: "Health and metrics of the server."})...)
+	groups = append(groups, &huma.Tag{Name: middleware.GroupHealth, Description: "Health and metrics of the server."})
+	a := api.New(engine, errs, path, groups...)
 	for _, s := range systems {
 		if s.Operations != nil {
 			a.Of(s.Name)
@@ -258,10 +268,8 @@ func plain(handler gin.HandlerFunc) gin.HandlerFunc {
 	}
 }
 
-// byHost dispatches requests for dedicated hosts to their handlers. Quick routes go straight
-// to engine, because they have no aliases and responses too short to compress. All other
-// requests go to next.
-func byHost(hosts map[string]http.Handler, quick []string, engine, next http.Handler) http.Handler {
+// byHost dispatches requests for dedicated hosts to their handlers. All other requests go to next.
+func byHost(hosts map[string]http.Handler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, alone := range hosts {
 			if middleware.IsHost(r, name) {
@@ -269,6 +277,14 @@ func byHost(hosts map[string]http.Handler, quick []string, engine, next http.Han
 				return
 			}
 		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// byPrefix sends requests of quick routes straight to engine, because they have no aliases and responses too short to
+// compress. All other requests go to next.
+func byPrefix(quick []string, engine, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, prefix := range quick {
 			if strings.HasPrefix(r.URL.Path, prefix) {
 				engine.ServeHTTP(w, r)

@@ -177,11 +177,13 @@
     if (url.search !== location.search) history.replaceState(history.state, "", url);
   }
 
-  // An action on rows returns to its page at the same position, where its notice stays in view.
+  // An action on rows returns to its page at the same position, where its notice stays in view. Fields have paths without
+  // that of PUBLIC_URL.
+  const root = document.body.dataset.root.replace(/\/$/, "");
   document.addEventListener("submit", (e) => {
     const back = e.target.elements.namedItem("back");
     if (back && !e.defaultPrevented && back.value) {
-      sessionStorage.setItem("position", JSON.stringify({ path: new URL(back.value, location.href).pathname, top: scrollY, at: Date.now() }));
+      sessionStorage.setItem("position", JSON.stringify({ path: root + new URL(back.value, location.href).pathname, top: scrollY, at: Date.now() }));
     }
   });
   const position = JSON.parse(sessionStorage.getItem("position"));

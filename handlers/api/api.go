@@ -3,6 +3,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -34,16 +35,17 @@ Lists in items are JSON. An unknown value is empty. The header Link has the URL 
 type API struct {
 	huma     huma.API
 	errs     *middleware.Errors
+	path     string // of PUBLIC_URL; "" = none
 	routes   []middleware.Route
 	system   string                   // of the operations that are being registered
 	items    map[string]item          // by the path of their GET
 	editable map[reflect.Type][][]int // fields of the ETag, by the type of the body
 }
 
-// New returns an API without operations on a router. tags are the groups of operations, in
-// the order of the document.
-func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
-	a := &API{errs: errs, items: map[string]item{}, editable: map[reflect.Type][][]int{}}
+// New returns an API without operations on a router. path is that of PUBLIC_URL; "" = none. tags are the groups of
+// operations, in the order of the document.
+func New(r *gin.Engine, errs *middleware.Errors, path string, tags ...*huma.Tag) *API {
+	a := &API{errs: errs, path: path, items: map[string]item{}, editable: map[reflect.Type][][]int{}}
 	a.huma = humagin.New(r, huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -51,7 +53,7 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 				Title: "Linkwatch", Version: version, Description: description,
 				License: &huma.License{Name: "MIT", Identifier: "MIT"},
 			},
-			Servers: []*huma.Server{{URL: "/"}},
+			Servers: []*huma.Server{{URL: cmp.Or(path, "/")}},
 			Components: &huma.Components{
 				Headers: headers(), Responses: map[string]*huma.Response{},
 				SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -68,10 +70,18 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 		},
 		Formats:       formats,
 		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{describeTable, a.addETag},
+		Transformers:  []huma.Transformer{describeTable, a.addETag, problemFor},
 	})
 	a.huma.UseMiddleware(a.checkQuery, a.checkMedia, upperTimes, negotiate, a.checkMatch)
 	return a
+}
+
+// problemFor is a transformer that makes a problem one for the client.
+func problemFor(ctx huma.Context, _ string, v any) (any, error) {
+	if p, ok := v.(*middleware.Problem); ok {
+		return p.For(ctx.Context()), nil
+	}
+	return v, nil
 }
 
 // Of sets the system of the operations that are registered next.

@@ -65,7 +65,7 @@ func (a *API) problemResponse(types []middleware.ProblemType, pages bool) *huma.
 	var slugs []any
 	for _, t := range types {
 		names = append(names, camelCase(t.Slug))
-		slugs = append(slugs, t.Type())
+		slugs = append(slugs, a.path+t.Type())
 		meanings = append(meanings, t.Title+". "+t.Meaning)
 	}
 	name := strings.Join(names, "Or")

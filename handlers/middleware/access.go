@@ -405,7 +405,7 @@ func (a *Access) toLogin(c *gin.Context) {
 	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead || fromHTMX {
 		next = ""
 		if from, err := url.Parse(c.GetHeader("Referer")); err == nil && strings.EqualFold(from.Host, c.Request.Host) {
-			next = from.RequestURI()
+			next = withoutSubpath(subpath(c.Request.Context()), from).RequestURI()
 		}
 	}
 	if len(next) > maxNext {

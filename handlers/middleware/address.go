@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Base returns the base URL of this server for the client: "https://links.example". publicURL is
+// Base returns the base URL of this server for the client: "https://links.example". It may have a path. publicURL is
 // PUBLIC_URL without a trailing slash; "" = the Host of the request.
 func Base(publicURL string, r *http.Request) string {
 	switch {

@@ -1,24 +1,28 @@
 package middleware
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 )
 
-// The cookies of logins. Browsers accept the prefix __Host- only over HTTPS and for this host, so
-// other hosts of the domain cannot set it (RFC 6265bis, section 4.1.3.2).
+// The cookies of logins. Browsers accept the prefix __Host- only over HTTPS, for this host and the path /, so other hosts
+// of the domain cannot set it (RFC 6265bis, section 4.1.3.2). With a path in PUBLIC_URL, the prefix is __Secure-.
 const (
 	sessionCookie = "linkwatch_session"
 	deviceCookie  = "linkwatch_device" // a browser in which an account has signed in
 	hostPrefix    = "__Host-"
+	securePrefix  = "__Secure-"
 )
 
-// Cookies sets and reads cookies of this host.
+// Cookies sets and reads cookies of this host, and of the path of PUBLIC_URL.
 type Cookies struct {
 	host   string // of PUBLIC_URL; "" = unknown
+	path   string // of PUBLIC_URL; "" = none
 	secure bool   // PUBLIC_URL is https
 }
 
@@ -28,7 +32,20 @@ func NewCookies(publicURL string) Cookies {
 	if err != nil {
 		return Cookies{}
 	}
-	return Cookies{u.Hostname(), u.Scheme == "https"}
+	return Cookies{u.Hostname(), u.Path, u.Scheme == "https"}
+}
+
+// nameOf returns the name that a cookie has in the browser. It contains the path, because browsers also send the cookies
+// that a program at / has set.
+func (k Cookies) nameOf(name string, secure bool) string {
+	name += strings.ReplaceAll(k.path, "/", ".")
+	switch {
+	case secure && k.path == "":
+		return hostPrefix + name
+	case secure:
+		return securePrefix + name
+	}
+	return name
 }
 
 // isSecure reports whether the browser uses HTTPS. If PUBLIC_URL is https, requests to its host
@@ -40,20 +57,15 @@ func (k Cookies) isSecure(r *http.Request) bool {
 // Set sets a cookie for maxAge; 0 = until the browser closes, negative = delete the cookie.
 func (k Cookies) Set(c *gin.Context, name, value string, maxAge time.Duration) {
 	secure := k.isSecure(c.Request)
-	if secure {
-		name = hostPrefix + name
-	}
 	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure is missing only over HTTP
-		Name: name, Value: value, Path: "/", MaxAge: int(maxAge / time.Second), Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: k.nameOf(name, secure), Value: value, Path: cmp.Or(k.path, "/"), MaxAge: int(maxAge / time.Second),
+		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }
 
 // Get returns the value of a cookie; "" = none. Over HTTPS, the name must have the prefix.
 func (k Cookies) Get(r *http.Request, name string) string {
-	if k.isSecure(r) {
-		name = hostPrefix + name
-	}
-	all := r.CookiesNamed(name)
+	all := r.CookiesNamed(k.nameOf(name, k.isSecure(r)))
 	if len(all) != 1 { // of two, another host has set one
 		return ""
 	}
@@ -73,11 +85,7 @@ func (k Cookies) Session(r *http.Request) string { return k.Get(r, sessionCookie
 
 // SessionHeader returns the header Cookie of a request that is like r, but in the session of secret.
 func (k Cookies) SessionHeader(r *http.Request, secret string) string {
-	name := sessionCookie
-	if k.isSecure(r) {
-		name = hostPrefix + name
-	}
-	return name + "=" + secret
+	return k.nameOf(sessionCookie, k.isSecure(r)) + "=" + secret
 }
 
 // SetDevice sets the cookie of a known browser for maxAge.

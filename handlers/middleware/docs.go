@@ -59,7 +59,7 @@ func (d *Docs) SwaggerUI(c *gin.Context) {
 		"style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'")
 	switch c.Request.URL.Path {
 	case "/apidoc", "/apidoc/":
-		c.Data(http.StatusOK, "text/html; charset=utf-8", swaggerUI)
+		c.Data(http.StatusOK, "text/html; charset=utf-8", LocalURLs(c.Request.Context(), swaggerUI))
 		return
 	case "/apidoc/start.js":
 		c.Data(http.StatusOK, "text/javascript; charset=utf-8", swaggerStart)

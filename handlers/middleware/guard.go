@@ -37,10 +37,10 @@ var (
 	featuresHeader = []string{"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"}
 )
 
-// Secure sets security headers, and the default Cache-Control of the route. If publicURL is https, it also
-// sets Strict-Transport-Security (RFC 6797).
+// Secure sets security headers, and the default Cache-Control of the route. If publicURL is https and has no path, it also
+// sets Strict-Transport-Security (RFC 6797), which is for the whole host.
 func Secure(routes *Table, publicURL string) gin.HandlerFunc {
-	https := strings.HasPrefix(publicURL, "https://")
+	https := strings.HasPrefix(publicURL, "https://") && SubpathOf(publicURL) == ""
 	return func(c *gin.Context) {
 		h := c.Writer.Header()
 		h["Content-Security-Policy"] = cspHeader
@@ -104,13 +104,13 @@ func localAddr(r *http.Request) netip.Addr {
 	return a.AddrPort().Addr().Unmap() // invalid for a nil address
 }
 
-// SameOrigin refuses cross-origin writes of browsers. The origin publicURL ("" = none) is allowed
+// SameOrigin refuses cross-origin writes of browsers. The origin of publicURL ("" = none) is allowed
 // too, for proxies that change Host.
 func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 	guard := http.NewCrossOriginProtection()
 	if publicURL != "" {
-		if err := guard.AddTrustedOrigin(publicURL); err != nil {
-			panic(err) // config.Load accepts only origins
+		if err := guard.AddTrustedOrigin(strings.TrimSuffix(publicURL, SubpathOf(publicURL))); err != nil {
+			panic(err) // config.Load accepts only an origin and a path
 		}
 	}
 	return func(c *gin.Context) {

@@ -78,6 +78,17 @@ type FieldError struct {
 	Message  string `json:"message" example:"must start with http:// or https://" doc:"What is wrong"`
 }
 
+// For returns the problem for the client of a request: if Subpath serves the request, the type has the path of PUBLIC_URL.
+func (p *Problem) For(ctx context.Context) *Problem {
+	path := subpath(ctx)
+	if path == "" {
+		return p
+	}
+	own := *p
+	own.Type = path + p.Type
+	return &own
+}
+
 // Error returns the detail.
 func (p *Problem) Error() string { return p.Detail }
 
@@ -167,7 +178,7 @@ func (e *Errors) Write(c *gin.Context, err error) {
 		e.Page(c, p)
 		return
 	}
-	body, err := json.Marshal(p)
+	body, err := json.Marshal(p.For(c.Request.Context()))
 	if err != nil { // cannot happen: strings and numbers only
 		panic(err)
 	}

@@ -1,6 +1,7 @@
+const openapi = new URL("../openapi.json", document.currentScript.src).href;
 window.onload = function () {
   window.ui = SwaggerUIBundle({
-    url: "/openapi.json",
+    url: openapi,
     dom_id: "#swagger-ui",
     deepLinking: true,
     defaultModelsExpandDepth: -1, // the schemas are hidden

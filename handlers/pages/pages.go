@@ -116,6 +116,7 @@ func (f *Frame) ShowCached(c *gin.Context, status int, cacheControl string, page
 		f.Fail(c, fmt.Errorf("render page: %w", err))
 		return
 	}
+	html = middleware.LocalURLs(c.Request.Context(), html)
 	// Content from requests may be invalid UTF-8.
 	c.Data(status, "text/html; charset=utf-8", bytes.ToValidUTF8(html, []byte("\uFFFD")))
 }

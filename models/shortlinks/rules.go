@@ -14,13 +14,14 @@ import (
 type Rules struct {
 	blocked   []string // hosts, including their subdomains
 	shortHost string   // "" = none
-	own       []authority
+	own       []base
 }
 
-// authority is a host and a port. The port is "" if it is the default of the scheme.
-type authority struct {
+// base is the start of URLs of this server. The port is "" if it is the default of the scheme.
+type base struct {
 	host, port string
-	local      bool // whether host names this machine
+	path       string // "" = none
+	local      bool   // whether host names this machine
 }
 
 // NewRules returns the rules of Options.
@@ -30,9 +31,10 @@ func NewRules(o Options) Rules {
 		r.blocked = append(r.blocked, comparableHost(host))
 	}
 	for _, own := range o.Own {
-		host, port := splitPort(own)
+		authority, path, _ := strings.Cut(own, "/")
+		host, port := splitPort(authority)
 		host = comparableHost(host)
-		r.own = append(r.own, authority{host, port, isLocal(host)})
+		r.own = append(r.own, base{host, port, strings.TrimSuffix("/"+path, "/"), isLocal(host)})
 	}
 	return r
 }
@@ -95,9 +97,12 @@ func (r Rules) isOurs(u models.URL, host string) bool {
 	_, written, _ := strings.Cut(u.Origin(), "://")
 	_, port := splitPort(written)
 	for _, own := range r.own {
-		if port == own.port && (host == own.host || own.local && isLocal(host)) {
-			at, err := url.Parse(u.Requested)
-			return err != nil || strings.HasPrefix(path.Clean(strings.ReplaceAll(at.Path, `\`, "/")), "/s/")
+		if port != own.port || host != own.host && (!own.local || !isLocal(host)) {
+			continue
+		}
+		at, err := url.Parse(u.Requested)
+		if err != nil || strings.HasPrefix(path.Clean(strings.ReplaceAll(at.Path, `\`, "/")), own.path+"/s/") {
+			return true
 		}
 	}
 	return false
