@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -24,14 +25,14 @@ func printConfig(_ context.Context, args []string, getenv func(string) string, s
 	if f.markdown {
 		return config.WriteMarkdown(stdout)
 	}
-	cfg, err := config.Load(getenv)
+	cfg, from, err := config.LoadSources(getenv)
 	if err != nil {
 		return fmt.Errorf("invalid setting: %w", err)
 	}
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tDESCRIPTION")
+	fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tSOURCE\tDESCRIPTION")
 	for _, s := range config.Describe(cfg) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, orDash(s.Value), orDash(s.Default), s.Meaning)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, orDash(s.Value), orDash(s.Default), cmp.Or(from.Of[s.Name], "default"), s.Meaning)
 	}
 	return w.Flush()
 }
