@@ -252,8 +252,11 @@ func (c *Config) tidyDatabaseURL() bool {
 	if file, query, ok := strings.Cut(dsn, "?"); ok && !(strings.HasPrefix(file, "file:") && validOptions(query)) {
 		return false
 	}
-	scheme, _, isURL := strings.Cut(dsn, "://")
-	return dsn != "" && dsn != "file:" && (!isURL || scheme == "file" || strings.Contains(scheme, "="))
+	scheme, path, isURL := strings.Cut(dsn, "://")
+	if isURL && scheme == "file" {
+		return strings.HasPrefix(path, "/") // else its first folder would be a host
+	}
+	return dsn != "" && dsn != "file:" && (!isURL || strings.Contains(scheme, "="))
 }
 
 // validOptions accepts the query of a file: URL. It refuses the rest of a file name that contains a question mark.

@@ -77,7 +77,7 @@ type Config struct {
 	// DatabaseDriver is SQLite or Postgres, never empty after Load.
 	DatabaseDriver string `group:"Database and Redis" env:"DATABASE_DRIVER" shown:"from DATABASE_URL, else sqlite" allowed:"sqlite or postgres, and the one that DATABASE_URL is for" meaning:"Database engine. It is needed only for a keyword=value DATABASE_URL of PostgreSQL."`
 	// DatabaseURL is, by driver, a file name or file: URI, or a postgres:// URL or keyword=value list. Load removes the sqlite: prefix.
-	DatabaseURL DSN `env:"DATABASE_URL" envDefault:"linkwatch.db" allowed:"a file name without ?, a file: or sqlite: URL whose query is name=value pairs, or a valid postgres:// or postgresql:// URL" meaning:"SQLite file or PostgreSQL URL. A file: URL may have options of SQLite, such as file:links.db?mode=rw. Other characters of the path, such as # and %, stand for themselves."`
+	DatabaseURL DSN `env:"DATABASE_URL" envDefault:"linkwatch.db" allowed:"a file name without ?, file:PATH or sqlite:PATH with an optional query of name=value pairs, or a valid postgres:// or postgresql:// URL" meaning:"SQLite file or PostgreSQL URL. A file: URL may have options of SQLite, such as file:links.db?mode=rw. Other characters of the path, such as # and %, stand for themselves."`
 	// BackupDir is a directory, or empty when there are no scheduled backups. It is always empty on PostgreSQL.
 	BackupDir      string        `env:"BACKUP_DIR" allowed:"a directory, and only with SQLite: PostgreSQL has pg_dump" meaning:"Directory for scheduled backups of the SQLite database. It must exist. If unset, no backups are made."`
 	BackupInterval time.Duration `env:"BACKUP_INTERVAL" envDefault:"24h" range:"1m..8760h" meaning:"Time between two scheduled backups."`

@@ -196,7 +196,7 @@ var values = map[string]struct {
 		},
 		bad: []string{
 			"mysql://h/db", "sqlite:", "sqlite://", "file:", "postgres://h:port/db", "postgres://u:%zz@h/db",
-			"a?b.db", "x.db?mode=ro", "what?.db", "file:a?b.db", "sqlite:a?b.db", "file:a?", "file:a?b=%zz", "file:a?mode=ro&b.db", "file:a?mode=ro#b",
+			"a?b.db", "x.db?mode=ro", "what?.db", "file:a?b.db", "sqlite:a?b.db", "file:a?", "file:a?b=%zz", "file:a?mode=ro&b.db", "file:a?mode=ro#b", "file://a.db", "sqlite:file://a.db",
 		},
 	},
 	"HTTP_TIMEOUT": {
