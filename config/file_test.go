@@ -106,7 +106,7 @@ func TestSecretsInFiles(t *testing.T) {
 func TestExposedSecrets(t *testing.T) {
 	for content, want := range map[string]string{"HTTP_PORT=1": "", "SECRET_KEY=x\nDATABASE_URL=a.db\nREDIS_URL=redis://:x@h": "SECRET_KEY REDIS_URL"} {
 		file := write(t, "linkwatch.conf", content)
-		if err := os.Chmod(file, 0o644); err != nil { //nolint:gosec // on purpose
+		if err := os.Chmod(file, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		_, from, err := LoadSources(func(name string) string { return map[string]string{FileVariable: file}[name] })

@@ -183,7 +183,7 @@ func TestHangup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }()
 	cmd := exec.Command(binary, "serve")
 	cmd.Env = environ(append(files.env(), "DATABASE_URL="+database, "HTTP_PORT=0")...)
 	cmd.Stdout, cmd.Stderr = out, out

@@ -39,7 +39,7 @@ func StartRedis(t testing.TB, args ...string) Redis {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program, append([]string{ //nolint:gosec // a program of the tests
+	cmd := exec.Command(program, append([]string{
 		"--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir, "--logfile", filepath.Join(dir, "log"), "--requirepass", RedisPassword,
 		"--port", portOf(r.Plain), "--tls-port", portOf(r.TLS), "--tls-cert-file", r.CA, "--tls-key-file", keyFile, "--tls-ca-cert-file", r.CA,
 		"--tls-auth-clients", "no",

@@ -36,7 +36,7 @@ type Shared struct {
 
 	up                   atomic.Bool
 	reason               atomic.Pointer[string] // why up is false; nil: not tried yet
-	failure              chan error // last failure, for Listen
+	failure              chan error             // last failure, for Listen
 	hits, misses, errors atomic.Int64
 }
 
