@@ -54,8 +54,8 @@ func (c *certificate) tlsConfig() *tls.Config {
 	}
 }
 
-// load reads the files, unless they are those of the last call. After an error, the certificate in use stays: one file may
-// have been replaced before the other. The error has no part of the files.
+// load reads the files, unless they are those of the last call. After an error, the certificate in use stays: one file
+// may have been replaced before the other. The error has no part of the files.
 func (c *certificate) load() (changed bool, err error) {
 	cert, err := readPEM("HTTP_TLS_CERT", c.certFile)
 	if err != nil {

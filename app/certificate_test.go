@@ -42,7 +42,8 @@ func put(t *testing.T, file string, content []byte) {
 func (f tlsFiles) load(t *testing.T) (*certificate, *modelstest.Log, error) {
 	t.Helper()
 	log := modelstest.NewLog(t)
-	c, err := loadCertificate(config.Config{HTTPTLSCert: f.cert, HTTPTLSKey: f.key}, slog.New(slog.NewJSONHandler(log, nil)))
+	cfg := config.Config{HTTPTLSCert: f.cert, HTTPTLSKey: f.key}
+	c, err := loadCertificate(cfg, slog.New(slog.NewJSONHandler(log, nil)))
 	return c, log, err
 }
 
@@ -119,7 +120,8 @@ func TestCertificateIsReloaded(t *testing.T) {
 }
 
 func TestExpiredCertificate(t *testing.T) {
-	for problem, to := range map[string]time.Time{"has expired": time.Now().Add(-time.Hour), "not valid yet": time.Now().Add(72 * time.Hour)} {
+	now := time.Now()
+	for problem, to := range map[string]time.Time{"has expired": now.Add(-time.Hour), "not valid yet": now.Add(72 * time.Hour)} {
 		files, given := newTLSFiles(t), newPair(t, "one.example", to)
 		put(t, files.cert, given.cert)
 		put(t, files.key, given.key)

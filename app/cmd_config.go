@@ -31,10 +31,12 @@ func printConfig(_ context.Context, args []string, getenv func(string) string, s
 	}
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tSOURCE\tDESCRIPTION")
-	fmt.Fprintf(w, "%s\t%s\t-\t--config FILE, else environment\tFile with NAME=value lines. The environment takes precedence.\n",
-		config.FileVariable, orDash(getenv(config.FileVariable)))
+	const row = "%s\t%s\t%s\t%s\t%s\n"
+	fmt.Fprintf(w, row, config.FileVariable, orDash(getenv(config.FileVariable)), "-", "--config, else environment",
+		"File with NAME=value lines. The environment takes precedence.")
 	for _, s := range config.Describe(cfg) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, orDash(s.Value), orDash(s.Default), cmp.Or(from.Of[s.Name], "default"), s.Meaning)
+		source := cmp.Or(from.Of[s.Name], "default")
+		fmt.Fprintf(w, row, s.Name, orDash(s.Value), orDash(s.Default), source, s.Meaning)
 	}
 	return w.Flush()
 }

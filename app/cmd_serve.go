@@ -57,7 +57,8 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	defer logs.Close()
 	log := newLogger(cfg, stdout, logs)
 	if len(from.Exposed) > 0 {
-		log.Warn("every user of this machine can read secrets in the settings file", "file", getenv(config.FileVariable), "settings", from.Exposed)
+		log.Warn("every user of this machine can read secrets in the settings file",
+			"file", getenv(config.FileVariable), "settings", from.Exposed)
 	}
 	cert, err := loadCertificate(cfg, log)
 	if err != nil {
@@ -120,7 +121,8 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	a.heartbeat.Start()
 	a.services.Start()
 	a.last.Start()
-	log.Info("listening", "address", listener.Addr().String(), "url", cfg.Scheme()+"://"+listener.Addr().String(), "version", version())
+	address := listener.Addr().String()
+	log.Info("listening", "address", address, "url", cfg.Scheme()+"://"+address, "version", version())
 	defer runtime.KeepAlive(newBallast())
 	debug.FreeOSMemory() // a third of the heap is garbage of the startup
 	if err := releasePages(); err != nil {

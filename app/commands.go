@@ -47,7 +47,9 @@ func commands() []command {
 		{name: "health", summary: "Check whether the running server is ready", run: health,
 			details: "Sends GET /readyz to HTTP_HOST and HTTP_PORT. Exits with status 1 if the server is not ready."},
 		{name: "config", summary: "Print all settings with values, defaults and descriptions", usage: []string{"[flags]"}, run: printConfig,
-			flags: new(configFlags).declare, details: "Secrets are masked. The source of a setting is the environment, the settings file, or a variable that names a file."},
+			flags: new(configFlags).declare,
+			details: "Secrets are masked. The source of a setting is the environment, the settings file, or a variable that names\n" +
+				"a file."},
 		{name: "openapi", summary: "Print the OpenAPI document", usage: []string{"[flags]"}, run: printOpenAPI, flags: new(openapiFlags).declare},
 		{name: "version", summary: "Print the version", run: printVersion},
 		{name: "help", summary: "Print help for a command", usage: []string{"[COMMAND]"}, run: help},

@@ -49,8 +49,8 @@ func Run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	return err
 }
 
-// cutConfig removes the flag --config FILE, which all commands have, from a command line. It may be before or after the name
-// of the command. file is "" if the flag is missing.
+// cutConfig removes the flag --config FILE, which all commands have, from a command line. It may be before or after the
+// name of the command. file is "" if the flag is missing.
 func cutConfig(args []string) (rest []string, file string, err error) {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -104,10 +105,12 @@ func TestTokenErrorsNameTheFlag(t *testing.T) {
 	}
 }
 
-// Every command takes a settings file, before or after its name. The environment wins, and a bad file is an error of the command.
+// Every command takes a settings file, before or after its name. The environment wins, and a bad file is an error of the
+// command.
 func TestConfigFlag(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "linkwatch.conf")
-	if err := os.WriteFile(file, []byte("HTTP_PORT=8123\nADMIN_PASSWORD=a-masked-password\nLOG_FORMAT=text\n"), 0o600); err != nil {
+	const content = "HTTP_PORT=8123\nADMIN_PASSWORD=a-masked-password\nLOG_FORMAT=text\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	getenv := env(t, map[string]string{"HTTP_PORT": ""})
@@ -127,20 +130,23 @@ func TestConfigFlag(t *testing.T) {
 		{byVariable, []string{"config"}},
 	} {
 		out, err := run(c.getenv, c.args...)
-		port := regexp.MustCompile(`HTTP_PORT +8123 +8080 +` + file)
-		if err != nil || !port.MatchString(out) || !regexp.MustCompile(`LOG_FORMAT +json .* environment `).MatchString(out) || strings.Contains(out, "a-masked-password") {
+		port, format := regexp.MustCompile(`HTTP_PORT +8123 +8080 +`+file), regexp.MustCompile(`LOG_FORMAT +json .* environment `)
+		if err != nil || !port.MatchString(out) || !format.MatchString(out) || strings.Contains(out, "a-masked-password") {
 			t.Errorf("%v: %v\n%s", c.args, err, out)
 		}
 	}
-	for _, args := range [][]string{{"--config"}, {"config", "--config="}, {"--config", file, "config", "--config", file}} {
-		if out, err := run(getenv, args...); err != ErrUsage || !strings.Contains(out, "--config") { //nolint:errorlint // it is never wrapped
+	twice := []string{"--config", file, "config", "--config", file}
+	for _, args := range [][]string{{"--config"}, {"config", "--config="}, twice} {
+		if out, err := run(getenv, args...); !errors.Is(err, ErrUsage) || !strings.Contains(out, "--config") {
 			t.Errorf("%v: %v %s", args, err, out)
 		}
 	}
 	if err := os.WriteFile(file, []byte("HTTP_PROT=1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"serve", "config", "health", "user list", "token list", "migrate up", "check", "backup x", "restore x", "sync", "demo"} {
+	for _, command := range []string{
+		"serve", "config", "health", "user list", "token list", "migrate up", "check", "backup x", "restore x", "sync", "demo",
+	} {
 		_, err := run(getenv, append(strings.Fields(command), "--config", file)...)
 		if err == nil || !strings.Contains(err.Error(), file+":1: unknown setting HTTP_PROT") {
 			t.Errorf("%s: %v", command, err)

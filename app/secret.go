@@ -36,8 +36,8 @@ func newSecretBox(cfg config.Config) (*secret.Box, error) {
 	return box, nil
 }
 
-// keyFile returns the file with the key, "" for a database in memory. It is beside the database itself, so that all names of the
-// database lead to the same key.
+// keyFile returns the file with the key, "" for a database in memory. It is beside the database itself, so that all
+// names of the database lead to the same key.
 func keyFile(cfg config.Config) string {
 	if file := databaseFile(cfg); file != "" {
 		return models.RealFile(file) + ".key"

@@ -94,7 +94,8 @@ func TestSecretBox(t *testing.T) {
 	}
 }
 
-// All names of a database lead to the same key. A key beside a symbolic link, of an older version, is copied beside the database.
+// All names of a database lead to the same key. A key beside a symbolic link, of an older version, is copied beside the
+// database.
 func TestKeyOfSymbolicLink(t *testing.T) {
 	newBox := func(file string) (*secret.Box, error) { return newSecretBox(secretConfig(models.SQLite, file, "")) }
 	linked := func() (file, link string) {
@@ -133,7 +134,8 @@ func TestKeyOfSymbolicLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := newBox(link); err == nil || !strings.Contains(err.Error(), file+".key") || !strings.Contains(err.Error(), link+".key") {
+	_, err = newBox(link)
+	if err == nil || !strings.Contains(err.Error(), file+".key") || !strings.Contains(err.Error(), link+".key") {
 		t.Errorf("two keys: %v", err)
 	}
 	if err := os.Remove(link + ".key"); err != nil {

@@ -31,9 +31,9 @@ const (
 // NoRole is the value of [Config.OIDCDefaultRole] and [Config.AuthProxyRole] for "no role".
 const NoRole = "none"
 
-// Load reads the settings through getenv (os.Getenv, or a map in tests) and from the settings file that LINKWATCH_CONFIG
-// names, and checks them. The error has a line for every invalid variable: its name, its value with passwords masked, and what
-// is allowed.
+// Load reads the settings through getenv (os.Getenv, or a map in tests) and from the settings file that
+// LINKWATCH_CONFIG names, and checks them. The error has a line for every invalid variable: its name, its value with
+// passwords masked, and what is allowed.
 func Load(getenv func(string) string) (Config, error) {
 	c, _, err := LoadSources(getenv)
 	return c, err

@@ -30,9 +30,9 @@ type Sources struct {
 	Exposed []string
 }
 
-// collect returns the settings of the environment and of the settings file, which the environment overrides. Each source
-// may name a file with a secret instead of the secret. The error has a line for each problem, without a value: it may be a
-// password.
+// collect returns the settings of the environment and of the settings file, which the environment overrides. Each
+// source may name a file with a secret instead of the secret. The error has a line for each problem, without a value:
+// it may be a password.
 func collect(getenv func(string) string) (given map[string]string, from Sources, err error) {
 	given, from = map[string]string{}, Sources{Of: map[string]string{}}
 	var problems []error
@@ -72,7 +72,8 @@ func collect(getenv func(string) string) (given map[string]string, from Sources,
 // fileSuffix ends the name of a variable that names a file with a secret.
 const fileSuffix = "_FILE"
 
-// fromFile returns the secret in a file. text is the value of the setting itself in the same source, which must be empty.
+// fromFile returns the secret in a file. text is the value of the setting itself in the same source, which must be
+// empty.
 func fromFile(name, text, file string) (string, error) {
 	if text != "" {
 		return "", fmt.Errorf("%s and %s are both set. Remove one of them", name, name+fileSuffix)
@@ -143,8 +144,9 @@ func cause(err error) error {
 
 var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 
-// parseSettings parses NAME=value lines. Empty lines and those that begin with # are ignored, as is white space around the name and
-// the value. A value may be in double or single quotes, which are removed; nothing is special between them.
+// parseSettings parses NAME=value lines. Empty lines and those that begin with # are ignored, as is white space around
+// the name and the value. A value may be in double or single quotes, which are removed; nothing is special between
+// them.
 func parseSettings(file string, content []byte) (map[string]string, error) {
 	if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
 		return nil, fmt.Errorf("settings file %s: not a text file in UTF-8", file)

@@ -8,19 +8,21 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Redis works over TLS, with a certificate of a private authority and a password. /health and the log say why it does not.
+// Redis works over TLS, with a certificate of a private authority and a password. /health and the log say why it does
+// not.
 func TestRedisWithTLSAndPassword(t *testing.T) {
 	t.Parallel()
 	r := modelstest.StartRedis(t)
+	right, wrong := "REDIS_URL=rediss://:"+modelstest.RedisPassword+"@"+r.TLS+"/0", "REDIS_URL=rediss://:wrong-secret@"+r.TLS+"/0"
 	trust := "SSL_CERT_FILE=" + r.CA
 	for _, c := range []struct {
 		name   string
 		env    []string
 		detail string // "": Redis is available
 	}{
-		{"right", []string{"REDIS_URL=rediss://:" + modelstest.RedisPassword + "@" + r.TLS + "/0", trust}, ""},
-		{"wrong password", []string{"REDIS_URL=rediss://:wrong-secret@" + r.TLS + "/0", trust}, "Redis refused the user name or the password in REDIS_URL."},
-		{"unknown authority", []string{"REDIS_URL=rediss://:wrong-secret@" + r.TLS + "/0"}, "The certificate of Redis is not trusted."},
+		{"right", []string{right, trust}, ""},
+		{"wrong password", []string{wrong, trust}, "Redis refused the user name or the password in REDIS_URL."},
+		{"unknown authority", []string{wrong}, "The certificate of Redis is not trusted."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +42,8 @@ func TestRedisWithTLSAndPassword(t *testing.T) {
 				if c.detail == "" {
 					return health.Redis.Status == "ok" && health.Redis.Detail == nil
 				}
-				return health.Redis.Status == "unavailable" && health.Redis.Detail != nil && strings.HasPrefix(*health.Redis.Detail, c.detail)
+				return health.Redis.Status == "unavailable" && health.Redis.Detail != nil &&
+					strings.HasPrefix(*health.Redis.Detail, c.detail)
 			})
 			if log := s.log(); strings.Contains(body+log, "-secret") || !strings.Contains(log, c.detail) {
 				t.Errorf("the reason is missing, or the password is shown: %s\n%s", body, log)

@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Two servers on one machine can share an SQLite file, as docs/operating.md says: each check runs once, the other server sees
-// a change of a short link, and one goes on without the other. Neither lets the file be replaced.
+// Two servers on one machine can share an SQLite file, as docs/operating.md says: each check runs once, the other
+// server sees a change of a short link, and one goes on without the other. Neither lets the file be replaced.
 func TestTwoServersOnOneFile(t *testing.T) {
 	t.Parallel()
 	web, store := site(t), storeIn(t)
@@ -37,7 +37,8 @@ func TestTwoServersOnOneFile(t *testing.T) {
 		return send(t, two, "GET", "/s/shared", "", func(*http.Request) {}).Header.Get("Location") == url
 	}
 	modelstest.Eventually(t, "the other server has the short link", func() bool { return leadsTo("https://go.dev/") })
-	if status := one.Call("PATCH", "/v1/shortlinks/shared", map[string]any{"long_url": "https://go.dev/dl/"}, nil); status != http.StatusOK {
+	changed := map[string]any{"long_url": "https://go.dev/dl/"}
+	if status := one.Call("PATCH", "/v1/shortlinks/shared", changed, nil); status != http.StatusOK {
 		t.Fatalf("status %d", status)
 	}
 	modelstest.Eventually(t, "the other server has the change", func() bool { return leadsTo("https://go.dev/dl/") })
@@ -47,7 +48,8 @@ func TestTwoServersOnOneFile(t *testing.T) {
 	if out, code := Command(t, []string{"backup", backup}, store); code != 0 {
 		t.Errorf("backup: %s", out)
 	}
-	if out, code := Command(t, []string{"restore", backup, "--force"}, store); code != 1 || !strings.Contains(out, "another program uses the database") {
+	out, code := Command(t, []string{"restore", backup, "--force"}, store)
+	if code != 1 || !strings.Contains(out, "another program uses the database") {
 		t.Errorf("restore beside a server: %d %s", code, out)
 	}
 	two.addTarget(web.URL + "/later")

@@ -49,7 +49,8 @@ func trusting(t *testing.T, certs ...[]byte) *http.Client {
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Transport: transport, CheckRedirect: stay}
 }
 
 // HTTP_TLS_CERT serves HTTPS with HTTP/2, and everything that depends on the scheme follows.
@@ -94,10 +95,12 @@ func TestTLS(t *testing.T) {
 		t.Errorf("event stream: %s %s %s", res.Proto, res.Status, body)
 	}
 	res, _ := do("POST", "/login", "application/x-www-form-urlencoded", "username=admin&password=correct+horse")
-	if cookies := res.Cookies(); len(cookies) == 0 || !cookies[0].Secure || !strings.HasPrefix(cookies[0].Name, "__Host-") {
+	cookies := res.Cookies()
+	if len(cookies) == 0 || !cookies[0].Secure || !strings.HasPrefix(cookies[0].Name, "__Host-") {
 		t.Errorf("login: %s, cookies %v", res.Status, cookies)
 	}
-	if _, body := do("POST", "/v1/shortlinks", "application/json", `{"long_url":"https://go.dev/"}`); !strings.Contains(body, `"short_url":"`+s.URL+`/s/`) {
+	_, body := do("POST", "/v1/shortlinks", "application/json", `{"long_url":"https://go.dev/"}`)
+	if !strings.Contains(body, `"short_url":"`+s.URL+`/s/`) {
 		t.Errorf("short link: %s", body)
 	}
 	plain, err := http.Get("http" + strings.TrimPrefix(s.URL, "https") + "/readyz")
@@ -155,10 +158,12 @@ func TestHangupReloadsCertificate(t *testing.T) {
 		}
 	}
 	for problem, env := range map[string][]string{
-		"HTTP_TLS_KEY": {files.env()[0]}, "does not match": {"HTTP_TLS_CERT=" + files.cert, "HTTP_TLS_KEY=" + writeTemp(t, key)},
-		"no such file": {files.env()[0], "HTTP_TLS_KEY=/nonexistent"},
+		"HTTP_TLS_KEY":   {"HTTP_TLS_CERT=" + files.cert},
+		"does not match": {"HTTP_TLS_CERT=" + files.cert, "HTTP_TLS_KEY=" + writeTemp(t, key)},
+		"no such file":   {"HTTP_TLS_CERT=" + files.cert, "HTTP_TLS_KEY=/nonexistent"},
 	} {
-		if out, code := Command(t, nil, append(env, storeIn(t), "HTTP_PORT=0")...); code != 1 || !strings.Contains(out, problem) || strings.Contains(out, "PRIVATE") {
+		out, code := Command(t, nil, append(env, storeIn(t), "HTTP_PORT=0")...)
+		if code != 1 || !strings.Contains(out, problem) || strings.Contains(out, "PRIVATE") {
 			t.Errorf("%s: %d %s", problem, code, out)
 		}
 	}
@@ -175,7 +180,8 @@ func writeTemp(t *testing.T, content []byte) string {
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	files, database, log := newTLSFiles(t), filepath.Join(t.TempDir(), "linkwatch.db"), filepath.Join(t.TempDir(), "log")
-	cert, key := modelstest.Certificate(t, "links.example", time.Now().Add(-time.Hour)) // expired, which is logged at start
+	// It has expired, which the program logs at start.
+	cert, key := modelstest.Certificate(t, "links.example", time.Now().Add(-time.Hour))
 	writeFile(t, files.cert, cert)
 	writeFile(t, files.key, key)
 	unlock := lockFile(t, database)
@@ -246,7 +252,9 @@ func TestHangupWithoutTLS(t *testing.T) {
 	t.Parallel()
 	s := Start(t)
 	s.signal(syscall.SIGHUP)
-	modelstest.Eventually(t, "the signal is logged", func() bool { return strings.Contains(s.log(), `"msg":"nothing to reload"`) })
+	modelstest.Eventually(t, "the signal is logged", func() bool {
+		return strings.Contains(s.log(), `"msg":"nothing to reload"`)
+	})
 	if status := s.Call("GET", "/readyz", nil, nil); status != http.StatusOK {
 		t.Errorf("/readyz: %d", status)
 	}

@@ -58,7 +58,7 @@ func TestRedisReason(t *testing.T) {
 		"redis://:wrong-secret@" + silent.Addr().String():                                "did not respond in time",
 		"rediss://:wrong-secret@" + silent.Addr().String():                               "did not respond in time",
 		"redis://:wrong-secret@" + web.Listener.Addr().String():                          "is not Redis",
-		"rediss://:wrong-secret@" + web.Listener.Addr().String():                         "does not speak TLS",
+		"rediss://:wrong-secret@" + web.Listener.Addr().String():                         "does not use TLS",
 		"rediss://:" + modelstest.RedisPassword + "@" + r.TLS + "?skip_verify=true":      "",
 	} {
 		var got string

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -41,9 +42,9 @@ func RedisReason(client *redis.Client, err error) string {
 	}
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	network, isNetwork := errors.AsType[net.Error](err)
-	timeout := isNetwork && network.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+	timeout := isNetwork && network.Timeout() || isAny(err, context.DeadlineExceeded, os.ErrDeadlineExceeded)
 	lookup, isLookup := errors.AsType[*net.DNSError](err)
-	closed := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	closed := isAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE)
 	switch {
 	case isLookup && lookup.IsNotFound:
 		return "The host name in REDIS_URL was not found."
@@ -51,10 +52,10 @@ func RedisReason(client *redis.Client, err error) string {
 		return "The host name in REDIS_URL could not be looked up."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "Redis refused the connection. Check that it runs, and the host and port in REDIS_URL."
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case isAny(err, syscall.EHOSTUNREACH, syscall.ENETUNREACH):
 		return "The host in REDIS_URL cannot be reached."
 	case encrypted && (noTLS || closed):
-		return "The server in REDIS_URL does not speak TLS on this port. If Redis does not use TLS, write redis:// in REDIS_URL."
+		return "The port in REDIS_URL does not use TLS. Change the port, or write redis:// in REDIS_URL."
 	case encrypted && timeout: // Redis without TLS waits for the end of a command
 		return "Redis did not respond in time. If it does not use TLS, write redis:// in REDIS_URL."
 	case timeout:
@@ -65,6 +66,10 @@ func RedisReason(client *redis.Client, err error) string {
 		return "The server in REDIS_URL is not Redis."
 	}
 	return "Redis is unavailable. The log has the error."
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // certificateReason returns the reason of a failed TLS handshake, "" for another error.

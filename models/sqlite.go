@@ -161,8 +161,8 @@ func diskFile(dsn string) (file, mode string) {
 	return file, opts.Get("mode")
 }
 
-// cutSQLite splits an SQLite DATABASE_URL into path and query. Only a URL has a query. The path is taken as it is, without
-// escapes.
+// cutSQLite splits an SQLite DATABASE_URL into path and query. Only a URL has a query. The path is taken as it is,
+// without escapes.
 func cutSQLite(dsn string) (file, query string) {
 	short := strings.TrimPrefix(strings.TrimPrefix(dsn, "sqlite://"), "sqlite:")
 	rest := strings.TrimPrefix(short, "file:")
@@ -183,8 +183,8 @@ func InMemory(dsn string) bool {
 	return file == "" || file == ":memory:" || opts.Get("mode") == "memory" || opts.Get("vfs") == "memdb"
 }
 
-// RealFile returns the file to which a symbolic link points, or the name itself: the name of another file, and of a link to a
-// missing file. SQLite has its other files beside the real file.
+// RealFile returns the file to which a symbolic link points, or else the name itself, also of a link to a missing file.
+// SQLite has its other files beside the real file.
 func RealFile(file string) string {
 	if info, err := os.Lstat(file); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return file

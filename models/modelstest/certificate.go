@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Certificate returns a self-signed certificate and its private key as PEM. It is valid for 127.0.0.1 and for name, in the two
-// days before to.
+// Certificate returns a self-signed certificate and its private key as PEM. It is valid for 127.0.0.1 and for name, in
+// the two days before to.
 func Certificate(t testing.TB, name string, to time.Time) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -19,8 +19,8 @@ type Redis struct {
 // RedisPassword is the password of a Redis server.
 const RedisPassword = "right-secret"
 
-// StartRedis starts Redis on free ports of 127.0.0.1 for a test, with additional arguments. Without redis-server it skips
-// the test, or fails it in CI.
+// StartRedis starts Redis on free ports of 127.0.0.1 for a test, with additional arguments. Without redis-server it
+// skips the test, or fails it in CI.
 func StartRedis(t testing.TB, args ...string) Redis {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
@@ -40,9 +40,9 @@ func StartRedis(t testing.TB, args ...string) Redis {
 		}
 	}
 	cmd := exec.Command(program, append([]string{
-		"--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir, "--logfile", filepath.Join(dir, "log"), "--requirepass", RedisPassword,
-		"--port", portOf(r.Plain), "--tls-port", portOf(r.TLS), "--tls-cert-file", r.CA, "--tls-key-file", keyFile, "--tls-ca-cert-file", r.CA,
-		"--tls-auth-clients", "no",
+		"--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir, "--logfile", filepath.Join(dir, "log"),
+		"--requirepass", RedisPassword, "--port", portOf(r.Plain), "--tls-port", portOf(r.TLS), "--tls-auth-clients", "no",
+		"--tls-cert-file", r.CA, "--tls-key-file", keyFile, "--tls-ca-cert-file", r.CA,
 	}, args...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
