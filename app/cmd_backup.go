@@ -34,7 +34,7 @@ func writeBackup(ctx context.Context, args []string, getenv func(string) string,
 	if cfg.DatabaseDriver == models.Postgres {
 		return pgDump(cfg, file)
 	}
-	if keyFile(cfg) == "" {
+	if databaseFile(cfg) == "" {
 		return errors.New("DATABASE_URL: an in-memory database cannot be backed up")
 	}
 	db, err := openExisting(ctx, cfg)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -24,14 +25,18 @@ func printConfig(_ context.Context, args []string, getenv func(string) string, s
 	if f.markdown {
 		return config.WriteMarkdown(stdout)
 	}
-	cfg, err := config.Load(getenv)
+	cfg, from, err := config.LoadSources(getenv)
 	if err != nil {
 		return fmt.Errorf("invalid setting: %w", err)
 	}
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tDESCRIPTION")
+	fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tSOURCE\tDESCRIPTION")
+	const row = "%s\t%s\t%s\t%s\t%s\n"
+	fmt.Fprintf(w, row, config.FileVariable, orDash(getenv(config.FileVariable)), "-", "--config, else environment",
+		"File with NAME=value lines. The environment takes precedence.")
 	for _, s := range config.Describe(cfg) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, orDash(s.Value), orDash(s.Default), s.Meaning)
+		source := cmp.Or(from.Of[s.Name], "default")
+		fmt.Fprintf(w, row, s.Name, orDash(s.Value), orDash(s.Default), source, s.Meaning)
 	}
 	return w.Flush()
 }

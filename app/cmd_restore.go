@@ -36,7 +36,7 @@ func restoreBackup(ctx context.Context, args []string, getenv func(string) strin
 		return pgRestore(cfg, file)
 	}
 	key := keyFile(cfg)
-	if key == "" {
+	if databaseFile(cfg) == "" {
 		return errors.New("DATABASE_URL: an in-memory database cannot be restored. Set it to a file")
 	}
 	database := models.SQLiteFile(string(cfg.DatabaseURL))
@@ -69,10 +69,15 @@ func restoreBackup(ctx context.Context, args []string, getenv func(string) strin
 	if err := printRestoredAccess(back, stdout); err != nil {
 		return err
 	}
-	if _, err := os.Stat(key); cfg.SecretKey == "" && err != nil {
+	if cfg.SecretKey == "" && isMissing(key) && isMissing(oldKeyFile(cfg)) {
 		fmt.Fprintf(stdout, "The key file %s does not exist. Copy the one that belongs to the backup, or enter all stored credentials again.\n", key)
 	}
 	return nil
+}
+
+func isMissing(file string) bool {
+	_, err := os.Stat(file)
+	return err != nil
 }
 
 // printRestoredAccess says who has access to a restored database: accounts and tokens are as they were in the backup.

@@ -9,9 +9,12 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"linkwatch/config"
@@ -22,7 +25,7 @@ import (
 
 // Limits of a request. A handler may run longer than readTimeout, which ends when the body is read (middleware.Errors.Body).
 const (
-	readHeaderTimeout = 5 * time.Second
+	readHeaderTimeout = 5 * time.Second  // also of a TLS handshake
 	readTimeout       = 15 * time.Second // headers and body together
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 2 * time.Minute
@@ -30,12 +33,15 @@ const (
 )
 
 // serve runs the server until ctx ends, then stops it within SHUTDOWN_GRACE. It returns nil then, even if requests or jobs were
-// canceled.
+// canceled. SIGHUP reloads the TLS certificate.
 func serve(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
+	// It is never undone, so that SIGHUP does not end the program while it starts, stops or exits.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	if err := noArgs("serve", args, stdout); err != nil {
 		return err
 	}
-	cfg, err := config.Load(getenv)
+	cfg, from, err := config.LoadSources(getenv)
 	if err != nil {
 		return fmt.Errorf("invalid setting: %w", err)
 	}
@@ -50,6 +56,14 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	logs := newLogWriter(stdout)
 	defer logs.Close()
 	log := newLogger(cfg, stdout, logs)
+	if len(from.Exposed) > 0 {
+		log.Warn("every user of this machine can read secrets in the settings file",
+			"file", getenv(config.FileVariable), "settings", from.Exposed)
+	}
+	cert, err := loadCertificate(cfg, log)
+	if err != nil {
+		return err
+	}
 	db, err := openStore(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -96,12 +110,19 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mostly broken connections of clients
 	}
+	serveHTTP := server.Serve
+	if cert != nil {
+		server.TLSConfig = cert.tlsConfig()
+		serveHTTP = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- serveHTTP(listener) }()
+	a.services = append(a.services, newReloader(cert, hangups, log))
 	a.heartbeat.Start()
 	a.services.Start()
 	a.last.Start()
-	log.Info("listening", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String(), "version", version())
+	address := listener.Addr().String()
+	log.Info("listening", "address", address, "url", cfg.Scheme()+"://"+address, "version", version())
 	defer runtime.KeepAlive(newBallast())
 	debug.FreeOSMemory() // a third of the heap is garbage of the startup
 	if err := releasePages(); err != nil {

@@ -22,7 +22,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "serve", summary: "Serve the pages and the API (default)", run: serve,
-			details: "SIGINT or SIGTERM stops the server after SHUTDOWN_GRACE at most. A second signal stops it at once."},
+			details: "SIGINT or SIGTERM stops the server after SHUTDOWN_GRACE at most. A second signal stops it at once.\n" +
+				"SIGHUP reloads the TLS certificate."},
 		{name: "user", summary: "Manage accounts", run: manageUsers, flags: new(userFlags).declare,
 			usage: []string{"add NAME [flags]", "passwd NAME [flags]", "role NAME --role ROLE", "disable NAME", "enable NAME", "restore NAME", "list"},
 			details: "Once an account exists, pages and API calls need a login. Public pages, such as status pages, and short links do not.\n" +
@@ -46,7 +47,9 @@ func commands() []command {
 		{name: "health", summary: "Check whether the running server is ready", run: health,
 			details: "Sends GET /readyz to HTTP_HOST and HTTP_PORT. Exits with status 1 if the server is not ready."},
 		{name: "config", summary: "Print all settings with values, defaults and descriptions", usage: []string{"[flags]"}, run: printConfig,
-			flags: new(configFlags).declare, details: "Secrets are masked."},
+			flags: new(configFlags).declare,
+			details: "Secrets are masked. The source of a setting is the environment, the settings file, or a variable that names\n" +
+				"a file."},
 		{name: "openapi", summary: "Print the OpenAPI document", usage: []string{"[flags]"}, run: printOpenAPI, flags: new(openapiFlags).declare},
 		{name: "version", summary: "Print the version", run: printVersion},
 		{name: "help", summary: "Print help for a command", usage: []string{"[COMMAND]"}, run: help},
@@ -79,7 +82,7 @@ func help(_ context.Context, args []string, _ func(string) string, stdout io.Wri
 
 func printCommands(w io.Writer) error {
 	fmt.Fprint(w, "Linkwatch saves links, monitors URLs, serves short links, crawls websites and submits their pages to search engines.\n\n"+
-		"Usage: linkwatch [COMMAND] [ARGUMENTS]\n\nCommands:\n")
+		"Usage: linkwatch [--config FILE] [COMMAND] [ARGUMENTS]\n\nCommands:\n")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range commands() {
 		fmt.Fprintf(table, "  %s\t%s\n", c.name, c.summary)
@@ -88,7 +91,8 @@ func printCommands(w io.Writer) error {
 		return err
 	}
 	_, err := fmt.Fprint(w, "\nRun \"linkwatch help COMMAND\" for the usage and the flags of a command.\n"+
-		"Settings are environment variables. Run \"linkwatch config\" for a list.\n")
+		"Settings are environment variables, or NAME=value lines of a file: --config FILE or LINKWATCH_CONFIG=FILE.\n"+
+		"Run \"linkwatch config\" for a list.\n")
 	return err
 }
 

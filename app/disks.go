@@ -2,7 +2,6 @@ package app
 
 import (
 	"path/filepath"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -13,11 +12,11 @@ import (
 
 // databaseFolder returns the folder of the database file. It is "" for PostgreSQL and for databases in memory.
 func databaseFolder(cfg config.Config) string {
-	key := keyFile(cfg)
-	if cfg.DatabaseDriver == models.Postgres || key == "" {
+	file := databaseFile(cfg)
+	if file == "" {
 		return ""
 	}
-	return filepath.Dir(strings.TrimSuffix(key, ".key"))
+	return filepath.Dir(models.RealFile(file))
 }
 
 var (

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"linkwatch/config"
 )
 
 // ErrUsage is the error of a wrong command line. Run has already printed what is wrong.
@@ -18,6 +20,14 @@ var ErrUsage = errors.New("usage")
 // Run runs the command that args name ("serve" by default). It returns when the command has finished or ctx has ended.
 func Run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	setUmask()
+	args, file, err := cutConfig(args)
+	if err != nil {
+		fmt.Fprintf(stdout, "linkwatch: %s\nRun \"linkwatch help\" for usage.\n", err)
+		return ErrUsage
+	}
+	if file != "" {
+		getenv = withConfig(getenv, file)
+	}
 	name := "serve"
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
@@ -32,11 +42,48 @@ func Run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if !ok {
 		return unknownCommand(stdout, name)
 	}
-	err := c.run(ctx, args, getenv, stdout)
+	err = c.run(ctx, args, getenv, stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return c.printHelp(stdout)
 	}
 	return err
+}
+
+// cutConfig removes the flag --config FILE, which all commands have, from a command line. It may be before or after the
+// name of the command. file is "" if the flag is missing.
+func cutConfig(args []string) (rest []string, file string, err error) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(rest, args[i:]...), file, nil
+		}
+		flag, value, given := strings.Cut(args[i], "=")
+		if flag != "--config" && flag != "-config" {
+			rest = append(rest, args[i])
+			continue
+		}
+		if !given && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		switch {
+		case value == "":
+			return nil, "", errors.New("--config needs a file")
+		case file != "":
+			return nil, "", errors.New("--config is given twice")
+		}
+		file = value
+	}
+	return rest, file, nil
+}
+
+// withConfig returns a getenv for which the settings file is file.
+func withConfig(getenv func(string) string, file string) func(string) string {
+	return func(name string) string {
+		if name == config.FileVariable {
+			return file
+		}
+		return getenv(name)
+	}
 }
 
 func unknownCommand(stdout io.Writer, name string) error {

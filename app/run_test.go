@@ -1,8 +1,11 @@
 package app
 
 import (
+	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -13,7 +16,7 @@ func TestCommands(t *testing.T) {
 		args string
 		want string // part of the output
 	}{
-		{"help", "Usage: linkwatch [COMMAND]"},
+		{"help", "Usage: linkwatch [--config FILE] [COMMAND]"},
 		{"--help", "migrate"},
 		{"help backup", "--force  Overwrite FILE"},
 		{"restore -h", "linkwatch restore FILE [--force]"},
@@ -99,5 +102,57 @@ func TestTokenErrorsNameTheFlag(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", flags, err, want)
 		}
+	}
+}
+
+// Every command takes a settings file, before or after its name. The environment wins, and a bad file is an error of the
+// command.
+func TestConfigFlag(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "linkwatch.conf")
+	const content = "HTTP_PORT=8123\nADMIN_PASSWORD=a-masked-password\nLOG_FORMAT=text\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	getenv := env(t, map[string]string{"HTTP_PORT": ""})
+	run := func(getenv func(string) string, args ...string) (string, error) {
+		var out strings.Builder
+		err := Run(t.Context(), args, getenv, &out)
+		return out.String(), err
+	}
+	byVariable := env(t, map[string]string{"HTTP_PORT": "", "LINKWATCH_CONFIG": file})
+	for _, c := range []struct {
+		getenv func(string) string
+		args   []string
+	}{
+		{getenv, []string{"--config", file, "config"}},
+		{getenv, []string{"config", "--config=" + file}},
+		{getenv, []string{"config", "-config", file}},
+		{byVariable, []string{"config"}},
+	} {
+		out, err := run(c.getenv, c.args...)
+		port, format := regexp.MustCompile(`HTTP_PORT +8123 +8080 +`+file), regexp.MustCompile(`LOG_FORMAT +json .* environment `)
+		if err != nil || !port.MatchString(out) || !format.MatchString(out) || strings.Contains(out, "a-masked-password") {
+			t.Errorf("%v: %v\n%s", c.args, err, out)
+		}
+	}
+	twice := []string{"--config", file, "config", "--config", file}
+	for _, args := range [][]string{{"--config"}, {"config", "--config="}, twice} {
+		if out, err := run(getenv, args...); !errors.Is(err, ErrUsage) || !strings.Contains(out, "--config") {
+			t.Errorf("%v: %v %s", args, err, out)
+		}
+	}
+	if err := os.WriteFile(file, []byte("HTTP_PROT=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"serve", "config", "health", "user list", "token list", "migrate up", "check", "backup x", "restore x", "sync", "demo",
+	} {
+		_, err := run(getenv, append(strings.Fields(command), "--config", file)...)
+		if err == nil || !strings.Contains(err.Error(), file+":1: unknown setting HTTP_PROT") {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	if out, err := run(byVariable, "help", "serve"); err != nil || !strings.Contains(out, "SIGHUP") {
+		t.Errorf("help needs no settings: %v", err)
 	}
 }

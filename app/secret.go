@@ -3,8 +3,6 @@ package app
 import (
 	"crypto/rand"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"linkwatch/config"
 	"linkwatch/models"
@@ -20,31 +18,48 @@ func newSecretBox(cfg config.Config) (*secret.Box, error) {
 	if cfg.SecretKey != "" {
 		return secret.FromText(string(cfg.SecretKey))
 	}
-	file := keyFile(cfg)
+	file, old := keyFile(cfg), oldKeyFile(cfg)
 	if file == "" {
 		return secret.FromText(rand.Text())
 	}
-	box, err := secret.FromFile(file)
+	var err error
+	if old != file {
+		err = secret.Adopt(file, old)
+	}
+	var box *secret.Box
+	if err == nil {
+		box, err = secret.FromFile(file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("key file (SECRET_KEY is not set): %w", err)
 	}
 	return box, nil
 }
 
-// keyFile returns the file with the key, "" for a database in memory.
+// keyFile returns the file with the key, "" for a database in memory. It is beside the database itself, so that all
+// names of the database lead to the same key.
 func keyFile(cfg config.Config) string {
+	if file := databaseFile(cfg); file != "" {
+		return models.RealFile(file) + ".key"
+	}
+	return oldKeyFile(cfg)
+}
+
+// oldKeyFile returns the file that had the key when a symbolic link to a database had a key of its own.
+func oldKeyFile(cfg config.Config) string {
 	if cfg.DatabaseDriver == models.Postgres {
 		return pgKeyFile
 	}
-	dsn := string(cfg.DatabaseURL)
-	file := models.SQLiteFile(dsn)
-	_, query, _ := strings.Cut(dsn, "?")
-	options, err := url.ParseQuery(query)
-	if err != nil { // models.Open ignores it too
-		options = nil
+	if file := databaseFile(cfg); file != "" {
+		return file + ".key"
 	}
-	if file == "" || file == ":memory:" || options.Get("mode") == "memory" || options.Get("vfs") == "memdb" {
-		return ""
+	return ""
+}
+
+// databaseFile returns the file of DATABASE_URL. It is "" for PostgreSQL and for a database in memory.
+func databaseFile(cfg config.Config) string {
+	if dsn := string(cfg.DatabaseURL); cfg.DatabaseDriver != models.Postgres && !models.InMemory(dsn) {
+		return models.SQLiteFile(dsn)
 	}
-	return file + ".key"
+	return ""
 }

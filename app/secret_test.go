@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,8 +23,8 @@ func TestKeyFile(t *testing.T) {
 		{models.SQLite, "file:/data/links.db?_pragma=x(1)&mode=rwc", "/data/links.db.key"},
 		{models.SQLite, "file:links.db", "links.db.key"},
 		{models.SQLite, "sqlite:///data/links.db", "/data/links.db.key"},
-		{models.SQLite, "links.db?cache=shared", "links.db.key"},
-		{models.SQLite, "links.db?bad=%zz", "links.db.key"},
+		{models.SQLite, "file:links.db?bad=%zz", "links.db.key"},
+		{models.SQLite, "a?b#c%20d.db", "a?b#c%20d.db.key"},
 		{models.SQLite, ":memory:", ""},
 		{models.SQLite, "file::memory:?cache=shared", ""},
 		{models.SQLite, "file:x?mode=memory&cache=shared", ""},
@@ -91,4 +92,54 @@ func TestSecretBox(t *testing.T) {
 	if _, err := newSecretBox(secretConfig(models.SQLite, "a.db", "")); err == nil || !strings.Contains(err.Error(), "SECRET_KEY") {
 		t.Errorf("invalid key file: %v", err)
 	}
+}
+
+// All names of a database lead to the same key. A key beside a symbolic link, of an older version, is copied beside the
+// database.
+func TestKeyOfSymbolicLink(t *testing.T) {
+	newBox := func(file string) (*secret.Box, error) { return newSecretBox(secretConfig(models.SQLite, file, "")) }
+	linked := func() (file, link string) {
+		t.Helper()
+		file, link = filepath.Join(t.TempDir(), "links.db"), filepath.Join(t.TempDir(), "link.db")
+		if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(file, link)); err != nil {
+			t.Fatal(err)
+		}
+		return file, link
+	}
+	mustBox := func(file string) *secret.Box {
+		t.Helper()
+		b, err := newBox(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	file, link := linked()
+	if !sameKey(t, mustBox(link), mustBox(file)) || isMissing(file+".key") || !isMissing(link+".key") {
+		t.Error("the link has a key of its own")
+	}
+
+	file, link = linked()
+	old, err := secret.FromFile(link + ".key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sameKey(t, old, mustBox(link)) || !sameKey(t, old, mustBox(file)) || !sameKey(t, old, mustBox(link)) {
+		t.Error("the key beside the link is lost")
+	}
+
+	file, link = linked()
+	for _, name := range []string{file, link} {
+		if _, err := secret.FromFile(name + ".key"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = newBox(link)
+	if err == nil || !strings.Contains(err.Error(), file+".key") || !strings.Contains(err.Error(), link+".key") {
+		t.Errorf("two keys: %v", err)
+	}
+	if err := os.Remove(link + ".key"); err != nil {
+		t.Fatal(err)
+	}
+	mustBox(link)
 }

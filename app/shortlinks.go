@@ -36,10 +36,10 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepExpired: cfg.ShortKeepExpired, NoCleanup: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Bases(), ShortHost: cfg.ShortHost,
 	}
-	var redisUp func() bool
+	var redisState func() (up bool, reason string)
 	if c.Redis != nil {
 		s.Shared = cache.NewShared(s.cache, c.Redis, opts, c.Log)
-		redisUp = s.Shared.Up
+		redisState = s.Shared.State
 	}
 	s.Store = shortlinks.NewStore(c.DB, c.Clock, s.cache, s.Visits, opts)
 	counting, err := shortlinkjobs.NewService(s.Store, s.Visits, s.cache, s.Shared, c.Log, c.registry)
@@ -58,7 +58,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 			Name: "shortlinks",
 			Nav:  shortlinkhandlers.Nav(), Overview: s.pages.Overview, Finders: s.pages.Finders(), Flash: s.pages.Flashes(), Routes: s.pages.Routes(),
 			Described: shortlinkhandlers.Described(), Groups: shortlinkhandlers.Groups(), Operations: shortlinkhandlers.API{Deps: s.deps}.Register,
-			Health: []middleware.HealthCheck{shortlinkhandlers.RedisCheck(redisUp)},
+			Health: []middleware.HealthCheck{shortlinkhandlers.RedisCheck(redisState)},
 			Host:   handlers.Host{Name: cfg.ShortHost, Routes: s.pages.HostRoutes(), Problem: s.pages.RedirectProblem},
 		},
 		Last: []jobs.Service{counting},

@@ -135,7 +135,7 @@ func TestServeWithoutItsRedis(t *testing.T) {
 
 func TestHealthWithoutRedis(t *testing.T) {
 	p := start(t, env(t, nil))
-	if _, body := p.get(t, "/health"); !strings.Contains(body, `"redis":{"status":"off"}`) {
+	if _, body := p.get(t, "/health"); !strings.Contains(body, `"redis":{"status":"off","detail":null}`) {
 		t.Errorf("%s", body)
 	}
 	p.stop()

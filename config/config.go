@@ -1,4 +1,4 @@
-// Package config reads Linkwatch's settings from environment variables.
+// Package config reads Linkwatch's settings from environment variables and an optional settings file.
 //
 // Every setting is a field of [Config]. Its tags hold the variable, default, limits and meaning. Parsing, checking,
 // errors, [Describe] and docs/settings.md follow from the tags. A new number, duration or switch is one line;
@@ -31,15 +31,26 @@ const (
 // NoRole is the value of [Config.OIDCDefaultRole] and [Config.AuthProxyRole] for "no role".
 const NoRole = "none"
 
-// Load reads the settings through getenv (os.Getenv, or a map in tests) and checks them. The error has a line for every
-// invalid variable: its name, its value with passwords masked, and what is allowed.
+// Load reads the settings through getenv (os.Getenv, or a map in tests) and from the settings file that
+// LINKWATCH_CONFIG names, and checks them. The error has a line for every invalid variable: its name, its value with
+// passwords masked, and what is allowed.
 func Load(getenv func(string) string) (Config, error) {
-	given := map[string]string{}
-	for _, f := range fields() {
-		if v := getenv(f.Tag.Get("env")); v != "" {
-			given[f.Tag.Get("env")] = v
-		}
+	c, _, err := LoadSources(getenv)
+	return c, err
+}
+
+// LoadSources is Load, and also returns where the settings come from.
+func LoadSources(getenv func(string) string) (Config, Sources, error) {
+	given, from, err := collect(getenv)
+	if err != nil {
+		return Config{}, from, err
 	}
+	c, err := check(given)
+	return c, from, err
+}
+
+// check parses and checks the settings by name.
+func check(given map[string]string) (Config, error) {
 	var c Config
 	unparsed, err := parse(&c, given)
 	if err != nil {
@@ -82,6 +93,14 @@ func (c Config) Addr() string {
 	return net.JoinHostPort(c.HTTPHost, strconv.Itoa(c.HTTPPort))
 }
 
+// Scheme returns the scheme of the server's own URL: "https" with HTTPTLSCert, else "http".
+func (c Config) Scheme() string {
+	if c.HTTPTLSCert != "" {
+		return "https"
+	}
+	return "http"
+}
+
 // Bases returns the URLs of pages and the API, without scheme and trailing slash: PublicURL, and the names of this machine
 // with and without its path. A default port of the scheme is left out.
 func (c Config) Bases() []string {
@@ -93,8 +112,9 @@ func (c Config) Bases() []string {
 			path = public[i:]
 		}
 	}
+	port := map[string]string{"http": ":80", "https": ":443"}[c.Scheme()]
 	for _, host := range []string{"127.0.0.1", "localhost", "::1", strings.ToLower(c.HTTPHost)} {
-		authority := strings.TrimSuffix(net.JoinHostPort(host, strconv.Itoa(c.HTTPPort)), ":80")
+		authority := strings.TrimSuffix(net.JoinHostPort(host, strconv.Itoa(c.HTTPPort)), port)
 		all = append(all, authority)
 		if path != "" {
 			all = append(all, authority+path)

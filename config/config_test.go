@@ -116,12 +116,14 @@ func TestShortHost(t *testing.T) {
 }
 
 func TestBases(t *testing.T) {
-	for env, want := range map[[2]string]string{
+	for env, want := range map[[6]string]string{
 		{"PUBLIC_URL", "https://Links.example"}: "[links.example 127.0.0.1:8080 localhost:8080 [::1]:8080 127.0.0.1:8080]",
 		{"PUBLIC_URL", "https://Links.example/A/"}: "[links.example/A 127.0.0.1:8080 127.0.0.1:8080/A localhost:8080 localhost:8080/A " +
 			"[::1]:8080 [::1]:8080/A 127.0.0.1:8080 127.0.0.1:8080/A]",
 		{"HTTP_PORT", "8081"}: "[127.0.0.1:8081 localhost:8081 [::1]:8081 127.0.0.1:8081]",
 		{"HTTP_PORT", "80"}:   "[127.0.0.1 localhost [::1] 127.0.0.1]",
+		{"HTTP_PORT", "443", "HTTP_TLS_CERT", "c.pem", "HTTP_TLS_KEY", "k.pem"}: "[127.0.0.1 localhost [::1] 127.0.0.1]",
+		{"HTTP_PORT", "80", "HTTP_TLS_CERT", "c.pem", "HTTP_TLS_KEY", "k.pem"}:  "[127.0.0.1:80 localhost:80 [::1]:80 127.0.0.1:80]",
 	} {
 		if c, err := load(env[:]...); err != nil || fmt.Sprint(c.Bases()) != want {
 			t.Errorf("%s: %v %v", env, c.Bases(), err)

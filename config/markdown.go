@@ -13,9 +13,13 @@ const markdownIntro = `# Settings
 
 This page is generated from the program by ` + "`linkwatch config --markdown`" + `. It lists all settings.
 
-Set them as environment variables; there is no configuration file. Linkwatch reads them once, when it starts. An empty variable
-counts as unset. If a value is not allowed, Linkwatch does not start, and the error names the variable and the allowed values.
-To see the current values, run ` + "`linkwatch config`" + ` or open *Settings* under *Admin*. Passwords are masked there.
+Set them as environment variables, or as lines of a [settings file](operating.md#settings). The environment takes precedence.
+Linkwatch reads them once, when it starts. An empty variable counts as unset. If a value is not allowed, Linkwatch does not
+start, and the error names the variable and the allowed values. To see the current values, run ` + "`linkwatch config`" + ` or open
+*Settings* under *Admin*. Passwords are masked there.
+
+` + "`--config FILE` or `LINKWATCH_CONFIG`" + ` names the settings file. A setting that is or may contain a password can be in a
+file of its own: add ` + "`_FILE`" + ` to its name, as in ` + "`ADMIN_PASSWORD_FILE=/run/secrets/password`" + `.
 
 Write durations as ` + "`90s`, `15m` or `1h30m`" + `.
 `

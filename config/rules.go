@@ -21,6 +21,8 @@ var parsers = map[reflect.Type]env.ParserFunc{
 // rules check values beyond their type and range, by variable. A rule may normalize the value that it accepts.
 var rules = map[string]func(*Config) bool{
 	"HTTP_HOST":               func(c *Config) bool { return validHost(c.HTTPHost) },
+	"HTTP_TLS_CERT":           func(c *Config) bool { return c.HTTPTLSCert != "" || c.HTTPTLSKey == "" },
+	"HTTP_TLS_KEY":            func(c *Config) bool { return c.HTTPTLSKey != "" || c.HTTPTLSCert == "" },
 	"PUBLIC_URL":              (*Config).tidyPublicURL,
 	"SHORT_HOST":              (*Config).tidyShortHost,
 	"SHORT_BLOCKED_HOSTS":     (*Config).tidyBlockedHosts,
@@ -82,8 +84,9 @@ const (
 )
 
 var (
-	hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
-	numeric  = regexp.MustCompile(`^[0-9.]+$`)
+	hostName   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	optionName = regexp.MustCompile(`^[A-Za-z_]+$`)
+	numeric    = regexp.MustCompile(`^[0-9.]+$`)
 	// publicPath matches the path of PUBLIC_URL: without "//", ".", ".." and anything that URLs, cookies or HTML escape.
 	publicPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 	userAgent  = regexp.MustCompile(`^[A-Za-z][ -~]{0,255}$`)
@@ -244,10 +247,33 @@ func (c *Config) tidyDatabaseURL() bool {
 	}
 	if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
 		dsn = strings.TrimPrefix(file, "//")
+		if strings.Contains(dsn, "?") && !strings.HasPrefix(dsn, "file:") {
+			dsn = "file:" + dsn // only a URL has options
+		}
 		c.DatabaseURL = DSN(dsn)
 	}
-	scheme, _, isURL := strings.Cut(dsn, "://")
-	return dsn != "" && dsn != "file:" && (!isURL || scheme == "file" || strings.Contains(scheme, "="))
+	if c.DatabaseDriver == Postgres { // a keyword=value list
+		return true
+	}
+	if file, query, ok := strings.Cut(dsn, "?"); ok && !(strings.HasPrefix(file, "file:") && validOptions(query)) {
+		return false
+	}
+	scheme, path, isURL := strings.Cut(dsn, "://")
+	if isURL && scheme == "file" {
+		return strings.HasPrefix(path, "/") // else its first folder would be a host
+	}
+	return dsn != "" && dsn != "file:" && (!isURL || strings.Contains(scheme, "="))
+}
+
+// validOptions accepts the query of a file: URL. It refuses the rest of a file name that contains a question mark.
+func validOptions(query string) bool {
+	for option := range strings.SplitSeq(query, "&") {
+		if name, value, _ := strings.Cut(option, "="); !optionName.MatchString(name) || value == "" {
+			return false
+		}
+	}
+	_, err := url.ParseQuery(query)
+	return err == nil && !strings.Contains(query, "#")
 }
 
 func isPostgresURL(dsn string) bool {

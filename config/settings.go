@@ -21,6 +21,9 @@ type Config struct {
 	// HTTPHost is an IP address without brackets, or a host name.
 	HTTPHost string `group:"Server" env:"HTTP_HOST" envDefault:"127.0.0.1" allowed:"an IP address or a host name, without brackets or port" meaning:"Address to listen on. The default is reachable from this machine only. Any other address needs an account, ADMIN_PASSWORD, OIDC_ISSUER, AUTH_PROXY_HEADER or AUTH_DISABLED=true."`
 	HTTPPort int    `env:"HTTP_PORT" envDefault:"8080" range:"0..65535" meaning:"Port to listen on. 0 chooses a free port."`
+	// HTTPTLSCert and HTTPTLSKey are both set or both empty.
+	HTTPTLSCert string `env:"HTTP_TLS_CERT" allowed:"the name of a file; HTTP_TLS_CERT and HTTP_TLS_KEY require each other" meaning:"PEM file with the TLS certificate of the server, followed by those of intermediate authorities. With HTTP_TLS_KEY, the server answers HTTPS instead of HTTP. Changed files are loaded within a minute, or at SIGHUP."`
+	HTTPTLSKey  string `env:"HTTP_TLS_KEY" allowed:"the name of a file; HTTP_TLS_CERT and HTTP_TLS_KEY require each other" meaning:"PEM file with the private key of HTTP_TLS_CERT, without a passphrase."`
 	// PublicURL is scheme://host[:port] in lower case, and a path if there is one, or empty. It has no trailing slash and
 	// not the default port of the scheme.
 	PublicURL string `env:"PUBLIC_URL" allowed:"an http:// or https:// URL with a host, and without user, query or fragment; a path has at most 100 bytes of letters, digits and -._~, and no part that starts with a dot" meaning:"URL by which visitors reach the server, such as https://links.example or https://example.com/linkwatch. It is used in links, for example in alerts. OIDC_ISSUER requires it."`
@@ -47,7 +50,7 @@ type Config struct {
 	SessionIdleTimeout time.Duration `env:"SESSION_IDLE_TIMEOUT" envDefault:"168h" range:"5m..8760h" meaning:"How long an unused session lasts."`
 	SessionMaxAge      time.Duration `env:"SESSION_MAX_AGE" envDefault:"720h" range:"5m..8760h" meaning:"How long a session lasts at most."`
 	AuditRetention     time.Duration `env:"AUDIT_RETENTION" envDefault:"8760h" range:"24h..87600h" meaning:"How long entries of the audit log are kept."`
-	SecretKey          Secret        `env:"SECRET_KEY" meaning:"Long random text that encrypts stored credentials. If unset, a key file is created at the first start: DATABASE_URL plus .key for SQLite, else linkwatch.key in the working directory. All instances need the same key. After a change, stored credentials must be entered again."`
+	SecretKey          Secret        `env:"SECRET_KEY" meaning:"Long random text that encrypts stored credentials. If unset, a key file is created at the first start: DATABASE_URL plus .key for SQLite, else linkwatch.key in the working directory. If DATABASE_URL is a symbolic link, the key is beside the file that it points to. All instances need the same key. After a change, stored credentials must be entered again."`
 
 	// OIDCIssuer is empty when there is no single sign-on.
 	OIDCIssuer       string `group:"Single sign-on" env:"OIDC_ISSUER" allowed:"the https:// URL of an OpenID Connect issuer, or an http:// URL on this machine, without user, query or fragment" meaning:"URL of the OpenID Connect identity provider, exactly as the provider writes it. Enables single sign-on. It requires OIDC_CLIENT_ID and PUBLIC_URL; PUBLIC_URL is optional for a provider on this machine."`
@@ -75,7 +78,7 @@ type Config struct {
 	// DatabaseDriver is SQLite or Postgres, never empty after Load.
 	DatabaseDriver string `group:"Database and Redis" env:"DATABASE_DRIVER" shown:"from DATABASE_URL, else sqlite" allowed:"sqlite or postgres, and the one that DATABASE_URL is for" meaning:"Database engine. It is needed only for a keyword=value DATABASE_URL of PostgreSQL."`
 	// DatabaseURL is, by driver, a file name or file: URI, or a postgres:// URL or keyword=value list. Load removes the sqlite: prefix.
-	DatabaseURL DSN `env:"DATABASE_URL" envDefault:"linkwatch.db" allowed:"a file name, file:…, sqlite:…, or a valid postgres:// or postgresql:// URL" meaning:"SQLite file or PostgreSQL URL."`
+	DatabaseURL DSN `env:"DATABASE_URL" envDefault:"linkwatch.db" allowed:"a file name without ?, file:PATH or sqlite:PATH with an optional query of name=value pairs, or a valid postgres:// or postgresql:// URL" meaning:"SQLite file or PostgreSQL URL. A file: URL may have options of SQLite, such as file:links.db?mode=rw. Other characters of the path, such as # and %, stand for themselves."`
 	// BackupDir is a directory, or empty when there are no scheduled backups. It is always empty on PostgreSQL.
 	BackupDir      string        `env:"BACKUP_DIR" allowed:"a directory, and only with SQLite: PostgreSQL has pg_dump" meaning:"Directory for scheduled backups of the SQLite database. It must exist. If unset, no backups are made."`
 	BackupInterval time.Duration `env:"BACKUP_INTERVAL" envDefault:"24h" range:"1m..8760h" meaning:"Time between two scheduled backups."`

@@ -20,6 +20,16 @@ var values = map[string]struct {
 		good: map[string]string{"0": "0", "65535": "65535"},
 		bad:  []string{"-1", "65536", "http", "80.0", " 80"},
 	},
+	"HTTP_TLS_CERT": {
+		with: []string{"HTTP_TLS_KEY", "key.pem"},
+		good: map[string]string{"/etc/tls/cert.pem": "/etc/tls/cert.pem"},
+		bad:  []string{""},
+	},
+	"HTTP_TLS_KEY": {
+		with: []string{"HTTP_TLS_CERT", "cert.pem"},
+		good: map[string]string{"/etc/tls/key.pem": "/etc/tls/key.pem"},
+		bad:  []string{""},
+	},
 	"PPROF_PORT": {
 		good: map[string]string{"0": "0", "6060": "6060"},
 		bad:  []string{"-1", "65536", "127.0.0.1:6060", "on"},
@@ -186,8 +196,13 @@ var values = map[string]struct {
 		good: map[string]string{
 			"/var/lib/x.db": "/var/lib/x.db", "file:x.db?mode=ro": "file:x.db?mode=ro", "file:///x.db": "file:///x.db", `C:\x.db`: `C:\x.db`,
 			"sqlite:x.db": "x.db", "sqlite:///x.db": "/x.db", "postgres://u@h/db": "postgres://u@h/db", "postgresql:///db": "postgresql:///db",
+			"a#b%20c.db": "a#b%20c.db", "file:a#b.db": "file:a#b.db", "sqlite:x.db?mode=ro": "file:x.db?mode=ro",
+			"file:x.db?mode=rw&_pragma=x(1)&cache=shared": "file:x.db?mode=rw&_pragma=x(1)&cache=shared", "file::memory:?cache=shared": "file::memory:?cache=shared",
 		},
-		bad: []string{"mysql://h/db", "sqlite:", "sqlite://", "file:", "postgres://h:port/db", "postgres://u:%zz@h/db"},
+		bad: []string{
+			"mysql://h/db", "sqlite:", "sqlite://", "file:", "postgres://h:port/db", "postgres://u:%zz@h/db",
+			"a?b.db", "x.db?mode=ro", "what?.db", "file:a?b.db", "sqlite:a?b.db", "file:a?", "file:a?b=%zz", "file:a?mode=ro&b.db", "file:a?mode=ro#b", "file://a.db", "sqlite:file://a.db",
+		},
 	},
 	"HTTP_TIMEOUT": {
 		good: map[string]string{"1ms": "1ms", "1500ms": "1.5s", "5m": "5m"},

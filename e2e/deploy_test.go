@@ -224,6 +224,10 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("the Dockerfile lacks %q", text)
 		}
 	}
+	// A settings file cannot change what the image sets, and DATABASE_URL_FILE must not meet a DATABASE_URL.
+	if env := regexp.MustCompile(`(?m)^ENV .*`).FindAllString(last, -1); !slices.Equal(env, []string{"ENV HTTP_HOST=0.0.0.0"}) || !strings.Contains(last, "WORKDIR /data\n") {
+		t.Errorf("the image sets %q", env)
+	}
 	if strings.Contains(last, "\nRUN ") {
 		t.Error("RUN needs a shell, but scratch has none")
 	}
@@ -327,8 +331,9 @@ func TestSystemdUnit(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"ExecStart": "/usr/local/bin/linkwatch serve", "EnvironmentFile": "-/etc/linkwatch.env",
-		"DynamicUser": "yes", "StateDirectory": "linkwatch linkwatch/backups", "StateDirectoryMode": "0700", "UMask": "0077",
+		"ExecStart": "/usr/local/bin/linkwatch serve", "ExecReload": "/bin/kill -HUP $MAINPID", "WorkingDirectory": "/var/lib/linkwatch",
+		"EnvironmentFile": "-/etc/linkwatch.env",
+		"DynamicUser":     "yes", "StateDirectory": "linkwatch linkwatch/backups", "StateDirectoryMode": "0700", "UMask": "0077",
 		"NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "AmbientCapabilities": "",
 		"ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateDevices": "yes", "PrivateUsers": "yes",
 		"ProtectKernelModules": "yes", "ProtectKernelTunables": "yes", "ProtectControlGroups": "yes", "RestrictNamespaces": "yes",

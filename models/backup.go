@@ -84,8 +84,10 @@ func (db *DB) checkDestination(file string, replace bool) error {
 		return ErrNoFile
 	}
 	for _, end := range []string{"", "-wal", "-shm", "-journal", ".key"} {
-		if own, err := os.Stat(db.faults.file + end); err == nil && os.SameFile(found, own) {
-			return ErrDatabase
+		for _, name := range []string{db.faults.file, RealFile(db.faults.file)} { // a link can have a key of its own
+			if own, err := os.Stat(name + end); err == nil && os.SameFile(found, own) {
+				return ErrDatabase
+			}
 		}
 	}
 	if !replace {
@@ -205,7 +207,7 @@ func openReadOnly(ctx context.Context, file string) (*sql.DB, error) {
 		return nil, err
 	}
 	opts := url.Values{"mode": {"ro"}, "immutable": {"1"}}
-	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
+	if log, err := os.Stat(RealFile(file) + "-wal"); err == nil && log.Size() > 0 {
 		opts.Del("immutable")
 	}
 	return openPool(sqliteURI(file, opts))

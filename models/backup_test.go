@@ -146,6 +146,20 @@ func TestBackupReplaces(t *testing.T) {
 	}
 }
 
+// A backup replaces no file of a database that was opened by a symbolic link.
+func TestBackupOfSymbolicLink(t *testing.T) {
+	file, link := filepath.Join(t.TempDir(), "test.db"), filepath.Join(t.TempDir(), "link.db")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.WriteFile(file+".key", nil, 0o600), os.Symlink(file, link)); err != nil {
+		t.Fatal(err)
+	}
+	db := openFile(t, link)
+	for _, own := range []string{file, file + "-wal", file + ".key", link} {
+		if _, err := db.Backup(t.Context(), own, true); !errors.Is(err, models.ErrDatabase) {
+			t.Errorf("%s: %v", own, err)
+		}
+	}
+}
+
 // A backup that is given up, and one of a damaged database, leave nothing.
 func TestBackupThatFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "test.db")

@@ -87,6 +87,7 @@ var probeEvery = time.Second
 type faults struct {
 	log   *slog.Logger
 	file  string // of SQLite; "" = none to watch
+	real  string // file, or the file that it links to: the write-ahead log is beside it
 	main  openFile
 	wal   openFile    // the write-ahead log, once it exists
 	moved atomic.Bool // one of the files was moved; never reset
@@ -117,7 +118,7 @@ func (f *faults) watch(file string) error {
 	if f.main.seen.Load() == nil {
 		return os.ErrNotExist
 	}
-	f.file = file
+	f.file, f.real = file, RealFile(file)
 	return nil
 }
 
@@ -129,7 +130,7 @@ func (f *faults) checkFile() error {
 		return nil
 	}
 	if !f.moved.Load() {
-		if f.main.inPlace(f.file) && f.wal.inPlace(f.file+"-wal") {
+		if f.main.inPlace(f.file) && f.wal.inPlace(f.real+"-wal") {
 			return nil
 		}
 		if !f.moved.Swap(true) {

@@ -24,7 +24,7 @@ func refuseForeign(ctx context.Context, file string) error {
 		return nil //nolint:nilerr // a new file; SQLite reports other errors better
 	}
 	opts := url.Values{"mode": {"ro"}, "immutable": {"1"}}
-	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
+	if log, err := os.Stat(RealFile(file) + "-wal"); err == nil && log.Size() > 0 {
 		opts.Del("immutable")
 	}
 	pool, err := openPool(sqliteURI(file, opts))

@@ -101,9 +101,7 @@ func (db *DB) protect(dsn string) {
 // or block all writes with a lock on the index of the write-ahead log (-shm). The driver gives that file the mode of the
 // umask, which the program sets when it starts. An older or killed program may have left wider modes.
 func restrict(file string) error {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target // the other files are beside it
-	}
+	file = RealFile(file) // the other files are beside it
 	var errs []error
 	database, err := os.Stat(file)
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
@@ -163,10 +161,38 @@ func diskFile(dsn string) (file, mode string) {
 	return file, opts.Get("mode")
 }
 
+// cutSQLite splits an SQLite DATABASE_URL into path and query. Only a URL has a query. The path is taken as it is,
+// without escapes.
 func cutSQLite(dsn string) (file, query string) {
-	dsn = strings.TrimPrefix(strings.TrimPrefix(dsn, "sqlite://"), "sqlite:")
-	file, query, _ = strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
+	short := strings.TrimPrefix(strings.TrimPrefix(dsn, "sqlite://"), "sqlite:")
+	rest := strings.TrimPrefix(short, "file:")
+	if rest == dsn { // a file name
+		return dsn, ""
+	}
+	file, query, _ = strings.Cut(rest, "?")
 	return file, query
+}
+
+// InMemory reports whether an SQLite DATABASE_URL is a database in memory.
+func InMemory(dsn string) bool {
+	file, query := cutSQLite(dsn)
+	opts, err := url.ParseQuery(query)
+	if err != nil { // as in sqliteDSN
+		opts = nil
+	}
+	return file == "" || file == ":memory:" || opts.Get("mode") == "memory" || opts.Get("vfs") == "memdb"
+}
+
+// RealFile returns the file to which a symbolic link points, or else the name itself, also of a link to a missing file.
+// SQLite has its other files beside the real file.
+func RealFile(file string) string {
+	if info, err := os.Lstat(file); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return file
+	}
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		return target
+	}
+	return file
 }
 
 // readerDSN returns the URI for the pool of readers, which never creates a file.

@@ -136,7 +136,7 @@ func TestSQLiteValues(t *testing.T) {
 
 // A file has the name that is in DATABASE_URL. Only its owner can read it and the files beside it, whatever mode it had.
 func TestSQLiteFiles(t *testing.T) {
-	for _, name := range []string{"plain.db", "with space.db", "100%.db", "%20.db", "a#b&c=d.db", "ü.db"} {
+	for _, name := range []string{"plain.db", "with space.db", "100%.db", "%20.db", "a#b&c=d.db", "what?.db", "a?mode=memory", "ü.db"} {
 		for _, mode := range []fs.FileMode{0o600, 0o640} {
 			file := filepath.Join(t.TempDir(), name)
 			if mode != 0o600 {

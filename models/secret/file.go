@@ -21,7 +21,9 @@ import (
 func FromFile(path string) (*Box, error) {
 	text, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = createKey(path); err == nil {
+		key := make([]byte, keyLen)
+		_, _ = rand.Read(key) // never fails
+		if err = createKey(path, hex.EncodeToString(key)); err == nil {
 			text, err = readKey(path)
 		}
 	}
@@ -29,6 +31,28 @@ func FromFile(path string) (*Box, error) {
 		return nil, err
 	}
 	return FromText(text)
+}
+
+// Adopt copies the key file old to path. It does nothing if old does not exist or has the same key. If path has another
+// key, it returns an error, because only one of them can decrypt the stored credentials.
+func Adopt(path, old string) error {
+	text, err := readKey(old)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	present, err := readKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = createKey(path, text); err == nil {
+			present, err = readKey(path)
+		}
+	}
+	if err == nil && present != text {
+		err = fmt.Errorf("%s and %s are different keys: move the one away that does not decrypt the stored credentials", old, path)
+	}
+	return err
 }
 
 // readKey returns the hex digits of a key file, in lower case.
@@ -60,16 +84,14 @@ func readKey(path string) (_ string, err error) {
 
 // createKey creates a key file, unless another process does so first. It writes a temporary file and links it to path, so
 // that no process reads an incomplete file.
-func createKey(path string) (err error) {
+func createKey(path, text string) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp") // with O_EXCL and mode 0600
 	if err != nil {
 		return fmt.Errorf("create key file %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
-	key := make([]byte, keyLen)
-	_, _ = rand.Read(key) // never fails
-	_, err = f.WriteString(hex.EncodeToString(key) + "\n")
+	_, err = f.WriteString(text + "\n")
 	if err == nil {
 		err = f.Sync()
 	}

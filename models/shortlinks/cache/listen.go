@@ -22,16 +22,16 @@ const probeInterval = time.Second
 func (s *Shared) Listen(ctx context.Context, store *shortlinks.Store) {
 	probe := time.NewTicker(probeInterval)
 	defer probe.Stop()
-	for logged := false; ; {
+	for logged := ""; ; {
 		used, err := s.session(ctx, store, probe.C)
-		s.up.Store(false)
 		if ctx.Err() != nil {
+			s.up.Store(false)
 			return
 		}
 		s.errors.Add(1)
-		if used || !logged {
-			logged = true
-			s.log.Warn("Redis unavailable, serving short links without it", "error", err)
+		if reason := s.down(err); used || reason != logged {
+			logged = reason
+			s.log.Warn("Redis unavailable, serving short links without it", "reason", reason, "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 )
 
@@ -34,7 +35,8 @@ type Shared struct {
 	log    *slog.Logger
 
 	up                   atomic.Bool
-	failure              chan error // last failure, for Listen
+	reason               atomic.Pointer[string] // why up is false; nil: not tried yet
+	failure              chan error             // last failure, for Listen
 	hits, misses, errors atomic.Int64
 }
 
@@ -53,6 +55,25 @@ func NewShared(memory *Memory, client *redis.Client, opts shortlinks.Options, lo
 
 // Up reports whether Redis is in use.
 func (s *Shared) Up() bool { return s.up.Load() }
+
+// State reports whether Redis is in use. If it is not, reason says why, without a part of REDIS_URL.
+func (s *Shared) State() (up bool, reason string) {
+	if s.Up() {
+		return true, ""
+	}
+	if r := s.reason.Load(); r != nil {
+		return false, *r
+	}
+	return false, "Linkwatch has not connected to Redis yet."
+}
+
+// down stops using Redis because of an error, and returns the reason for operators.
+func (s *Shared) down(err error) string {
+	reason := models.RedisReason(s.redis, err)
+	s.reason.Store(&reason)
+	s.up.Store(false)
+	return reason
+}
 
 // Hits returns the number of entries found in Redis since the start.
 func (s *Shared) Hits() int64 { return s.hits.Load() }
@@ -163,7 +184,7 @@ func (s *Shared) send(ctx context.Context, commands func(redis.Pipeliner)) {
 
 // failed stops using Redis.
 func (s *Shared) failed(err error) {
-	s.up.Store(false)
+	s.down(err)
 	select {
 	case s.failure <- err:
 	default: // Listen has not handled the last failure yet
