@@ -47,10 +47,15 @@ func (s *Store) Check(session Session) Check {
 		return CheckRefresh
 	case !now.Before(session.RetryAt.Time):
 		return CheckBrowser
-	case now.Before(session.ConfirmedAt.Add(2 * s.opts.Recheck).Time):
+	case s.Lasts(session):
 		return CheckNone
 	}
 	return CheckFailed
+}
+
+// Lasts reports whether a session that is due can still be used while the provider is unavailable.
+func (s *Store) Lasts(session Session) bool {
+	return s.clock.Now().Before(session.ConfirmedAt.Add(2 * s.opts.Recheck).Time)
 }
 
 // StartProviderSession is StartSession for a user whom the identity provider has just accepted.
@@ -95,10 +100,10 @@ func (s *Store) Confirm(ctx context.Context, id string, g Grant) (ok bool, err e
 // Postpone lets a session that needs CheckBrowser last for retryRecheck, because the provider is unavailable. ok is false if
 // that has been so for too long.
 func (s *Store) Postpone(ctx context.Context, session Session) (ok bool, err error) {
-	now := s.clock.Now()
-	if !now.Before(session.ConfirmedAt.Add(2 * s.opts.Recheck).Time) {
+	if !s.Lasts(session) {
 		return false, nil
 	}
+	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE sessions SET retry_at = ? WHERE id = ?", now.Add(retryRecheck), session.ID).Error
 	})
