@@ -64,9 +64,9 @@ func why(err error) audit.Values {
 	if id.Subject == "" {
 		return v
 	}
-	v["subject"], v["username"] = id.Subject, id.Name
+	v["subject"], v["username"] = id.Subject, models.CleanLine(id.Name)
 	if r.Reason == Domain {
-		v["email"] = id.Email
+		v["email"] = models.CleanLine(id.Email)
 	}
 	if id.RoleClaim != "" {
 		v["role_claim"], v["role_values"] = id.RoleClaim, shortValues(id.RoleValues)

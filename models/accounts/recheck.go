@@ -68,7 +68,7 @@ func (s *Store) StartProviderSession(ctx context.Context, u User, g Grant, from 
 }
 
 // ClaimRecheck returns the refresh token of a session that needs CheckRefresh. ok is false if another request has claimed or
-// made the check, on any instance. Nobody else can claim it for retryRecheck. A token that cannot be decrypted is "".
+// made the check, on any instance. The claim lasts for retryRecheck. A token that cannot be decrypted is "".
 func (s *Store) ClaimRecheck(ctx context.Context, session Session) (refreshToken string, ok bool, err error) {
 	now := s.clock.Now()
 	var claimed []newSession
