@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 
@@ -49,7 +50,11 @@ func (s *sso) Begin(ctx context.Context, redirectURL string, silent bool) (accou
 func (s *sso) Finish(ctx context.Context, l accounthandlers.SSOLogin, query url.Values, redirectURL string) (accounthandlers.Identity, accounts.Grant, error) {
 	code, err := s.provider.Callback(ctx, oidc.Login(l), query)
 	if err != nil {
-		return accounthandlers.Identity{}, accounts.Grant{}, userError(err)
+		refusal := userError(err)
+		if r, ok := errors.AsType[*accounthandlers.Refusal](refusal); ok {
+			r.ByBrowser = true
+		}
+		return accounthandlers.Identity{}, accounts.Grant{}, refusal
 	}
 	return s.judge(s.provider.Finish(ctx, oidc.Login(l), code, redirectURL))
 }

@@ -96,9 +96,9 @@ func (p Pages) session(c *gin.Context) (o accounts.Principal, ok bool) {
 }
 
 // postpone redirects to next if a check of a session failed because the provider has said nothing about the user. The session
-// lasts a little longer. It returns false if that is not so, or has been so for too long.
+// lasts a little longer. It returns false if that is not so, has been so for too long, or is known from the browser alone.
 func (p Pages) postpone(c *gin.Context, o accounts.Principal, err error, next string) bool {
-	if refusal, ok := errors.AsType[*Refusal](err); !ok || !refusal.Undecided {
+	if refusal, ok := errors.AsType[*Refusal](err); !ok || !refusal.Undecided || refusal.ByBrowser {
 		return false
 	}
 	if ok, err := p.Accounts.Postpone(c.Request.Context(), o.Session); err != nil || !ok {
@@ -128,7 +128,7 @@ func (p Pages) finishSilent(c *gin.Context, o accounts.Principal, id Identity, g
 		return
 	}
 	refusal, ok := errors.AsType[*Refusal](err)
-	if ok && refusal.Undecided { // for too long: the session stays, for when the provider is back
+	if ok && refusal.Undecided { // the session stays, for when the provider is back
 		p.showSSOError(c, err, next)
 		return
 	}

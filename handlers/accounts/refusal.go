@@ -31,6 +31,7 @@ type Refusal struct {
 	Detail    string   // shown to the user
 	Identity  Identity // zero = unknown
 	Undecided bool     // the provider has said nothing about the user
+	ByBrowser bool     // the browser said so, which may lie to keep its session
 }
 
 // Error implements error.

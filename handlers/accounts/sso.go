@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -70,6 +71,23 @@ func (s ssoState) cookie() string {
 	return ssoCookie
 }
 
+// silentSince is the cookie with the time of the first silent login that has not returned.
+const (
+	silentSince    = "linkwatch_sso_since"
+	silentPatience = 10 * time.Second
+)
+
+// isStuck reports whether a silent login has not returned in time: the provider shows an error page. The user can then sign in
+// in another way, and the next silent login is tried again.
+func (p Pages) isStuck(c *gin.Context) bool {
+	since, err := strconv.ParseInt(p.Cookies.Get(c.Request, silentSince), 10, 64)
+	if err != nil || p.Accounts.Now().Unix()-since < int64(silentPatience/time.Second) {
+		return false
+	}
+	p.Cookies.Set(c, silentSince, "", -time.Second)
+	return true
+}
+
 func silentCookie(state string) string { return ssoCookie + "_" + state[:min(len(state), stateLen)] }
 
 // BeginSSO redirects to the identity provider. With the parameter silent, it checks the session of the browser.
@@ -83,12 +101,14 @@ func (p Pages) BeginSSO(c *gin.Context) {
 	var session accounts.Principal
 	if state.Silent {
 		var active bool
-		if session, active = p.session(c); !active {
-			p.Frame.SeeOther(c, views.LoginPath("/login", nextField(next)))
-			return
-		}
-		if p.Accounts.Check(session.Session) != accounts.CheckBrowser { // another tab has returned
+		session, active = p.session(c)
+		due := active && p.Accounts.Check(session.Session) == accounts.CheckBrowser
+		switch {
+		case active && !due: // another tab has returned
 			p.Frame.SeeOther(c, next)
+			return
+		case !active || p.isStuck(c):
+			p.Frame.SeeOther(c, views.LoginPath("/login", nextField(next)))
 			return
 		}
 	}
@@ -107,6 +127,9 @@ func (p Pages) BeginSSO(c *gin.Context) {
 		return
 	}
 	p.Cookies.Set(c, state.cookie(), sealed, ssoTimeout)
+	if state.Silent && p.Cookies.Get(c.Request, silentSince) == "" {
+		p.Cookies.Set(c, silentSince, strconv.FormatInt(p.Accounts.Now().Unix(), 10), ssoTimeout)
+	}
 	c.Header("Cache-Control", "no-store")
 	c.Redirect(http.StatusSeeOther, to)
 }
@@ -165,6 +188,9 @@ func (p Pages) returned(c *gin.Context) (state ssoState, ok bool) {
 	}
 	state, ok = p.openState(p.Cookies.Get(c.Request, name))
 	p.Cookies.Set(c, name, "", -time.Second)
+	if state.Silent {
+		p.Cookies.Set(c, silentSince, "", -time.Second)
+	}
 	return state, ok && state.cookie() == name
 }
 

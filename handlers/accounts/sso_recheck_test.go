@@ -156,6 +156,14 @@ func TestRecheck_Browser(t *testing.T) {
 	}
 
 	s.Clock.Advance(time.Hour)
+	begun := b.send("GET", b.send("GET", "/links", nil).location(), nil)
+	to, err := url.Parse(begun.location())
+	s.Must(err)
+	forged := url.Values{"state": {to.Query().Get("state")}, "iss": {idp.URL}, "error": {"temporarily_unavailable"}}
+	wantStatus(t, "the browser says that the provider is unavailable", b.send("GET", "/login/oidc/callback?"+forged.Encode(), nil), http.StatusServiceUnavailable)
+	if a := b.send("GET", "/links", nil); !strings.HasPrefix(a.location(), "/login/oidc?") {
+		t.Errorf("the session lasts longer: got status %d, location %s", a.Code, a.location())
+	}
 	idp.SetUser(standin.User{Subject: "2", Username: "eve", Email: "eve@example.com", Verified: true, Claims: map[string]any{"groups": "staff"}})
 	wantStatus(t, "another user", follow(t, idp, b, b.send("GET", "/links", nil)), http.StatusForbidden)
 	if _, err := store(s).ByName(s.Context(), "eve"); err == nil || b.cookies["linkwatch_session"] != "" {
@@ -163,6 +171,27 @@ func TestRecheck_Browser(t *testing.T) {
 	}
 	if a := b.send("GET", "/login/oidc?silent=1&next=/watch", nil); a.location() != "/login?next=%2Fwatch" {
 		t.Errorf("without a session: got location %s", a.location())
+	}
+}
+
+// If the provider keeps the browser, such as with an error page, the user gets the login page.
+func TestRecheck_BrowserDoesNotReturn(t *testing.T) {
+	idp, s, b := newSession(t, false)
+	s.Clock.Advance(time.Hour)
+	for range 2 { // also another tab, or a reload
+		if a := b.send("GET", b.send("GET", "/links", nil).location(), nil); !strings.HasPrefix(a.location(), idp.URL) {
+			t.Fatalf("got status %d, location %s", a.Code, a.location())
+		}
+	}
+	s.Clock.Advance(10 * time.Second)
+	if a := b.send("GET", b.send("GET", "/links", nil).location(), nil); a.location() != "/login?next=%2Flinks" {
+		t.Errorf("got status %d, location %s", a.Code, a.location())
+	}
+	wantStatus(t, "login page", b.send("GET", "/login", nil), http.StatusOK)
+	follow(t, idp, b, b.send("GET", "/links", nil))
+	wantStatus(t, "returned", b.send("GET", "/links", nil), http.StatusOK)
+	if b.cookies["linkwatch_sso_since"] != "" {
+		t.Errorf("got cookies %v", b.cookies)
 	}
 }
 
@@ -218,7 +247,7 @@ func TestRecheck_NoProvider(t *testing.T) {
 func TestSignOut_Provider(t *testing.T) {
 	idp, s, b := newSession(t, true)
 	a := b.send("POST", "/logout", nil)
-	link, err := url.Parse(a.Find("a[href^='" + idp.URL + "/logout']").AttrOr("href", ""))
+	link, err := url.Parse(a.Find("a[href^='"+idp.URL+"/logout']").AttrOr("href", ""))
 	s.Must(err)
 	q := link.Query()
 	if a.Code != http.StatusOK || strings.Count(q.Get("id_token_hint"), ".") != 2 || q.Get("post_logout_redirect_uri") != "http://127.0.0.1:8080/login?out=1" {
