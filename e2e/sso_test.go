@@ -53,7 +53,7 @@ func (s *Server) makeDue(t *testing.T) {
 	}
 }
 
-// Users sign in at a certified provider that nobody here wrote. Their role follows the provider, and who was removed there is
+// Users sign in at a certified provider from another project. Their role follows the provider, and who was removed there is
 // out here, with a refresh token and without one.
 func TestSingleSignOn(t *testing.T) {
 	t.Parallel()

@@ -250,7 +250,7 @@ func TestSignOut_Provider(t *testing.T) {
 	link, err := url.Parse(a.Find("a[href^='"+idp.URL+"/logout']").AttrOr("href", ""))
 	s.Must(err)
 	q := link.Query()
-	if a.Code != http.StatusOK || strings.Count(q.Get("id_token_hint"), ".") != 2 || q.Get("post_logout_redirect_uri") != "http://127.0.0.1:8080/login?out=1" {
+	if a.Code != http.StatusOK || a.Find("a[href^='"+idp.URL+"']").Length() != 1 || strings.Count(q.Get("id_token_hint"), ".") != 2 || q.Get("post_logout_redirect_uri") != "http://127.0.0.1:8080/login?out=1" {
 		t.Errorf("got status %d, link %s", a.Code, link)
 	}
 	if b.cookies["linkwatch_session"] != "" || a.Header().Get("Cache-Control") != "no-store" {
