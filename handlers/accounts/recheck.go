@@ -45,27 +45,34 @@ func (d *Deps) recheck(ctx context.Context, o accounts.Principal) (u accounts.Us
 }
 
 // settle stores the result of a refresh.
-func (d *Deps) settle(ctx context.Context, o accounts.Principal, id Identity, grant accounts.Grant, result error) (u accounts.User, ok, browser bool, err error) {
-	if result == nil && isUser(o.User, id) {
+func (d *Deps) settle(
+	ctx context.Context, o accounts.Principal, id Identity, grant accounts.Grant, result error,
+) (u accounts.User, ok, browser bool, err error) {
+	refusal, known := errors.AsType[*Refusal](result)
+	switch {
+	case result != nil && !known:
+		return u, false, false, result
+	case known && refusal.Undecided && d.Accounts.Lasts(o.Session):
+		return o.User, true, false, nil
+	case known && !refusal.isFinal(), !isUser(o.User, id), id.lacksClaims() && (known || id.Mapped && id.Role != o.Role):
+		return u, false, true, d.Accounts.ForgetRefreshToken(ctx, o.Session)
+	}
+	if result == nil {
 		if u, result = d.syncRole(ctx, o.User, id); result == nil {
 			ok, err = d.Accounts.Confirm(ctx, o.Session.ID, grant)
 			return u, ok, false, err
 		}
 	}
-	refusal, known := errors.AsType[*Refusal](result)
-	switch {
-	case result != nil && !known:
+	if _, known = errors.AsType[*Refusal](result); !known {
 		return u, false, false, result
-	case known && refusal.Undecided:
-		if !d.Accounts.Lasts(o.Session) {
-			return u, false, false, errUnconfirmed()
-		}
-		return o.User, true, false, nil
-	case known && refusal.Identity.Subject != "":
-		_, err = d.recordRefusal(ctx, result)
-		return u, false, false, errors.Join(err, d.end(ctx, o))
 	}
-	return u, false, true, d.Accounts.ForgetRefreshToken(ctx, o.Session)
+	_, err = d.recordRefusal(ctx, result)
+	return u, false, false, errors.Join(err, d.end(ctx, o))
+}
+
+// lacksClaims reports whether the provider sent no email address or no roles. Some providers send them only at a sign-in.
+func (id Identity) lacksClaims() bool {
+	return id.Email == "" || id.RoleClaim != "" && len(id.RoleValues) == 0
 }
 
 // isUser reports whether an identity is that of the user of an account.

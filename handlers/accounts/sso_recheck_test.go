@@ -209,26 +209,33 @@ func TestRecheck_ProviderUnavailable(t *testing.T) {
 				t.Fatalf("got status %d, location %s", a.Code, a.location())
 			}
 		}
-		for range 5 {
+		for range 5 { // also without the browser
 			wantStatus(t, "provider unavailable", b.send("GET", "/links", nil), http.StatusOK)
 		}
 		if n := idp.Count("discovery") + idp.Count("token") - before; n > 2 {
 			t.Errorf("got %d requests to the provider in a minute", n)
 		}
 		s.Clock.Advance(time.Hour)
-		a = b.send("GET", "/links", nil)
-		if !refreshes {
-			a = follow(t, idp, b, a)
-		}
-		wantStatus(t, "for too long", a, http.StatusServiceUnavailable)
+		wantStatus(t, "for too long", follow(t, idp, b, b.send("GET", "/links", nil)), http.StatusServiceUnavailable)
 		idp.SetFaults()
 		s.Clock.Advance(time.Minute)
-		a = b.send("GET", "/links", nil)
-		if !refreshes {
-			follow(t, idp, b, a)
-			a = b.send("GET", "/links", nil)
-		}
-		wantStatus(t, "available again", a, http.StatusOK)
+		follow(t, idp, b, b.send("GET", "/links", nil))
+		wantStatus(t, "available again", b.send("GET", "/links", nil), http.StatusOK)
+	}
+}
+
+// A response to a refresh token without the claims decides nothing: the browser returns to the provider.
+func TestRecheck_RefreshWithoutClaims(t *testing.T) {
+	idp, s, b := newSession(t, true)
+	idp.SetFaults(standin.BareRefresh)
+	s.Clock.Advance(time.Hour)
+	a := follow(t, idp, b, b.send("GET", "/links", nil))
+	if a.Code != http.StatusSeeOther || a.location() != "/links" {
+		t.Errorf("got status %d, location %s, error %s", a.Code, a.location(), a.problem())
+	}
+	wantStatus(t, "confirmed", b.send("GET", "/links", nil), http.StatusOK)
+	if u, err := store(s).ByName(s.Context(), "ann"); err != nil || u.Role != accounts.Editor || u.Blocked() {
+		t.Errorf("got %+v, %v", u, err)
 	}
 }
 

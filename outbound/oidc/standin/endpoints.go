@@ -135,6 +135,9 @@ func (s *Server) grant(r *http.Request) (grant, bool) {
 		delete(s.tokens, refresh)
 		ok = ok && g.user.Subject == s.user.Subject && !s.faults[Removed]
 		g.user, g.nonce = s.user, ""
+		if s.faults[BareRefresh] {
+			g.user = User{Subject: g.user.Subject}
+		}
 		return g, ok
 	}
 	g, ok := s.grants[code]
