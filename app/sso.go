@@ -47,7 +47,9 @@ func (s *sso) Begin(ctx context.Context, redirectURL string, silent bool) (accou
 }
 
 // Finish implements accounthandlers.SSO.
-func (s *sso) Finish(ctx context.Context, l accounthandlers.SSOLogin, query url.Values, redirectURL string) (accounthandlers.Identity, accounts.Grant, error) {
+func (s *sso) Finish(
+	ctx context.Context, l accounthandlers.SSOLogin, query url.Values, redirectURL string,
+) (accounthandlers.Identity, accounts.Grant, error) {
 	code, err := s.provider.Callback(ctx, oidc.Login(l), query)
 	if err != nil {
 		refusal := userError(err)
@@ -80,14 +82,18 @@ func (s *sso) judge(id oidc.Identity, tokens oidc.Tokens, err error) (accounthan
 	}
 	role, ok := oidc.Role(id.RoleValues, s.cfg.OIDCRoleMap(), s.cfg.OIDCDefaultRole)
 	user := accounthandlers.Identity{
-		Issuer: id.Issuer, Subject: id.Subject, Username: oidc.Username(id), Role: accounts.Role(role), Mapped: providerRoles(s.cfg),
+		Issuer: id.Issuer, Subject: id.Subject, Username: oidc.Username(id),
+		Role: accounts.Role(role), Mapped: providerRoles(s.cfg),
 		Name: id.Username, Email: id.Email, RoleClaim: s.cfg.OIDCRoleClaim, RoleValues: id.RoleValues,
+	}
+	refuse := func(reason accounthandlers.Reason, detail string) error {
+		return &accounthandlers.Refusal{Reason: reason, Detail: detail, Identity: user}
 	}
 	switch {
 	case !oidc.AllowedDomain(id.Email, id.EmailVerified, s.cfg.OIDCAllowedDomains):
-		err = &accounthandlers.Refusal{Reason: accounthandlers.Domain, Detail: "Your email address is not allowed to sign in. Ask an admin.", Identity: user}
+		err = refuse(accounthandlers.Domain, "Your email address is not allowed to sign in. Ask an admin.")
 	case !ok:
-		err = &accounthandlers.Refusal{Reason: accounthandlers.NoRole, Detail: "You have no role in Linkwatch. Ask an admin.", Identity: user}
+		err = refuse(accounthandlers.NoRole, "You have no role in Linkwatch. Ask an admin.")
 	}
 	return user, accounts.Grant(tokens), err
 }
@@ -106,5 +112,7 @@ func userError(err error) error {
 	if kind == "" {
 		return err
 	}
-	return &accounthandlers.Refusal{Reason: accounthandlers.Reason(kind), Detail: err.Error(), Undecided: slices.Contains(undecided, kind)}
+	return &accounthandlers.Refusal{
+		Reason: accounthandlers.Reason(kind), Detail: err.Error(), Undecided: slices.Contains(undecided, kind),
+	}
 }

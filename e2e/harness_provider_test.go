@@ -49,7 +49,8 @@ type provider struct {
 	t   *testing.T
 }
 
-// startProvider starts an identity provider that ends with the test. It has no clients and no users until set is called.
+// startProvider starts an identity provider that ends with the test. It has no clients and no users until set is
+// called.
 func startProvider(t *testing.T, folder string) *provider {
 	t.Helper()
 	cmd := exec.Command("node", "server.mjs")
@@ -184,8 +185,8 @@ func (p *person) submit(page opened, fields url.Values) opened {
 	return p.open(action.String(), all)
 }
 
-// signIn signs a person in at the provider, and returns the page of the server after that. asked reports whether the provider
-// asked for a password.
+// signIn signs a person in at the provider, and returns the page of the server after that. asked reports whether the
+// provider asked for a password.
 func (p *person) signIn(s *Server, name string) (page opened, asked bool) {
 	p.t.Helper()
 	page = p.open(s.URL+"/login/oidc?next=/links", nil)

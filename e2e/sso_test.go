@@ -53,8 +53,8 @@ func (s *Server) makeDue(t *testing.T) {
 	}
 }
 
-// Users sign in at a certified provider from another project. Their role follows the provider, and who was removed there is
-// out here, with a refresh token and without one.
+// Users sign in at a certified provider from another project. Their role follows the provider, and who was removed
+// there is out here, with a refresh token and without one.
 func TestSingleSignOn(t *testing.T) {
 	t.Parallel()
 	folder := installProvider(t)
@@ -90,7 +90,8 @@ func testSingleSignOn(t *testing.T, folder, client string) {
 		modelstest.Eventually(t, "the log has "+want, func() bool { return strings.Contains(s.log(), want) })
 	}
 
-	// The role follows the provider, without a sign-in. Only without a refresh token does the browser return to the provider.
+	// The role follows the provider, without a sign-in. Only without a refresh token does the browser return to the
+	// provider.
 	idp.set(s, map[string][]string{"ann": {"ops"}})
 	s.makeDue(t)
 	page = ann.open(s.URL+"/settings/users", nil)

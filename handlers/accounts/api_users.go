@@ -56,7 +56,8 @@ func (u User) Edited() []any { return []any{u.passwordChangedAt} }
 
 func toUser(u accounts.User) User {
 	return User{
-		ID: u.ID, Username: u.Username, Role: string(u.Role), Disabled: u.Disabled, Origin: string(u.Origin()), RefusedAt: api.Time(u.RefusedAt),
+		ID: u.ID, Username: u.Username, Role: string(u.Role), Disabled: u.Disabled,
+		Origin: string(u.Origin()), RefusedAt: api.Time(u.RefusedAt),
 		CreatedAt: u.CreatedAt.Time, LastLoginAt: api.Time(u.LastLoginAt), DeletedAt: api.Time(u.DeletedAt), passwordChangedAt: u.PasswordChangedAt.Time,
 	}
 }

@@ -26,11 +26,11 @@ func (g Gate) BySession(ctx context.Context, secret string) (middleware.Account,
 	if err != nil || !ok {
 		return middleware.Account{}, false, err
 	}
-	u, ok, browser, err := g.recheck(ctx, o)
-	if err != nil || !ok {
-		return middleware.Account{Recheck: browser}, false, err
+	now, err := g.recheck(ctx, secret, o)
+	if err != nil || !now.ok {
+		return middleware.Account{Recheck: now.browser}, false, err
 	}
-	a := account(u)
+	a := account(now.user)
 	a.Credential = o.Session.ID
 	return a, true, nil
 }

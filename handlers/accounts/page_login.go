@@ -220,13 +220,17 @@ func (p Pages) setActor(c *gin.Context, actor models.Actor) {
 // signIn starts a session and redirects to next, or shows the form that the login form kept. The browser gets a new secret
 // each time. submitted is the request as it came.
 func (p Pages) signIn(c *gin.Context, submitted *http.Request, u accounts.User, next string) {
-	p.signInBy(c, submitted, u, accounts.MethodPassword, next, func(ctx context.Context, from accounts.Client, old string) (string, error) {
+	start := func(ctx context.Context, from accounts.Client, old string) (string, error) {
 		return p.Accounts.StartSession(ctx, u, from, old)
-	})
+	}
+	p.signInBy(c, submitted, u, accounts.MethodPassword, next, start)
 }
 
-// signInBy is signIn by another method, with a function that starts the session.
-func (p Pages) signInBy(c *gin.Context, submitted *http.Request, u accounts.User, method, next string, start func(ctx context.Context, from accounts.Client, old string) (string, error)) {
+// starter starts a session in a browser that had the session of the secret old.
+type starter func(ctx context.Context, from accounts.Client, old string) (secret string, err error)
+
+// signInBy is signIn by another method.
+func (p Pages) signInBy(c *gin.Context, submitted *http.Request, u accounts.User, method, next string, start starter) {
 	p.setActor(c, models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: method, SeesAll: u.SeesAll()})
 	from := accounts.Client{Address: middleware.ClientAddress(c.Request), Device: device(c.Request.UserAgent())}
 	secret, err := start(c.Request.Context(), from, p.Cookies.Session(c.Request))
@@ -293,8 +297,9 @@ func (p Pages) endAtProvider(ctx context.Context, idToken, returnURL string) str
 	return page
 }
 
-// clearSession removes the session cookie and shows the login page. away is the page of the identity provider that signs the
-// user out there. It is a link, because browsers do not follow redirects of forms to other servers (CSP form-action).
+// clearSession removes the session cookie and shows the login page. away is the page of the identity provider that
+// signs the user out there. It is a link, because browsers do not follow redirects of forms to other servers (CSP
+// form-action).
 func (p Pages) clearSession(c *gin.Context, away string) {
 	p.Cookies.EndSession(c)
 	c.Header("Clear-Site-Data", `"cache"`) // the browser may have cached pages of the account
@@ -303,7 +308,8 @@ func (p Pages) clearSession(c *gin.Context, away string) {
 		return
 	}
 	c.Header("Cache-Control", middleware.NoStore)
-	p.Frame.Show(c, http.StatusOK, views.LoginPage(views.Login{SSOName: p.Name, SSOAway: away, Notice: "You have signed out of Linkwatch."}))
+	v := views.Login{SSOName: p.Name, SSOAway: away, Notice: "You have signed out of Linkwatch."}
+	p.Frame.Show(c, http.StatusOK, views.LoginPage(v))
 }
 
 // localNext returns address if it is a page of this server to return to after the login, else "/". Login pages are

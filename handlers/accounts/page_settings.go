@@ -64,7 +64,10 @@ func (p Pages) SettingsPage(c *gin.Context) {
 func (p Pages) showSettings(c *gin.Context, status int, u accounts.User, errs ui.Errors) {
 	ctx := c.Request.Context()
 	actor, _ := models.ActorOf(ctx)
-	v := views.Settings{User: u, Via: actor.Via, Session: sessionOf(c), HasPassword: p.Accounts.HasPassword(u), MaySetPassword: p.Accounts.MaySetPassword(u), Errors: errs}
+	v := views.Settings{
+		User: u, Via: actor.Via, Session: sessionOf(c), Errors: errs,
+		HasPassword: p.Accounts.HasPassword(u), MaySetPassword: p.Accounts.MaySetPassword(u),
+	}
 	var flash ui.Flash
 	if !p.Frame.Read(c,
 		func() (err error) { v.Sessions, err = p.Accounts.Sessions(ctx, u); return },

@@ -16,63 +16,99 @@ import (
 // recheckTimeout limits a check at the identity provider, for which a request waits.
 const recheckTimeout = 10 * time.Second
 
-// recheck checks a session again at the identity provider if that is due. It returns the account as it is then. ok is false
-// if the session cannot be used: if browser is true, until the browser has returned to the provider.
-func (d *Deps) recheck(ctx context.Context, o accounts.Principal) (u accounts.User, ok, browser bool, err error) {
+// checked is the result of a check of a session.
+type checked struct {
+	user    accounts.User // the account as it is then
+	ok      bool          // the session can be used
+	browser bool          // if not, until the browser has returned to the provider
+}
+
+// recheck checks the session of a secret again at the identity provider if that is due. Concurrent requests of the session
+// on this instance share a check, and wait for it.
+func (d *Deps) recheck(ctx context.Context, secret string, o accounts.Principal) (checked, error) {
+	if d.Accounts.IsConfirmed(o.Session) {
+		return checked{user: o.User, ok: true}, nil
+	}
+	result, err, _ := d.checks.Do(o.Session.ID, func() (any, error) {
+		// The client may leave, but a refresh token can be used once. Its successor must be stored.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
+		defer cancel()
+		return d.check(ctx, secret)
+	})
+	if err != nil {
+		return checked{}, err
+	}
+	return result.(checked), nil //nolint:forcetypeassert // the function returns it
+}
+
+func (d *Deps) check(ctx context.Context, secret string) (checked, error) {
+	o, ok, err := d.Accounts.BySession(ctx, secret) // again: another request may have just made the check
+	if err != nil || !ok {
+		return checked{}, err
+	}
 	switch d.Accounts.Check(o.Session) {
 	case accounts.CheckNone:
-		return o.User, true, false, nil
+		return checked{user: o.User, ok: true}, nil
 	case accounts.CheckBrowser:
-		return u, false, d.SSO != nil, nil
+		return checked{browser: d.SSO != nil}, nil
 	case accounts.CheckFailed:
-		return u, false, false, errUnconfirmed()
+		return checked{}, errUnconfirmed()
 	}
 	token, claimed, err := d.Accounts.ClaimRecheck(ctx, o.Session)
 	switch {
 	case err != nil:
-		return u, false, false, err
-	case !claimed: // another request makes the check
-		return o.User, true, false, nil
+		return checked{}, err
+	case !claimed: // another instance makes the check
+		return checked{user: o.User, ok: true}, nil
 	case token == "" || d.SSO == nil:
-		return u, false, d.SSO != nil, d.Accounts.ForgetRefreshToken(ctx, o.Session)
+		return checked{browser: d.SSO != nil}, d.Accounts.ForgetRefreshToken(ctx, o.Session)
 	}
-	// The client may leave, but a refresh token can be used once. Its successor must be stored.
+	id, grant, err := d.SSO.Refresh(ctx, token)
+	// Storing the result may need time too.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
 	defer cancel()
-	ctx = models.WithActor(ctx, models.Actor{ID: o.ID, Name: o.Username, Role: string(o.Role), Via: accounts.MethodOIDC, CredentialID: o.Session.ID})
-	id, grant, err := d.SSO.Refresh(ctx, token)
-	return d.settle(ctx, o, id, grant, err)
+	return d.settle(models.WithActor(ctx, actorOf(o)), o, id, grant, err)
 }
 
 // settle stores the result of a refresh.
 func (d *Deps) settle(
 	ctx context.Context, o accounts.Principal, id Identity, grant accounts.Grant, result error,
-) (u accounts.User, ok, browser bool, err error) {
+) (checked, error) {
 	refusal, known := errors.AsType[*Refusal](result)
 	switch {
 	case result != nil && !known:
-		return u, false, false, result
+		return checked{}, result
 	case known && refusal.Undecided && d.Accounts.Lasts(o.Session):
-		return o.User, true, false, nil
-	case known && !refusal.isFinal(), !isUser(o.User, id), id.lacksClaims() && (known || id.Mapped && id.Role != o.Role):
-		return u, false, true, d.Accounts.ForgetRefreshToken(ctx, o.Session)
+		return checked{user: o.User, ok: true}, nil
+	case known && !refusal.isFinal(), !isUser(o.User, id),
+		id.lacksClaims() && (known || id.Mapped && id.Role != o.Role):
+		return checked{browser: true}, d.Accounts.ForgetRefreshToken(ctx, o.Session)
 	}
 	if result == nil {
+		var u accounts.User
 		if u, result = d.syncRole(ctx, o.User, id); result == nil {
-			ok, err = d.Accounts.Confirm(ctx, o.Session.ID, grant)
-			return u, ok, false, err
+			ok, err := d.Accounts.Confirm(ctx, o.Session.ID, grant)
+			return checked{user: u, ok: ok}, err
 		}
 	}
 	if _, known = errors.AsType[*Refusal](result); !known {
-		return u, false, false, result
+		return checked{}, result
 	}
-	_, err = d.recordRefusal(ctx, result)
-	return u, false, false, errors.Join(err, d.end(ctx, o))
+	_, err := d.recordRefusal(ctx, result)
+	return checked{}, errors.Join(err, d.end(ctx, o))
 }
 
-// lacksClaims reports whether the provider sent no email address or no roles. Some providers send them only at a sign-in.
+// lacksClaims reports whether the provider sent no email address or no roles. Some providers send them only at a
+// sign-in.
 func (id Identity) lacksClaims() bool {
 	return id.Email == "" || id.RoleClaim != "" && len(id.RoleValues) == 0
+}
+
+// actorOf returns the user of a session whose check changes the account.
+func actorOf(o accounts.Principal) models.Actor {
+	return models.Actor{
+		ID: o.ID, Name: o.Username, Role: string(o.Role), Via: accounts.MethodOIDC, CredentialID: o.Session.ID,
+	}
 }
 
 // isUser reports whether an identity is that of the user of an account.
@@ -89,7 +125,10 @@ func (d *Deps) end(ctx context.Context, o accounts.Principal) error {
 }
 
 func errUnconfirmed() error {
-	return &models.Error{Code: models.CodeUnavailable, Detail: "Your session must be checked, but the identity provider is unavailable. Try again in a minute.", RetryAfter: time.Minute}
+	return &models.Error{
+		Code: models.CodeUnavailable, RetryAfter: time.Minute,
+		Detail: "Your session must be checked, but the identity provider is unavailable. Try again in a minute.",
+	}
 }
 
 // session returns the session of the browser. ok is false if it has none.
@@ -102,8 +141,9 @@ func (p Pages) session(c *gin.Context) (o accounts.Principal, ok bool) {
 	return o, err == nil && ok
 }
 
-// postpone redirects to next if a check of a session failed because the provider has said nothing about the user. The session
-// lasts a little longer. It returns false if that is not so, has been so for too long, or is known from the browser alone.
+// postpone redirects to next if a check of a session failed because the provider has said nothing about the user. The
+// session lasts a little longer. It returns false if that is not so, has been so for too long, or is known from the
+// browser alone.
 func (p Pages) postpone(c *gin.Context, o accounts.Principal, err error, next string) bool {
 	if refusal, ok := errors.AsType[*Refusal](err); !ok || !refusal.Undecided || refusal.ByBrowser {
 		return false
@@ -116,11 +156,16 @@ func (p Pages) postpone(c *gin.Context, o accounts.Principal, err error, next st
 }
 
 // finishSilent stores the result of a silent login: the session goes on, or the user must sign in.
-func (p Pages) finishSilent(c *gin.Context, o accounts.Principal, id Identity, grant accounts.Grant, err error, next string) {
-	p.setActor(c, models.Actor{ID: o.ID, Name: o.Username, Role: string(o.Role), Via: accounts.MethodOIDC, CredentialID: o.Session.ID})
+func (p Pages) finishSilent(
+	c *gin.Context, o accounts.Principal, id Identity, grant accounts.Grant, err error, next string,
+) {
+	p.setActor(c, actorOf(o))
 	ctx := c.Request.Context()
 	if err == nil && !isUser(o.User, id) {
-		err = &Refusal{Reason: OtherUser, Detail: "Another user has signed in at the identity provider. Sign in again.", Identity: id}
+		err = &Refusal{
+			Reason: OtherUser, Identity: id,
+			Detail: "Another user has signed in at the identity provider. Sign in again.",
+		}
 	}
 	if err == nil {
 		_, err = p.syncRole(ctx, o.User, id)
@@ -145,7 +190,8 @@ func (p Pages) finishSilent(c *gin.Context, o accounts.Principal, id Identity, g
 	}
 	p.Cookies.EndSession(c)
 	if ok && refusal.Identity.Subject == "" { // the session at the provider has ended: no failed login
-		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{SSOName: p.Name, Next: nextField(next), Notice: refusal.Detail}))
+		v := views.Login{SSOName: p.Name, Next: nextField(next), Notice: refusal.Detail}
+		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(v))
 		return
 	}
 	p.showSSOError(c, err, next)

@@ -54,7 +54,8 @@ const (
 	maxRoleValue  = 100
 )
 
-// why returns the reason of a failed single sign-on for the audit log: what the provider sent about the user, without tokens.
+// why returns the reason of a failed single sign-on for the audit log: what the provider sent about the user, without
+// tokens.
 func why(err error) audit.Values {
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok {
@@ -86,8 +87,8 @@ func shortValues(all []string) []string {
 	return short
 }
 
-// recordRefusal logs why a user was refused. If the provider knows the user, who has no access any more, the account has
-// none either. It returns the account of the user, if there is one.
+// recordRefusal logs why a user was refused. If the provider knows the user, who has no access any more, the account
+// has none either. It returns the account of the user, if there is one.
 func (d *Deps) recordRefusal(ctx context.Context, err error) (u accounts.User, _ error) {
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok || r.Identity.Subject == "" {

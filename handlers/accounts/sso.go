@@ -19,12 +19,13 @@ import (
 
 // SSO is an identity provider (OpenID Connect). Errors about the user or the provider are *Refusal.
 type SSO interface {
-	// Begin starts a login and returns the URL at which the user signs in. A silent login shows no page of the provider.
+	// Begin starts a login and returns the URL at which the user signs in. A silent login shows no page of the
+	// provider.
 	Begin(ctx context.Context, redirectURL string, silent bool) (SSOLogin, error)
 	// Finish returns the user of the callback query.
 	Finish(ctx context.Context, login SSOLogin, query url.Values, redirectURL string) (Identity, accounts.Grant, error)
-	// Refresh returns the user of a refresh token as the provider knows the user now, and the next tokens. An empty Subject
-	// means that the provider did not say.
+	// Refresh returns the user of a refresh token as the provider knows the user now, and the next tokens. An empty
+	// Subject means that the provider did not say.
 	Refresh(ctx context.Context, refreshToken string) (Identity, accounts.Grant, error)
 	// EndSession returns the page of the provider that signs the user out there; "" = none.
 	EndSession(ctx context.Context, idToken, returnURL string) (string, error)
@@ -77,8 +78,8 @@ const (
 	silentPatience = 10 * time.Second
 )
 
-// isStuck reports whether a silent login has not returned in time: the provider shows an error page. The user can then sign in
-// in another way, and the next silent login is tried again.
+// isStuck reports whether a silent login has not returned in time: the provider shows an error page. The user can
+// then sign in in another way, and the next silent login is tried again.
 func (p Pages) isStuck(c *gin.Context) bool {
 	since, err := strconv.ParseInt(p.Cookies.Get(c.Request, silentSince), 10, 64)
 	if err != nil || p.Accounts.Now().Unix()-since < int64(silentPatience/time.Second) {
@@ -151,8 +152,12 @@ func (p Pages) FinishSSO(c *gin.Context) {
 		p.Frame.Fail(c, err)
 		return
 	case !ok:
-		p.Frame.Errors.Log.InfoContext(ctx, "single sign-on failed", "step", "callback", "kind", string(Expired), "error", "login is unknown, expired or already used")
-		p.showSSOError(c, &Refusal{Reason: Expired, Detail: "This login has expired, was started in another browser, or was already used. Sign in again."}, "/")
+		p.Frame.Errors.Log.InfoContext(ctx, "single sign-on failed",
+			"step", "callback", "kind", string(Expired), "error", "login is unknown, expired or already used")
+		p.showSSOError(c, &Refusal{
+			Reason: Expired,
+			Detail: "This login has expired, was started in another browser, or was already used. Sign in again.",
+		}, "/")
 		return
 	}
 	var session accounts.Principal
@@ -171,9 +176,10 @@ func (p Pages) FinishSSO(c *gin.Context) {
 		p.setActor(c, models.Actor{Name: id.Username, Via: accounts.MethodOIDC})
 		var u accounts.User
 		if u, err = p.ssoAccount(c.Request.Context(), id); err == nil {
-			p.signInBy(c, c.Request, u, accounts.MethodOIDC, state.Next, func(ctx context.Context, from accounts.Client, old string) (string, error) {
+			start := func(ctx context.Context, from accounts.Client, old string) (string, error) {
 				return p.Accounts.StartProviderSession(ctx, u, grant, from, old)
-			})
+			}
+			p.signInBy(c, c.Request, u, accounts.MethodOIDC, state.Next, start)
 			return
 		}
 	}

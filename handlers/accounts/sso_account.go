@@ -23,7 +23,9 @@ func (p Pages) ssoAccount(ctx context.Context, id Identity) (accounts.User, erro
 	case err != nil:
 		return u, err
 	case !u.DeletedAt.IsZero():
-		return u, &Refusal{Reason: Deleted, Detail: "Your account was deleted. Ask an admin to restore it.", Identity: id}
+		return u, &Refusal{
+			Reason: Deleted, Identity: id, Detail: "Your account was deleted. Ask an admin to restore it.",
+		}
 	case u.Disabled:
 		return u, &Refusal{Reason: Disabled, Detail: "Your account is disabled. Ask an admin.", Identity: id}
 	}
@@ -41,7 +43,8 @@ func (d *Deps) syncRole(ctx context.Context, u accounts.User, id Identity) (acco
 	if models.CodeOf(err) == models.CodeConflict {
 		err = &Refusal{
 			Reason: LastAdmin, Identity: id,
-			Detail: "The identity provider gives you the role " + string(id.Role) + ", but yours is the only admin account. Make another account an admin first.",
+			Detail: "The identity provider gives you the role " + string(id.Role) +
+				", but yours is the only admin account. Make another account an admin first.",
 		}
 	}
 	return changed, err
@@ -68,7 +71,9 @@ func (p Pages) showSSOError(c *gin.Context, err error, next string) {
 		p.Frame.Fail(c, err)
 		return
 	}
-	actor := models.Actor{Via: accounts.MethodOIDC, Address: middleware.ClientAddress(c.Request), Request: middleware.RequestID(ctx)}
+	actor := models.Actor{
+		Via: accounts.MethodOIDC, Address: middleware.ClientAddress(c.Request), Request: middleware.RequestID(ctx),
+	}
 	u, recordErr := p.recordRefusal(ctx, err)
 	if recordErr != nil {
 		p.Frame.Fail(c, recordErr)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,8 +56,8 @@ func wantStatus(t *testing.T, what string, a response, want int) {
 	}
 }
 
-// With a refresh token, a session is checked once in OIDC_RECHECK, without the browser. It gets the role that the user has
-// then, and ends when the user was removed or has no role.
+// With a refresh token, a session is checked once in OIDC_RECHECK, without the browser. It gets the role that the
+// user has then, and ends when the user was removed or has no role.
 func TestRecheck_RefreshToken(t *testing.T) {
 	idp, s, b := newSession(t, true)
 	s.Clock.Advance(59 * time.Minute)
@@ -113,7 +114,31 @@ func TestRecheck_RefreshToken(t *testing.T) {
 	}
 }
 
-// Without a refresh token, the browser returns to the provider, which shows no page. A form that is submitted then is kept.
+// Concurrent requests of a session that is due share one check. None gets through before its result.
+func TestRecheck_Concurrent(t *testing.T) {
+	idp, s, b := newSession(t, true)
+	s.Clock.Advance(10 * time.Hour) // such as tabs that a browser restores
+	before := idp.Count("token")
+	var all sync.WaitGroup
+	codes := make(chan int, 8)
+	request := func() { codes <- b.send("GET", "/links", nil).Code }
+	for range cap(codes) {
+		all.Go(request)
+	}
+	all.Wait()
+	close(codes)
+	for code := range codes {
+		if code != http.StatusOK {
+			t.Errorf("got status %d", code)
+		}
+	}
+	if n := idp.Count("token") - before; n != 1 {
+		t.Errorf("got %d requests for tokens, want 1", n)
+	}
+}
+
+// Without a refresh token, the browser returns to the provider, which shows no page. A form that is submitted then is
+// kept.
 func TestRecheck_Browser(t *testing.T) {
 	idp, s, b := newSession(t, false)
 	secret := b.cookies["linkwatch_session"]
@@ -160,11 +185,14 @@ func TestRecheck_Browser(t *testing.T) {
 	to, err := url.Parse(begun.location())
 	s.Must(err)
 	forged := url.Values{"state": {to.Query().Get("state")}, "iss": {idp.URL}, "error": {"temporarily_unavailable"}}
-	wantStatus(t, "the browser says that the provider is unavailable", b.send("GET", "/login/oidc/callback?"+forged.Encode(), nil), http.StatusServiceUnavailable)
+	a := b.send("GET", "/login/oidc/callback?"+forged.Encode(), nil)
+	wantStatus(t, "the browser says that the provider is unavailable", a, http.StatusServiceUnavailable)
 	if a := b.send("GET", "/links", nil); !strings.HasPrefix(a.location(), "/login/oidc?") {
 		t.Errorf("the session lasts longer: got status %d, location %s", a.Code, a.location())
 	}
-	idp.SetUser(standin.User{Subject: "2", Username: "eve", Email: "eve@example.com", Verified: true, Claims: map[string]any{"groups": "staff"}})
+	eve := ann("staff")
+	eve.Subject, eve.Username = "2", "eve"
+	idp.SetUser(eve)
 	wantStatus(t, "another user", follow(t, idp, b, b.send("GET", "/links", nil)), http.StatusForbidden)
 	if _, err := store(s).ByName(s.Context(), "eve"); err == nil || b.cookies["linkwatch_session"] != "" {
 		t.Errorf("another user: got %v, cookies %v", err, b.cookies)
@@ -257,7 +285,8 @@ func TestSignOut_Provider(t *testing.T) {
 	link, err := url.Parse(a.Find("a[href^='"+idp.URL+"/logout']").AttrOr("href", ""))
 	s.Must(err)
 	q := link.Query()
-	if a.Code != http.StatusOK || a.Find("a[href^='"+idp.URL+"']").Length() != 1 || strings.Count(q.Get("id_token_hint"), ".") != 2 || q.Get("post_logout_redirect_uri") != "http://127.0.0.1:8080/login?out=1" {
+	if a.Code != http.StatusOK || a.Find("a[href^='"+idp.URL+"']").Length() != 1 ||
+		strings.Count(q.Get("id_token_hint"), ".") != 2 || q.Get("post_logout_redirect_uri") != "http://127.0.0.1:8080/login?out=1" {
 		t.Errorf("got status %d, link %s", a.Code, link)
 	}
 	if b.cookies["linkwatch_session"] != "" || a.Header().Get("Cache-Control") != "no-store" {

@@ -91,7 +91,8 @@ func TestSingleSignOn_RefusalIsExplained(t *testing.T) {
 	}
 }
 
-// The page says what helps. Signing in again does not if the clock or the issuer is wrong. The audit log has the reason.
+// The page says what helps. Signing in again does not if the clock or the issuer is wrong. The audit log has the
+// reason.
 func TestSingleSignOn_PageSaysWhatHelps(t *testing.T) {
 	for fault, want := range map[standin.Fault]struct{ page, reason string }{
 		standin.Expired:         {"Signing in again does not help. Ask an admin to correct them.", "clock"},
@@ -134,7 +135,8 @@ func TestSingleSignOn_MessagesAreDocumented(t *testing.T) {
 	}
 }
 
-// The role of an account that signs in at the provider is the provider's: the page and the API say so and refuse to change it.
+// The role of an account that signs in at the provider is the provider's: the page and the API say so and refuse to
+// change it.
 func TestSingleSignOn_RoleOfProvider(t *testing.T) {
 	idp, s := newIssuer(t)
 	root := s.AddUser("root", accounts.Admin)

@@ -379,7 +379,8 @@ func foldSubject(subject string) string {
 }
 
 // errRecheck is the error of a session that the identity provider must confirm.
-var errRecheck = NewProblem(CodeUnauthorized, "The identity provider must confirm your session. Open a page of this server in the browser.")
+var errRecheck = NewProblem(CodeUnauthorized,
+	"The identity provider must confirm your session. Open a page of this server in the browser.")
 
 // refuse answers a request without valid credentials. Browsers are redirected to the login page.
 func (a *Access) refuse(c *gin.Context, err error) {
@@ -403,11 +404,12 @@ func (a *Access) refuse(c *gin.Context, err error) {
 // maxNext is the maximum length of the parameter next in bytes.
 const maxNext = 2000
 
-// opensPage reports whether a request opens a page in a tab. It can be redirected to another server and back: after a form,
-// the browser would not follow (CSP form-action), and a stream or an image would fail.
+// opensPage reports whether a request opens a page in a tab. It can be redirected to another server and back: after a
+// form, the browser would not follow (CSP form-action), and a stream or an image would fail.
 func opensPage(r *http.Request, route *Route) bool {
 	dest := r.Header.Get("Sec-Fetch-Dest")
-	return r.Method == http.MethodGet && !route.Stream && (dest == "" || dest == "document" || r.Header.Get("HX-Request") == "true")
+	inTab := dest == "" || dest == "document" || r.Header.Get("HX-Request") == "true"
+	return r.Method == http.MethodGet && !route.Stream && inTab
 }
 
 // toLogin redirects a browser to the login page, which returns it to the current page, or silently to the identity

@@ -21,7 +21,8 @@ type Account struct {
 type Accounts interface {
 	// InUse reports whether there is an account. If so, sign-in is required.
 	InUse() bool
-	// BySession returns the account of a session. ok is false if the session is unknown or has ended, or if a.Recheck is true.
+	// BySession returns the account of a session. ok is false if the session is unknown or has ended, or if a.Recheck
+	// is true.
 	BySession(ctx context.Context, secret string) (a Account, ok bool, err error)
 	// ByToken returns the account of an API token. ok is false if the token is not valid, and
 	// expired is true if it has expired.

@@ -36,12 +36,12 @@ const (
 	CheckFailed        // the provider has been unavailable for too long
 )
 
-// Check returns what a session needs. One that began at the identity provider is due when OIDC_RECHECK has passed since the
-// provider confirmed the user. If the provider is then unavailable, the session lasts as long again.
+// Check returns what a session needs. One that began at the identity provider is due when OIDC_RECHECK has passed
+// since the provider confirmed the user. If the provider is then unavailable, the session lasts as long again.
 func (s *Store) Check(session Session) Check {
 	now := s.clock.Now()
 	switch {
-	case session.Method != MethodOIDC, now.Before(session.ConfirmedAt.Add(s.opts.Recheck).Time):
+	case s.IsConfirmed(session):
 		return CheckNone
 	case !now.Before(session.RetryAt.Time) && session.Refreshable:
 		return CheckRefresh
@@ -53,28 +53,40 @@ func (s *Store) Check(session Session) Check {
 	return CheckFailed
 }
 
+// IsConfirmed reports whether a session is not due.
+func (s *Store) IsConfirmed(session Session) bool {
+	return session.Method != MethodOIDC || s.clock.Now().Before(session.ConfirmedAt.Add(s.opts.Recheck).Time)
+}
+
 // Lasts reports whether a session that is due can still be used while the provider is unavailable.
 func (s *Store) Lasts(session Session) bool {
 	return s.clock.Now().Before(session.ConfirmedAt.Add(2 * s.opts.Recheck).Time)
 }
 
 // StartProviderSession is StartSession for a user whom the identity provider has just accepted.
-func (s *Store) StartProviderSession(ctx context.Context, u User, g Grant, from Client, old string) (secret string, err error) {
-	row := newSession{Session: Session{ID: models.NewID(models.KindSession), Method: MethodOIDC, ConfirmedAt: s.clock.Now()}}
+func (s *Store) StartProviderSession(
+	ctx context.Context, u User, g Grant, from Client, old string,
+) (secret string, err error) {
+	row := newSession{Session: Session{
+		ID: models.NewID(models.KindSession), Method: MethodOIDC, ConfirmedAt: s.clock.Now(),
+	}}
 	if row.RefreshToken, row.IDToken, err = s.sealGrant(row.ID, g); err != nil {
 		return "", err
 	}
 	return s.startSession(ctx, u, row, from, old)
 }
 
-// ClaimRecheck returns the refresh token of a session that needs CheckRefresh. ok is false if another request has claimed or
-// made the check, on any instance. The claim lasts for retryRecheck. A token that cannot be decrypted is "".
+// ClaimRecheck returns the refresh token of a session that needs CheckRefresh. ok is false if another request has
+// claimed or made the check, on any instance. The claim lasts for retryRecheck. A token that cannot be decrypted is
+// "".
 func (s *Store) ClaimRecheck(ctx context.Context, session Session) (refreshToken string, ok bool, err error) {
 	now := s.clock.Now()
 	var claimed []newSession
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Raw(`UPDATE sessions SET retry_at = ? WHERE id = ? AND COALESCE(retry_at, 0) <= ? AND COALESCE(confirmed_at, 0) <= ? AND refresh_token IS NOT NULL
-			RETURNING id, refresh_token`, now.Add(retryRecheck), session.ID, now, now.Add(-s.opts.Recheck)).Scan(&claimed).Error
+		return tx.Raw(`UPDATE sessions SET retry_at = ?
+			WHERE id = ? AND COALESCE(retry_at, 0) <= ? AND COALESCE(confirmed_at, 0) <= ? AND refresh_token IS NOT NULL
+			RETURNING id, refresh_token`,
+			now.Add(retryRecheck), session.ID, now, now.Add(-s.opts.Recheck)).Scan(&claimed).Error
 	})
 	if err != nil || len(claimed) == 0 {
 		return "", false, wrapError("claim recheck", err)
@@ -90,15 +102,16 @@ func (s *Store) Confirm(ctx context.Context, id string, g Grant) (ok bool, err e
 	}
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec("UPDATE sessions SET confirmed_at = ?, retry_at = NULL, refresh_token = ?, id_token = ? WHERE id = ? AND method = 'oidc'", now, refresh, idToken, id)
+		res := tx.Exec(`UPDATE sessions SET confirmed_at = ?, retry_at = NULL, refresh_token = ?, id_token = ?
+			WHERE id = ? AND method = 'oidc'`, now, refresh, idToken, id)
 		ok = res.RowsAffected == 1
 		return wrapError("confirm session", res.Error)
 	})
 	return ok, err
 }
 
-// Postpone lets a session that needs CheckBrowser last for retryRecheck, because the provider is unavailable. ok is false if
-// that has been so for too long.
+// Postpone lets a session that needs CheckBrowser last for retryRecheck, because the provider is unavailable. ok is
+// false if that has been so for too long.
 func (s *Store) Postpone(ctx context.Context, session Session) (ok bool, err error) {
 	if !s.Lasts(session) {
 		return false, nil
@@ -118,9 +131,9 @@ func (s *Store) ForgetRefreshToken(ctx context.Context, session Session) error {
 	return wrapError("delete refresh token", err)
 }
 
-// Refuse records that the identity provider has refused the user of an account. It ends the sessions of the account. Until
-// the provider accepts the user again or an admin enables the account, the user cannot sign in or use API tokens. why is for
-// the audit log.
+// Refuse records that the identity provider has refused the user of an account. It ends the sessions of the account.
+// Until the provider accepts the user again or an admin enables the account, the user cannot sign in or use API
+// tokens. why is for the audit log.
 func (s *Store) Refuse(ctx context.Context, u User, why audit.Values) error {
 	now := s.clock.Now()
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -150,8 +163,8 @@ func (s *Store) isOfProvider(u User) bool {
 // HasProviderRole reports whether the identity provider decides the role of an account.
 func (s *Store) HasProviderRole(u User) bool { return s.opts.ProviderRoles && s.isOfProvider(u) }
 
-// MaySetPassword reports whether the user of an account may change its password. A user of the identity provider may not add
-// the first one: it would be valid after the user was removed there.
+// MaySetPassword reports whether the user of an account may change its password. A user of the identity provider may
+// not add the first one: it would be valid after the user was removed there.
 func (s *Store) MaySetPassword(u User) bool { return !s.isOfProvider(u) || u.HasPassword() }
 
 func (s *Store) sealGrant(session string, g Grant) (refreshToken, idToken []byte, err error) {

@@ -132,7 +132,8 @@ func TestRecheck_ProviderUnavailable(t *testing.T) {
 	})
 }
 
-// A user whom the provider refused can do nothing until the provider accepts the user again, or an admin enables the account.
+// A user whom the provider refused can do nothing until the provider accepts the user again, or an admin enables the
+// account.
 func TestRefuse(t *testing.T) {
 	eachWithProvider(t, func(t *testing.T, s *store) {
 		root, ann := s.add("root", accounts.Admin), s.add("ann", accounts.Admin)

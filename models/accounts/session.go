@@ -53,10 +53,10 @@ func hashSecret(secret string) []byte {
 	return sum[:]
 }
 
-// StartSession signs an account in with its password and returns the secret of the new session, of which only the hash is
-// stored. old is the session secret that the browser had, "" = none; that session ends. The new secret prevents session
-// fixation. The actor of ctx is recorded in the audit log. The error is ErrWrongLogin if the account was disabled or its
-// password changed since u was verified.
+// StartSession signs an account in with its password and returns the secret of the new session, of which only the
+// hash is stored. old is the session secret that the browser had, "" = none; that session ends. The new secret
+// prevents session fixation. The actor of ctx is recorded in the audit log. The error is ErrWrongLogin if the account
+// was disabled or its password changed since u was verified.
 func (s *Store) StartSession(ctx context.Context, u User, from Client, old string) (secret string, err error) {
 	return s.startSession(ctx, u, newSession{Session: Session{Method: MethodPassword}}, from, old)
 }
@@ -70,7 +70,9 @@ type newSession struct {
 // TableName implements gorm's Tabler.
 func (newSession) TableName() string { return "sessions" }
 
-func (s *Store) startSession(ctx context.Context, u User, row newSession, from Client, old string) (secret string, err error) {
+func (s *Store) startSession(
+	ctx context.Context, u User, row newSession, from Client, old string,
+) (secret string, err error) {
 	now, secret := s.clock.Now(), newSecret()
 	if row.ID == "" {
 		row.ID = models.NewID(models.KindSession)
@@ -200,14 +202,15 @@ func (s *Store) HasSessionFrom(ctx context.Context, username, address string) (o
 	return ok, wrapError("find sessions", err)
 }
 
-// SignOut ends the session of the actor of ctx. byProvider is true if it began at the identity provider. idToken is the last
-// ID token of the session; "" = unknown.
+// SignOut ends the session of the actor of ctx. byProvider is true if it began at the identity provider. idToken is
+// the last ID token of the session; "" = unknown.
 func (s *Store) SignOut(ctx context.Context) (byProvider bool, idToken string, err error) {
 	actor, _ := models.ActorOf(ctx)
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		var ended []newSession
-		if err := tx.Raw("DELETE FROM sessions WHERE id = ? RETURNING id, method, id_token", actor.CredentialID).Scan(&ended).Error; err != nil {
+		q := tx.Raw("DELETE FROM sessions WHERE id = ? RETURNING id, method, id_token", actor.CredentialID)
+		if err := q.Scan(&ended).Error; err != nil {
 			return fmt.Errorf("end session: %w", err)
 		}
 		for _, e := range ended {

@@ -85,8 +85,8 @@ func (u User) Origin() Origin {
 	return OriginProvider
 }
 
-// Blocked reports whether an admin has disabled the account or the identity provider has refused its user. Such an account
-// cannot sign in, and its tokens are refused.
+// Blocked reports whether an admin has disabled the account or the identity provider has refused its user. Such an
+// account cannot sign in, and its tokens are refused.
 func (u User) Blocked() bool { return u.Disabled || !u.RefusedAt.IsZero() }
 
 // HasTOTP reports whether the account has a second factor.

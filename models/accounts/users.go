@@ -133,9 +133,9 @@ type Edit struct {
 	ByProvider   bool // the identity provider makes the change
 }
 
-// Edit changes an account. A new password and disabling the account end its sessions. Its tokens are rejected while it is
-// disabled. Enabling it also lets in a user whom the identity provider refused. The error is CodeConflict if no active admin
-// would remain, or if the identity provider decides the role.
+// Edit changes an account. A new password and disabling the account end its sessions. Its tokens are rejected while
+// it is disabled. Enabling it also lets in a user whom the identity provider refused. The error is CodeConflict if no
+// active admin would remain, or if the identity provider decides the role.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 	u, err := s.Get(ctx, id)
 	if err != nil {
@@ -157,7 +157,8 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 		models.Set(&u.Role, e.Role)
 		models.Set(&u.Disabled, e.Disabled)
 		if u.Role != before.Role && !e.ByProvider && s.HasProviderRole(u) {
-			return models.Conflict("The identity provider decides the role of this account. Change the role there, or set OIDC_ROLE_SYNC=first.")
+			return models.Conflict("The identity provider decides the role of this account. " +
+				"Change the role there, or set OIDC_ROLE_SYNC=first.")
 		}
 		if e.Disabled != nil && !u.Disabled {
 			u.RefusedAt = models.Time{}

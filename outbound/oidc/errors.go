@@ -21,7 +21,7 @@ const (
 	KindSettings    Kind = "settings"    // the settings do not match the provider
 	KindClock       Kind = "clock"       // the clocks of this server and of the provider differ
 	KindDenied      Kind = "denied"      // the provider or the user refused the sign-in
-	KindExpired     Kind = "expired"     // started in another browser, expired or already finished; or the refresh token is no longer valid
+	KindExpired     Kind = "expired"     // started in another browser or already used, or no longer valid
 	KindSignedOut   Kind = "signed_out"  // the user has no session at the provider, which BeginSilent needs
 	KindRejected    Kind = "rejected"    // the response of the provider is invalid
 )

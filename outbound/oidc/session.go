@@ -16,9 +16,9 @@ type Tokens struct {
 	RefreshToken string // "" = the provider gave none
 }
 
-// Refresh asks the provider for the user of a refresh token and returns the new tokens. Without an ID token in the response,
-// which is optional, the Identity is empty. If the token is no longer valid, the error has KindExpired: the user was removed,
-// has signed out, or the token has expired. The error is an *Error.
+// Refresh asks the provider for the user of a refresh token and returns the new tokens. Without an ID token in the
+// response, which is optional, the Identity is empty. If the token is no longer valid, the error has KindExpired: the
+// user was removed, has signed out, or the token has expired. The error is an *Error.
 func (p *Provider) Refresh(ctx context.Context, refreshToken string) (Identity, Tokens, error) {
 	m, err := p.metadata(ctx)
 	if err != nil {
@@ -35,8 +35,8 @@ func (p *Provider) Refresh(ctx context.Context, refreshToken string) (Identity, 
 	return p.identify(ctx, m, token, func(string) bool { return true })
 }
 
-// EndSession returns the page of the provider that ends the session of the user there, and then redirects to returnTo, which
-// must be registered. The result is "" if the provider has no such page.
+// EndSession returns the page of the provider that ends the session of the user there, and then redirects to
+// returnTo, which must be registered. The result is "" if the provider has no such page.
 func (p *Provider) EndSession(ctx context.Context, idToken, returnTo string) (string, error) {
 	m, err := p.metadata(ctx)
 	if err != nil || m.EndSession == "" {

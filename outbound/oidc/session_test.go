@@ -71,13 +71,18 @@ func TestEndSession(t *testing.T) {
 	if err != nil || parseErr != nil || u.Path != "/logout" {
 		t.Fatalf("got %s, %v", page, err)
 	}
-	if q := u.Query(); q.Get("id_token_hint") != "a.b.c" || q.Get("client_id") != standin.ClientID || q.Get("post_logout_redirect_uri") != "https://links.example/login?out=1" {
+	q := u.Query()
+	if q.Get("id_token_hint") != "a.b.c" || q.Get("client_id") != standin.ClientID ||
+		q.Get("post_logout_redirect_uri") != "https://links.example/login?out=1" {
 		t.Errorf("got %s", page)
 	}
-	if page, err = w.EndSession(t.Context(), strings.Repeat("x", maxHint+1), "https://links.example/"); err != nil || strings.Contains(page, "id_token_hint") {
+	page, err = w.EndSession(t.Context(), strings.Repeat("x", maxHint+1), "https://links.example/")
+	if err != nil || strings.Contains(page, "id_token_hint") {
 		t.Errorf("long token: got %s, %v", page, err)
 	}
-	for endpoint, want := range map[string]string{"https://id.example/out": "https://id.example/out", "http://id.example/out": "", "javascript:alert(1)": "", "": ""} {
+	for endpoint, want := range map[string]string{
+		"https://id.example/out": "https://id.example/out", "http://id.example/out": "", "javascript:alert(1)": "", "": "",
+	} {
 		m := metadata{Authorization: "https://id.example/a", Token: "https://id.example/t", Keys: "https://id.example/k", EndSession: endpoint}
 		if err := m.check("https://id.example"); err != nil || m.EndSession != want {
 			t.Errorf("%q: got %q, %v", endpoint, m.EndSession, err)

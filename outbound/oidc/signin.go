@@ -30,8 +30,8 @@ func (p *Provider) Begin(ctx context.Context, redirectURL string) (Login, error)
 	return p.begin(ctx, redirectURL)
 }
 
-// BeginSilent is Begin for a user who is probably signed in at the provider. The provider shows no page. If it had to, the
-// error of Callback has KindSignedOut.
+// BeginSilent is Begin for a user who is probably signed in at the provider. The provider shows no page. If it had
+// to, the error of Callback has KindSignedOut.
 func (p *Provider) BeginSilent(ctx context.Context, redirectURL string) (Login, error) {
 	return p.begin(ctx, redirectURL, oauth2.SetAuthURLParam("prompt", "none"))
 }
@@ -91,7 +91,8 @@ var kindOfCode = map[string]Kind{
 	"invalid_client": KindSettings, "unsupported_grant_type": KindSettings,
 	"server_error": KindUnavailable, "temporarily_unavailable": KindUnavailable,
 	"invalid_grant":  KindExpired,
-	"login_required": KindSignedOut, "interaction_required": KindSignedOut, "consent_required": KindSignedOut, "account_selection_required": KindSignedOut,
+	"login_required": KindSignedOut, "interaction_required": KindSignedOut,
+	"consent_required": KindSignedOut, "account_selection_required": KindSignedOut,
 }
 
 // CheckIssuer returns an error if the iss parameter of a callback (RFC 9207) is another issuer. This prevents another
@@ -135,7 +136,9 @@ func (p *Provider) Finish(ctx context.Context, l Login, code, redirectURL string
 }
 
 // identify returns the user of a response of the token endpoint. accept checks the nonce of the ID token.
-func (p *Provider) identify(ctx context.Context, m metadata, token *oauth2.Token, accept func(nonce string) bool) (Identity, Tokens, error) {
+func (p *Provider) identify(
+	ctx context.Context, m metadata, token *oauth2.Token, accept func(nonce string) bool,
+) (Identity, Tokens, error) {
 	raw, _ := token.Extra("id_token").(string)
 	c, err := p.verify(ctx, raw, token.AccessToken, accept)
 	if err != nil {

@@ -17,9 +17,11 @@ const (
 	maxTokenAge = time.Hour       // of an ID token
 )
 
-// verify returns the claims of an ID token that the provider issued for this client and sign-in. accept checks its nonce.
-// The error is an *Error.
-func (p *Provider) verify(ctx context.Context, raw, accessToken string, accept func(nonce string) bool) (claims, error) {
+// verify returns the claims of an ID token that the provider issued for this client and sign-in. accept checks its
+// nonce. The error is an *Error.
+func (p *Provider) verify(
+	ctx context.Context, raw, accessToken string, accept func(nonce string) bool,
+) (claims, error) {
 	reject := func(err error) (claims, error) {
 		return nil, p.fail(ctx, tokenKind(err), "token", err, raw, accessToken)
 	}
@@ -79,8 +81,8 @@ func (p *Provider) check(t *gooidc.IDToken, c claims, accessToken string, accept
 // errNotRecent is the error of a token that was issued in the future or long ago.
 var errNotRecent = errors.New("token was not issued recently")
 
-// tokenKind returns the kind of an error of an ID token, which has just been issued. The library has no types for the last
-// three errors.
+// tokenKind returns the kind of an error of an ID token, which has just been issued. The library has no types for the
+// last three errors.
 func tokenKind(err error) Kind {
 	expired, ok := errors.AsType[*gooidc.TokenExpiredError](err)
 	text := err.Error()

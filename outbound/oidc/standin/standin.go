@@ -113,8 +113,8 @@ func (s *Server) has(f Fault) bool {
 	return s.faults[f]
 }
 
-// Count returns the number of requests to an endpoint: discovery, keys, authorize, token, userinfo, logout or trap. "cookies" counts
-// requests with cookies.
+// Count returns the number of requests to an endpoint: discovery, keys, authorize, token, userinfo, logout or trap.
+// "cookies" counts requests with cookies.
 func (s *Server) Count(endpoint string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
