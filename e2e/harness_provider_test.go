@@ -160,7 +160,7 @@ func (p *person) open(address string, form url.Values) opened {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer res.Body.Close() //nolint:errcheck // read completely
+	defer res.Body.Close()
 	doc, err := goquery.NewDocumentFromReader(res.Body)
 	if err != nil {
 		p.t.Fatal(err)

@@ -99,7 +99,7 @@ func testSingleSignOn(t *testing.T, folder, client string) {
 	if page.status != http.StatusOK || page.url.Path != "/settings/users" || passed != (client == "plain") {
 		t.Errorf("as an admin: got status %d at %s, by %v", page.status, page.url, ann.passed)
 	}
-	if page = ann.open(s.URL+"/links", nil); len(ann.passed) > 0 {
+	if ann.open(s.URL+"/links", nil); len(ann.passed) > 0 {
 		t.Errorf("the session is checked again, by %v", ann.passed)
 	}
 

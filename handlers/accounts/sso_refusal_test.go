@@ -161,6 +161,17 @@ func TestSingleSignOn_RoleOfProvider(t *testing.T) {
 		t.Errorf("got %v", same)
 	}
 
+	s.Must(store(s).Refuse(s.Context(), u, nil))
+	page = admin.Get("/settings/users/" + u.ID)
+	apptest.WantText(t, page, "section:has(#end-title)", "The identity provider refused this user.")
+	if refused := admin.Do("GET", "/v1/users/"+u.ID, "").Want(http.StatusOK); refused["refused_at"] == nil {
+		t.Errorf("got %v", refused)
+	}
+	apptest.WantStatus(t, admin.Post("/settings/users/"+u.ID+"/disabled", nil), http.StatusSeeOther) // Enable
+	if u, err := store(s).Get(s.Context(), u.ID); err != nil || u.Blocked() {
+		t.Errorf("enabled: got %+v, %v", u, err)
+	}
+
 	for name, change := range map[string]func(*apptest.Setup){
 		"first":    apptest.Set("OIDC_ROLE_SYNC", "first"),
 		"no claim": func(o *apptest.Setup) { o.Env["OIDC_ROLE_CLAIM"], o.Env["OIDC_ROLES"] = "", "" },
