@@ -37,7 +37,7 @@ func newAccounts(c *core) *Accounts {
 		Store: store,
 		Access: middleware.AccessOptions{
 			Keep:     pages.KeepForm,
-			Accounts: accounthandlers.Gate{Store: store, ProxyRole: roleOrNone(cfg.AuthProxyRole)}, Guesses: guesses, Cookies: cookies,
+			Accounts: accounthandlers.Gate{Deps: deps, ProxyRole: roleOrNone(cfg.AuthProxyRole)}, Guesses: guesses, Cookies: cookies,
 			Password: string(cfg.AdminPassword), JWTSecret: string(cfg.AuthJWTSecret), Disabled: cfg.AuthDisabled, Required: required,
 			JWTRules:    middleware.JWTRules{Issuer: cfg.AuthJWTIssuer, Audience: cfg.AuthJWTAudience, MaxAge: cfg.AuthJWTMaxAge},
 			ProxyHeader: cfg.AuthProxyHeader, ProxyFrom: cfg.AuthProxyFrom,
@@ -66,6 +66,7 @@ func accountOptions(o Options) accounts.Options {
 	opts := accounts.Options{
 		Seal: o.Secrets.Seal, Open: o.Secrets.Open, Sign: o.Secrets.Sign,
 		AdminPassword: string(cfg.AdminPassword), IdleTimeout: cfg.SessionIdleTimeout, MaxAge: cfg.SessionMaxAge, Retention: cfg.AuditRetention,
+		Provider: cfg.OIDCIssuer, ProviderRoles: providerRoles(cfg), Recheck: cfg.OIDCRecheck,
 	}
 	if cfg.AuthDisabled {
 		opts.AdminPassword = ""

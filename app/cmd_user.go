@@ -175,8 +175,11 @@ func listUsers(ctx context.Context, s *accounts.Store, stdout io.Writer) error {
 		}
 		for _, u := range l.Items {
 			status, login := "enabled", "never"
-			if u.Disabled {
+			switch {
+			case u.Disabled:
 				status = "disabled"
+			case u.Blocked():
+				status = "refused"
 			}
 			if !u.LastLoginAt.IsZero() {
 				login = u.LastLoginAt.Format(time.RFC3339)

@@ -50,7 +50,7 @@ func TestRestoreListsAccess(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = s.StartSession(ctx, u, accounts.MethodPassword, accounts.Client{}, "")
+		_, err = s.StartSession(ctx, u, accounts.Client{}, "")
 		return err
 	})
 	run(t, getenv, "backup", copied)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 
 	"linkwatch/config"
 	accounthandlers "linkwatch/handlers/accounts"
-	"linkwatch/models"
 	"linkwatch/models/accounts"
 	"linkwatch/outbound/oidc"
 )
@@ -37,43 +37,82 @@ func (s *sso) close() {
 }
 
 // Begin implements accounthandlers.SSO.
-func (s *sso) Begin(ctx context.Context, redirectURL string) (accounthandlers.SSOLogin, error) {
-	l, err := s.provider.Begin(ctx, redirectURL)
+func (s *sso) Begin(ctx context.Context, redirectURL string, silent bool) (accounthandlers.SSOLogin, error) {
+	begin := s.provider.Begin
+	if silent {
+		begin = s.provider.BeginSilent
+	}
+	l, err := begin(ctx, redirectURL)
 	return accounthandlers.SSOLogin(l), userError(err)
 }
 
 // Finish implements accounthandlers.SSO.
-func (s *sso) Finish(ctx context.Context, l accounthandlers.SSOLogin, query url.Values, redirectURL string) (accounthandlers.Identity, error) {
+func (s *sso) Finish(
+	ctx context.Context, l accounthandlers.SSOLogin, query url.Values, redirectURL string,
+) (accounthandlers.Identity, accounts.Grant, error) {
 	code, err := s.provider.Callback(ctx, oidc.Login(l), query)
 	if err != nil {
-		return accounthandlers.Identity{}, userError(err)
+		refusal := userError(err)
+		if r, ok := errors.AsType[*accounthandlers.Refusal](refusal); ok {
+			r.ByBrowser = true
+		}
+		return accounthandlers.Identity{}, accounts.Grant{}, refusal
 	}
-	id, err := s.provider.Finish(ctx, oidc.Login(l), code, redirectURL)
-	if err != nil {
-		return accounthandlers.Identity{}, userError(err)
-	}
-	role, ok := oidc.Role(id.RoleValues, s.cfg.OIDCRoleMap(), s.cfg.OIDCDefaultRole)
-	switch {
-	case !oidc.AllowedDomain(id.Email, id.EmailVerified, s.cfg.OIDCAllowedDomains):
-		return accounthandlers.Identity{}, forbidden("Your email address is not allowed to sign in. Ask an admin.")
-	case !ok:
-		return accounthandlers.Identity{}, forbidden("You have no role in Linkwatch. Ask an admin.")
-	}
-	return accounthandlers.Identity{
-		Issuer: id.Issuer, Subject: id.Subject, Username: oidc.Username(id), Role: accounts.Role(role), Mapped: s.cfg.OIDCRoleClaim != "",
-	}, nil
+	return s.judge(s.provider.Finish(ctx, oidc.Login(l), code, redirectURL))
 }
 
-func forbidden(detail string) error { return &models.Error{Code: models.CodeForbidden, Detail: detail} }
+// Refresh implements accounthandlers.SSO.
+func (s *sso) Refresh(ctx context.Context, refreshToken string) (accounthandlers.Identity, accounts.Grant, error) {
+	id, tokens, err := s.provider.Refresh(ctx, refreshToken)
+	if err == nil && id.Subject == "" {
+		return accounthandlers.Identity{}, accounts.Grant{}, nil
+	}
+	return s.judge(id, tokens, err)
+}
+
+// EndSession implements accounthandlers.SSO.
+func (s *sso) EndSession(ctx context.Context, idToken, returnURL string) (string, error) {
+	return s.provider.EndSession(ctx, idToken, returnURL)
+}
+
+// judge returns the user with a role, or an error if the user has no access.
+func (s *sso) judge(id oidc.Identity, tokens oidc.Tokens, err error) (accounthandlers.Identity, accounts.Grant, error) {
+	if err != nil {
+		return accounthandlers.Identity{}, accounts.Grant{}, userError(err)
+	}
+	role, ok := oidc.Role(id.RoleValues, s.cfg.OIDCRoleMap(), s.cfg.OIDCDefaultRole)
+	user := accounthandlers.Identity{
+		Issuer: id.Issuer, Subject: id.Subject, Username: oidc.Username(id),
+		Role: accounts.Role(role), Mapped: providerRoles(s.cfg),
+		Name: id.Username, Email: id.Email, RoleClaim: s.cfg.OIDCRoleClaim, RoleValues: id.RoleValues,
+	}
+	refuse := func(reason accounthandlers.Reason, detail string) error {
+		return &accounthandlers.Refusal{Reason: reason, Detail: detail, Identity: user}
+	}
+	switch {
+	case !oidc.AllowedDomain(id.Email, id.EmailVerified, s.cfg.OIDCAllowedDomains):
+		err = refuse(accounthandlers.Domain, "Your email address is not allowed to sign in. Ask an admin.")
+	case !ok:
+		err = refuse(accounthandlers.NoRole, "You have no role in Linkwatch. Ask an admin.")
+	}
+	return user, accounts.Grant(tokens), err
+}
+
+// providerRoles reports whether the identity provider decides the roles of its users.
+func providerRoles(cfg config.Config) bool {
+	return cfg.OIDCRoleClaim != "" && cfg.OIDCRoleSync == config.SyncAlways
+}
+
+// undecided are the kinds of errors that say nothing about the user.
+var undecided = []oidc.Kind{oidc.KindUnavailable, oidc.KindSettings, oidc.KindClock, oidc.KindRejected}
 
 // userError converts an error of the provider to one for the user. The provider has already logged the cause.
 func userError(err error) error {
-	e, ok := errors.AsType[*oidc.Error](err)
-	switch {
-	case !ok:
+	kind := oidc.KindOf(err)
+	if kind == "" {
 		return err
-	case e.Kind == oidc.KindUnavailable:
-		return &models.Error{Code: models.CodeUnavailable, Detail: e.Error()}
 	}
-	return forbidden(e.Error())
+	return &accounthandlers.Refusal{
+		Reason: accounthandlers.Reason(kind), Detail: err.Error(), Undecided: slices.Contains(undecided, kind),
+	}
 }

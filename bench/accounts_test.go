@@ -173,7 +173,7 @@ func lookupFigures(t *testing.T, db *models.DB) {
 			t.Fatal(err)
 		}
 		for range perUser {
-			session, err := store.StartSession(t.Context(), u, accounts.MethodPassword, accounts.Client{Address: "192.0.2.1", Device: "Firefox on Linux"}, "")
+			session, err := store.StartSession(t.Context(), u, accounts.Client{Address: "192.0.2.1", Device: "Firefox on Linux"}, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,6 +28,12 @@ const (
 	LogJSON = "json"
 )
 
+// The values of [Config.OIDCRoleSync].
+const (
+	SyncAlways = "always"
+	SyncFirst  = "first"
+)
+
 // NoRole is the value of [Config.OIDCDefaultRole] and [Config.AuthProxyRole] for "no role".
 const NoRole = "none"
 

@@ -69,6 +69,7 @@ var rules = map[string]func(*Config) bool{
 	"OIDC_ROLE_CLAIM":               func(c *Config) bool { return validClaim(c.OIDCRoleClaim) },
 	"OIDC_ROLES":                    (*Config).tidyOIDCRoles,
 	"OIDC_DEFAULT_ROLE":             func(c *Config) bool { return validDefaultRole(c.OIDCDefaultRole) },
+	"OIDC_ROLE_SYNC":                func(c *Config) bool { return c.OIDCRoleSync == SyncAlways || c.OIDCRoleSync == SyncFirst },
 	"OIDC_ALLOWED_DOMAINS":          (*Config).tidyDomains,
 	"AUTH_PROXY_HEADER":             (*Config).tidyProxyHeader,
 	"AUTH_PROXY_FROM":               (*Config).validProxyFrom,

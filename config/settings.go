@@ -65,6 +65,9 @@ type Config struct {
 	OIDCRoles []string `env:"OIDC_ROLES" allowed:"pairs such as staff=editor, separated by commas, each value once, with the roles admin, editor and viewer; OIDC_ROLE_CLAIM is required" meaning:"Role of each value of OIDC_ROLE_CLAIM, such as staff=editor,ops=admin. The highest role applies. Values are case-sensitive and contain no comma. The last = of a pair separates value and role."`
 	// OIDCDefaultRole is admin, editor, viewer or NoRole.
 	OIDCDefaultRole string `env:"OIDC_DEFAULT_ROLE" envDefault:"none" allowed:"admin, editor, viewer or none" meaning:"Role of users whose claims map to no role. none refuses them."`
+	// OIDCRoleSync is SyncAlways or SyncFirst.
+	OIDCRoleSync string        `env:"OIDC_ROLE_SYNC" envDefault:"always" allowed:"always or first" meaning:"When OIDC_ROLES decides the role of a user. always: at each sign-in and check, and admins cannot change the role. first: at the first sign-in only."`
+	OIDCRecheck  time.Duration `env:"OIDC_RECHECK" envDefault:"1h" range:"1m..168h" meaning:"How long a session of single sign-on lasts until it is checked again at the identity provider. Users who were removed there have no access after this time."`
 	// OIDCAllowedDomains are in lower case. Empty allows every domain.
 	OIDCAllowedDomains []string `env:"OIDC_ALLOWED_DOMAINS" allowed:"host names such as example.com, separated by commas" meaning:"Domains of the verified email addresses that may sign in, without their subdomains. If unset, all users of the provider may."`
 

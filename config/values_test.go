@@ -324,6 +324,14 @@ var values = map[string]struct {
 		good: map[string]string{"admin": "admin", "editor": "editor", "viewer": "viewer", "none": "none", "": "none"},
 		bad:  []string{"owner", "Admin", "viewer ", "public"},
 	},
+	"OIDC_ROLE_SYNC": {
+		good: map[string]string{"always": "always", "first": "first", "": "always"},
+		bad:  []string{"Always", "never", "first "},
+	},
+	"OIDC_RECHECK": {
+		good: map[string]string{"1m": "1m", "168h": "168h", "": "1h"},
+		bad:  []string{"0s", "59s", "169h", "60"},
+	},
 	"OIDC_ALLOWED_DOMAINS": {
 		good: map[string]string{"Example.com": "example.com", "a.example, B.example": "a.example,b.example", "": ""},
 		bad:  []string{"@example.com", "*.example.com", "a@example.com", "example.com,", "https://example.com", "localhost", "127.0.0.1", ".example.com", "example.com."},

@@ -43,7 +43,7 @@ func (s *team) user(name string, role accounts.Role) accounts.User {
 // session returns the cookie of a new session of an account.
 func (s *team) session(u accounts.User) string {
 	s.Helper()
-	secret, err := s.store.StartSession(s.Context(), u, accounts.MethodPassword, accounts.Client{}, "")
+	secret, err := s.store.StartSession(s.Context(), u, accounts.Client{}, "")
 	s.Must(err)
 	return "linkwatch_session=" + secret
 }

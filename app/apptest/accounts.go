@@ -26,7 +26,7 @@ func (a *App) AddUser(name string, role accounts.Role) accounts.User {
 func (a *App) SignIn(u accounts.User) *App {
 	a.Helper()
 	ctx := models.WithActor(a.TB.Context(), models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: "password", SeesAll: u.SeesAll()})
-	secret, err := a.Systems.Accounts.Store.StartSession(ctx, u, accounts.MethodPassword, accounts.Client{Address: "192.0.2.1", Device: "Firefox on Linux"}, "")
+	secret, err := a.Systems.Accounts.Store.StartSession(ctx, u, accounts.Client{Address: "192.0.2.1", Device: "Firefox on Linux"}, "")
 	a.Must(err)
 	as := *a
 	as.as, as.session = "", secret

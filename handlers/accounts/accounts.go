@@ -5,6 +5,8 @@ package accounts
 import (
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"linkwatch/handlers/middleware"
 	"linkwatch/handlers/pages"
 	"linkwatch/models/accounts"
@@ -24,4 +26,6 @@ type Deps struct {
 	Unseal func(sealed []byte, owner string) ([]byte, error) // decrypts it
 	SSO    SSO                                               // nil = no single sign-on
 	Name   string                                            // name of the identity provider
+
+	checks singleflight.Group // of sessions at the identity provider, by session ID
 }

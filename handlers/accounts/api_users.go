@@ -22,7 +22,7 @@ func (a API) registerUsers(r *api.API) {
 	api.Register(r, api.Item(api.Operation(groupAccounts, admin, "GET", "/v1/users/{id}", "get-user", "Get an account", "Never returns a password.", models.CodeNotFound),
 		"id", "username", "role", "disabled"), a.getUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "PATCH", "/v1/users/{id}", "edit-user", "Edit an account",
-		"Omitted members stay as they are. A new password or disabling the account ends its sessions. `revoke_tokens` also revokes its API tokens, which stay valid otherwise. 409 if no admin would remain.",
+		"Omitted members stay as they are. A new password or disabling the account ends its sessions. `revoke_tokens` also revokes its API tokens, which stay valid otherwise. 409 if no admin would remain, or if the identity provider decides the role of the account: see OIDC_ROLE_SYNC.",
 		models.CodeNotFound, models.CodeConflict, models.CodeUnavailable)), a.editUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "DELETE", "/v1/users/{id}", "delete-user", "Delete an account",
 		"Ends its sessions and revokes its tokens. Its items stay, and its username cannot be used for another account. Its user cannot sign in, also not by single sign-on or a reverse proxy, until POST /v1/users/{id}/restore. 409 if no admin would remain.",
@@ -42,6 +42,8 @@ type User struct {
 	Username    string     `json:"username" example:"alice" doc:"Username, in lower case"`
 	Role        string     `json:"role" enum:"admin,editor,viewer" doc:"Role. Viewers can read, editors can also change, admins can also manage accounts and the server"`
 	Disabled    bool       `json:"disabled" doc:"Whether the account is disabled: it cannot sign in or use its tokens"`
+	Origin      string     `json:"origin" enum:"local,oidc,proxy" example:"local" doc:"How the account was added: local by an admin, oidc by the first single sign-on of its user, proxy by the first request through an authenticating proxy"`
+	RefusedAt   *time.Time `json:"refused_at" doc:"When the identity provider refused the user. Since then the account cannot sign in or use its tokens, until the provider accepts the user again or disabled is set to false. null if it is not refused"`
 	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the account was created"`
 	LastLoginAt *time.Time `json:"last_login_at" example:"2025-03-24T12:00:00Z" doc:"When the account was last used to sign in. null if never"`
 	DeletedAt   *time.Time `json:"deleted_at" doc:"When the account was deleted. null if it is not deleted"`
@@ -55,6 +57,7 @@ func (u User) Edited() []any { return []any{u.passwordChangedAt} }
 func toUser(u accounts.User) User {
 	return User{
 		ID: u.ID, Username: u.Username, Role: string(u.Role), Disabled: u.Disabled,
+		Origin: string(u.Origin()), RefusedAt: api.Time(u.RefusedAt),
 		CreatedAt: u.CreatedAt.Time, LastLoginAt: api.Time(u.LastLoginAt), DeletedAt: api.Time(u.DeletedAt), passwordChangedAt: u.PasswordChangedAt.Time,
 	}
 }

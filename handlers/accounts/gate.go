@@ -11,29 +11,33 @@ import (
 
 // Gate looks up credentials for the access guard. It implements middleware.Accounts.
 type Gate struct {
-	Store *accounts.Store
+	*Deps
 	// ProxyRole is the role of new accounts for users that a proxy authenticates (AUTH_PROXY_ROLE); "" = such
 	// users need an account.
 	ProxyRole accounts.Role
 }
 
 // InUse implements middleware.Accounts.
-func (g Gate) InUse() bool { return g.Store.InUse() }
+func (g Gate) InUse() bool { return g.Accounts.InUse() }
 
 // BySession implements middleware.Accounts.
 func (g Gate) BySession(ctx context.Context, secret string) (middleware.Account, bool, error) {
-	o, ok, err := g.Store.BySession(ctx, secret)
+	o, ok, err := g.Accounts.BySession(ctx, secret)
 	if err != nil || !ok {
 		return middleware.Account{}, false, err
 	}
-	a := account(o.User)
+	now, err := g.recheck(ctx, secret, o)
+	if err != nil || !now.ok {
+		return middleware.Account{Recheck: now.browser}, false, err
+	}
+	a := account(now.user)
 	a.Credential = o.Session.ID
 	return a, true, nil
 }
 
 // ByToken implements middleware.Accounts.
 func (g Gate) ByToken(ctx context.Context, secret, address string) (a middleware.Account, ok, expired bool, err error) {
-	o, ok, expired, err := g.Store.ByToken(ctx, secret, address)
+	o, ok, expired, err := g.Accounts.ByToken(ctx, secret, address)
 	if err != nil || !ok {
 		return middleware.Account{}, false, expired, err
 	}
@@ -47,31 +51,31 @@ func (g Gate) ByToken(ctx context.Context, secret, address string) (a middleware
 
 // ByName implements middleware.Accounts.
 func (g Gate) ByName(ctx context.Context, name string) (a middleware.Account, known, open bool, err error) {
-	if !g.Store.InUse() {
+	if !g.Accounts.InUse() {
 		return middleware.Account{}, false, false, nil
 	}
-	u, err := g.Store.ByNameWithDeleted(ctx, name)
+	u, err := g.Accounts.ByNameWithDeleted(ctx, name)
 	if models.CodeOf(err) == models.CodeNotFound {
 		return middleware.Account{}, false, false, nil
 	}
-	return account(u), err == nil, !u.Disabled && u.DeletedAt.IsZero(), err
+	return account(u), err == nil, !u.Blocked() && u.DeletedAt.IsZero(), err
 }
 
 // ByProxy implements middleware.Accounts.
 func (g Gate) ByProxy(ctx context.Context, name string) (middleware.Account, bool, error) {
-	u, err := g.Store.ByNameWithDeleted(ctx, name)
+	u, err := g.Accounts.ByNameWithDeleted(ctx, name)
 	if models.CodeOf(err) == models.CodeNotFound && g.ProxyRole != "" {
 		ctx = models.WithActor(ctx, models.Actor{Name: name, Via: "proxy"})
-		u, err = g.Store.Add(ctx, accounts.NewUser{Username: name, Role: g.ProxyRole, Issuer: accounts.IssuerProxy, Subject: name})
+		u, err = g.Accounts.Add(ctx, accounts.NewUser{Username: name, Role: g.ProxyRole, Issuer: accounts.IssuerProxy, Subject: name})
 		if models.CodeOf(err) == models.CodeConflict { // another request added it
-			u, err = g.Store.ByNameWithDeleted(ctx, name)
+			u, err = g.Accounts.ByNameWithDeleted(ctx, name)
 		}
 	}
 	switch models.CodeOf(err) {
 	case models.CodeNotFound, models.CodeInvalid, models.CodeConflict:
 		return middleware.Account{}, false, nil
 	}
-	return account(u), err == nil && !u.Disabled && u.DeletedAt.IsZero(), err
+	return account(u), err == nil && !u.Blocked() && u.DeletedAt.IsZero(), err
 }
 
 // Refused implements middleware.Accounts.
@@ -80,12 +84,12 @@ func (g Gate) Refused(actor models.Actor, what, subject string) {
 	if subject != "" {
 		route = audit.Subject{Kind: "route", Name: subject}
 	}
-	g.Store.Refused(actor, what, route)
+	g.Accounts.Refused(actor, what, route, nil)
 }
 
 // Read implements middleware.Accounts.
 func (g Gate) Read(actor models.Actor, name, value string) bool {
-	return g.Store.ReadItem(actor, name, value)
+	return g.Accounts.ReadItem(actor, name, value)
 }
 
 func account(u accounts.User) middleware.Account {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/mileusna/useragent"
@@ -58,12 +59,8 @@ func (p Pages) ssoName() string {
 
 // signedIn reports whether the browser has a session.
 func (p Pages) signedIn(c *gin.Context) bool {
-	secret := p.Cookies.Session(c.Request)
-	if secret == "" {
-		return false
-	}
-	_, ok, err := p.Accounts.BySession(c.Request.Context(), secret)
-	return err == nil && ok
+	o, ok := p.session(c)
+	return ok && p.Accounts.Check(o.Session) == accounts.CheckNone
 }
 
 // isLocal reports whether a request comes from this machine, without a proxy.
@@ -95,7 +92,7 @@ func (p Pages) Setup(c *gin.Context) {
 		p.Frame.Show(c, p.Frame.FormStatus(c, err), views.SetupPage(views.Setup{Username: username, Errors: e}))
 		return
 	}
-	p.signIn(c, c.Request, u, accounts.MethodPassword, "/")
+	p.signIn(c, c.Request, u, "/")
 }
 
 // Login signs a user in.
@@ -155,7 +152,7 @@ func (p Pages) Login(c *gin.Context) {
 	switch {
 	case err == nil:
 		succeed()
-		p.signIn(c, submitted, u, accounts.MethodPassword, next)
+		p.signIn(c, submitted, u, next)
 		return
 	case needed != nil:
 		v.Pending = needed.Pending
@@ -191,7 +188,7 @@ func (p Pages) goOn(c *gin.Context, v views.Login) {
 	switch {
 	case err != nil:
 		p.Frame.Fail(c, err)
-	case !ok:
+	case !ok || p.Accounts.Check(o.Session) != accounts.CheckNone:
 		v.Problem = "You are not signed in yet."
 		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(v))
 	case !p.showKept(c, c.Request, o.User, secret):
@@ -207,7 +204,7 @@ func (p Pages) recordRefused(ctx context.Context, attempt models.Actor, action s
 			attempt.Name = ""
 		}
 	}
-	p.Accounts.Refused(attempt, action, audit.Subject{})
+	p.Accounts.Refused(attempt, action, audit.Subject{}, nil)
 }
 
 // maxShown is the maximum number of characters of a username that the form shows again.
@@ -222,10 +219,21 @@ func (p Pages) setActor(c *gin.Context, actor models.Actor) {
 
 // signIn starts a session and redirects to next, or shows the form that the login form kept. The browser gets a new secret
 // each time. submitted is the request as it came.
-func (p Pages) signIn(c *gin.Context, submitted *http.Request, u accounts.User, method, next string) {
+func (p Pages) signIn(c *gin.Context, submitted *http.Request, u accounts.User, next string) {
+	start := func(ctx context.Context, from accounts.Client, old string) (string, error) {
+		return p.Accounts.StartSession(ctx, u, from, old)
+	}
+	p.signInBy(c, submitted, u, accounts.MethodPassword, next, start)
+}
+
+// starter starts a session in a browser that had the session of the secret old.
+type starter func(ctx context.Context, from accounts.Client, old string) (secret string, err error)
+
+// signInBy is signIn by another method.
+func (p Pages) signInBy(c *gin.Context, submitted *http.Request, u accounts.User, method, next string, start starter) {
 	p.setActor(c, models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: method, SeesAll: u.SeesAll()})
 	from := accounts.Client{Address: middleware.ClientAddress(c.Request), Device: device(c.Request.UserAgent())}
-	secret, err := p.Accounts.StartSession(c.Request.Context(), u, method, from, p.Cookies.Session(c.Request))
+	secret, err := start(c.Request.Context(), from, p.Cookies.Session(c.Request))
 	if errors.Is(err, accounts.ErrWrongLogin) { // the account was changed after Verify
 		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{Next: nextField(next), SSOName: p.ssoName(), Form: p.kept(c), Problem: "Your account has just been changed. Sign in again."}))
 		return
@@ -257,20 +265,51 @@ func device(header string) string {
 
 // Logout ends the session of the browser.
 func (p Pages) Logout(c *gin.Context) {
-	if actor, _ := models.ActorOf(c.Request.Context()); actor.Via == "session" {
-		if err := p.Accounts.SignOut(c.Request.Context()); err != nil {
+	ctx := c.Request.Context()
+	away := ""
+	if actor, _ := models.ActorOf(ctx); actor.Via == "session" {
+		byProvider, idToken, err := p.Accounts.SignOut(ctx)
+		if err != nil {
 			p.Frame.Fail(c, err)
 			return
 		}
+		if byProvider && p.SSO != nil {
+			away = p.endAtProvider(ctx, idToken, p.Frame.Base(c)+signedOut)
+		}
 	}
-	p.clearSession(c)
+	p.clearSession(c, away)
 }
 
-// clearSession removes the session cookie and redirects to the login page.
-func (p Pages) clearSession(c *gin.Context) {
+const (
+	signedOut   = "/login?out=1"  // also the page to which the provider redirects after signing out
+	awayTimeout = 3 * time.Second // for the provider to say where to sign out there
+)
+
+// endAtProvider returns the page of the identity provider that signs the user out there; "" = none, or the provider is
+// unavailable.
+func (p Pages) endAtProvider(ctx context.Context, idToken, returnURL string) string {
+	ctx, cancel := context.WithTimeout(ctx, awayTimeout)
+	defer cancel()
+	page, err := p.SSO.EndSession(ctx, idToken, returnURL)
+	if err != nil { // the provider has logged it, and the user is signed out here
+		return ""
+	}
+	return page
+}
+
+// clearSession removes the session cookie and shows the login page. away is the page of the identity provider that
+// signs the user out there. It is a link, because browsers do not follow redirects of forms to other servers (CSP
+// form-action).
+func (p Pages) clearSession(c *gin.Context, away string) {
 	p.Cookies.EndSession(c)
 	c.Header("Clear-Site-Data", `"cache"`) // the browser may have cached pages of the account
-	p.Frame.SeeOther(c, "/login?out=1")
+	if away == "" {
+		p.Frame.SeeOther(c, signedOut)
+		return
+	}
+	c.Header("Cache-Control", middleware.NoStore)
+	v := views.Login{SSOName: p.Name, SSOAway: away, Notice: "You have signed out of Linkwatch."}
+	p.Frame.Show(c, http.StatusOK, views.LoginPage(v))
 }
 
 // localNext returns address if it is a page of this server to return to after the login, else "/". Login pages are

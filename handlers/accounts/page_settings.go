@@ -64,7 +64,10 @@ func (p Pages) SettingsPage(c *gin.Context) {
 func (p Pages) showSettings(c *gin.Context, status int, u accounts.User, errs ui.Errors) {
 	ctx := c.Request.Context()
 	actor, _ := models.ActorOf(ctx)
-	v := views.Settings{User: u, Via: actor.Via, Session: sessionOf(c), HasPassword: p.Accounts.HasPassword(u), Errors: errs}
+	v := views.Settings{
+		User: u, Via: actor.Via, Session: sessionOf(c), Errors: errs,
+		HasPassword: p.Accounts.HasPassword(u), MaySetPassword: p.Accounts.MaySetPassword(u),
+	}
 	var flash ui.Flash
 	if !p.Frame.Read(c,
 		func() (err error) { v.Sessions, err = p.Accounts.Sessions(ctx, u); return },
@@ -118,12 +121,12 @@ func (p Pages) withSecret(c *gin.Context, u accounts.User, field string, do func
 	subject := audit.Subject{Kind: "user", ID: u.ID, Name: u.Username}
 	wait, succeed := p.Guesses.Login(c.Request, u.Username, "credential "+cmp.Or(actor.CredentialID, actor.ID), nil)
 	if wait > 0 {
-		p.Accounts.Refused(actor, kind+".throttled", subject)
+		p.Accounts.Refused(actor, kind+".throttled", subject, nil)
 		return middleware.RateLimited("Too many wrong "+plural+".", wait)
 	}
 	err := do()
 	if m, ok := errors.AsType[*models.Error](err); ok && slices.ContainsFunc(m.Fields, func(f models.FieldError) bool { return f.Location == field }) {
-		p.Accounts.Refused(actor, kind+".failed", subject)
+		p.Accounts.Refused(actor, kind+".failed", subject, nil)
 		return err
 	}
 	succeed()
@@ -172,5 +175,5 @@ func (p Pages) EndSessions(c *gin.Context) {
 		p.Frame.Done(c, err, views.SettingsPath, "sessions_ended")
 		return
 	}
-	p.clearSession(c)
+	p.clearSession(c, "")
 }

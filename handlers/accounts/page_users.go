@@ -100,6 +100,9 @@ func (p Pages) showUser(c *gin.Context, status int, u accounts.User, v views.Use
 	) {
 		return
 	}
+	if p.Accounts.HasProviderRole(u) {
+		v.RoleFrom = p.Name
+	}
 	v.User, v.Self, v.Sessions, v.Tokens = u, isSelf(c, u.ID), len(sessions), tokens.Items
 	v.Page = p.Frame.Page(u.Username, ui.SettingsSection, p.Frame.Notice(c))
 	p.Frame.Show(c, status, views.OneUserPage(v))

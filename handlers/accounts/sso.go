@@ -4,27 +4,31 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/accounts"
-	"linkwatch/models/audit"
 	views "linkwatch/views/accounts"
 )
 
-// SSO is an identity provider (OpenID Connect). Its error messages are shown to the user.
+// SSO is an identity provider (OpenID Connect). Errors about the user or the provider are *Refusal.
 type SSO interface {
-	// Begin starts a login and returns the URL at which the user signs in.
-	Begin(ctx context.Context, redirectURL string) (SSOLogin, error)
-	// Finish returns the user of the callback query. CodeForbidden if the user may not sign in.
-	Finish(ctx context.Context, login SSOLogin, query url.Values, redirectURL string) (Identity, error)
+	// Begin starts a login and returns the URL at which the user signs in. A silent login shows no page of the
+	// provider.
+	Begin(ctx context.Context, redirectURL string, silent bool) (SSOLogin, error)
+	// Finish returns the user of the callback query.
+	Finish(ctx context.Context, login SSOLogin, query url.Values, redirectURL string) (Identity, accounts.Grant, error)
+	// Refresh returns the user of a refresh token as the provider knows the user now, and the next tokens. An empty
+	// Subject means that the provider did not say.
+	Refresh(ctx context.Context, refreshToken string) (Identity, accounts.Grant, error)
+	// EndSession returns the page of the provider that signs the user out there; "" = none.
+	EndSession(ctx context.Context, idToken, returnURL string) (string, error)
 }
 
 // SSOLogin is a login in progress. The fields other than URL must stay with the browser.
@@ -37,6 +41,11 @@ type Identity struct {
 	Role            accounts.Role // as configured
 	// Mapped means that the role comes from a claim. The account then gets it at each login.
 	Mapped bool
+
+	// What the provider sent, for the log and the audit log.
+	Name, Email string
+	RoleClaim   string   // name of the claim; "" = none
+	RoleValues  []string // its values
 }
 
 const (
@@ -44,36 +53,86 @@ const (
 	ssoTimeout   = 10 * time.Minute // for the login at the identity provider
 	ssoCallback  = "/login/oidc/callback"
 	maxNameTries = 20 // usernames to try for a new account
+	stateLen     = 8  // bytes of the state in the name of the cookie of a silent login
 )
 
 // ssoState is the content of the cookie, before encryption.
 type ssoState struct {
-	Login SSOLogin
-	Next  string
-	Until time.Time
+	Login  SSOLogin
+	Next   string
+	Silent bool
+	Until  time.Time
 }
 
-// BeginSSO redirects to the identity provider.
+// cookie returns the name of the cookie of a login. Several tabs can check their session silently at the same time.
+func (s ssoState) cookie() string {
+	if s.Silent {
+		return silentCookie(s.Login.State)
+	}
+	return ssoCookie
+}
+
+// silentSince is the cookie with the time of the first silent login that has not returned.
+const (
+	silentSince    = "linkwatch_sso_since"
+	silentPatience = 10 * time.Second
+)
+
+// isStuck reports whether a silent login has not returned in time: the provider shows an error page. The user can
+// then sign in in another way, and the next silent login is tried again.
+func (p Pages) isStuck(c *gin.Context) bool {
+	since, err := strconv.ParseInt(p.Cookies.Get(c.Request, silentSince), 10, 64)
+	if err != nil || p.Accounts.Now().Unix()-since < int64(silentPatience/time.Second) {
+		return false
+	}
+	p.Cookies.Set(c, silentSince, "", -time.Second)
+	return true
+}
+
+func silentCookie(state string) string { return ssoCookie + "_" + state[:min(len(state), stateLen)] }
+
+// BeginSSO redirects to the identity provider. With the parameter silent, it checks the session of the browser.
 func (p Pages) BeginSSO(c *gin.Context) {
 	if p.SSO == nil || p.Open {
 		p.Frame.Fail(c, models.NotFound("page"))
 		return
 	}
-	login, err := p.SSO.Begin(c.Request.Context(), p.Frame.Base(c)+ssoCallback)
-	if err != nil {
-		p.showSSOError(c, err)
+	next := localNext(c.Query("next"))
+	state := ssoState{Next: next, Until: p.Accounts.Now().Add(ssoTimeout).Time, Silent: c.Query("silent") != ""}
+	var session accounts.Principal
+	if state.Silent {
+		var active bool
+		session, active = p.session(c)
+		due := active && p.Accounts.Check(session.Session) == accounts.CheckBrowser
+		switch {
+		case active && !due: // another tab has returned
+			p.Frame.SeeOther(c, next)
+			return
+		case !active || p.isStuck(c):
+			p.Frame.SeeOther(c, views.LoginPath("/login", nextField(next)))
+			return
+		}
+	}
+	var err error
+	if state.Login, err = p.SSO.Begin(c.Request.Context(), p.Frame.Base(c)+ssoCallback, state.Silent); err != nil {
+		if !state.Silent || !p.postpone(c, session, err, next) {
+			p.showSSOError(c, err, next)
+		}
 		return
 	}
-	state := ssoState{Login: login, Next: localNext(c.Query("next")), Until: p.Accounts.Now().Add(ssoTimeout).Time}
+	to := state.Login.URL
 	state.Login.URL = ""
 	sealed, err := p.sealState(state)
 	if err != nil {
 		p.Frame.Fail(c, err)
 		return
 	}
-	p.Cookies.Set(c, ssoCookie, sealed, ssoTimeout)
+	p.Cookies.Set(c, state.cookie(), sealed, ssoTimeout)
+	if state.Silent && p.Cookies.Get(c.Request, silentSince) == "" {
+		p.Cookies.Set(c, silentSince, strconv.FormatInt(p.Accounts.Now().Unix(), 10), ssoTimeout)
+	}
 	c.Header("Cache-Control", "no-store")
-	c.Redirect(http.StatusSeeOther, login.URL)
+	c.Redirect(http.StatusSeeOther, to)
 }
 
 // FinishSSO signs in a user who returns from the identity provider. The state is used once, even if the cookie is copied.
@@ -82,8 +141,7 @@ func (p Pages) FinishSSO(c *gin.Context) {
 		p.Frame.Fail(c, models.NotFound("page"))
 		return
 	}
-	state, ok := p.openState(p.Cookies.Get(c.Request, ssoCookie))
-	p.Cookies.Set(c, ssoCookie, "", -time.Second)
+	state, ok := p.returned(c)
 	ctx := c.Request.Context()
 	var err error
 	if ok {
@@ -94,73 +152,52 @@ func (p Pages) FinishSSO(c *gin.Context) {
 		p.Frame.Fail(c, err)
 		return
 	case !ok:
-		p.showSSOError(c, &models.Error{Code: models.CodeForbidden, Detail: "This login has expired, was started in another browser, or was already used. Sign in again."})
+		p.Frame.Errors.Log.InfoContext(ctx, "single sign-on failed",
+			"step", "callback", "kind", string(Expired), "error", "login is unknown, expired or already used")
+		p.showSSOError(c, &Refusal{
+			Reason: Expired,
+			Detail: "This login has expired, was started in another browser, or was already used. Sign in again.",
+		}, "/")
 		return
 	}
-	id, err := p.SSO.Finish(ctx, state.Login, c.Request.URL.Query(), p.Frame.Base(c)+ssoCallback)
-	if err != nil {
-		p.showSSOError(c, err)
-		return
-	}
-	p.setActor(c, models.Actor{Name: id.Username, Via: accounts.MethodOIDC})
-	u, err := p.ssoAccount(c.Request.Context(), id)
-	if err != nil {
-		p.showSSOError(c, err)
-		return
-	}
-	p.signIn(c, c.Request, u, accounts.MethodOIDC, state.Next)
-}
-
-// ssoAccount returns the account of an identity. The first login adds it. An existing account with the same username
-// is never used.
-func (p Pages) ssoAccount(ctx context.Context, id Identity) (accounts.User, error) {
-	u, err := p.Accounts.BySubject(ctx, id.Issuer, id.Subject)
-	switch {
-	case models.CodeOf(err) == models.CodeNotFound:
-		return p.addSSO(ctx, id)
-	case err != nil:
-		return u, err
-	case u.Disabled || !u.DeletedAt.IsZero():
-		return u, &models.Error{Code: models.CodeForbidden, Detail: "Your account is disabled. Ask an admin."}
-	case id.Mapped && u.Role != id.Role:
-		if actor, ok := models.ActorOf(ctx); ok { // the account's name, not the provider's
-			actor.ID, actor.Name = u.ID, u.Username
-			ctx = models.WithActor(ctx, actor)
-		}
-		return p.Accounts.Edit(ctx, u.ID, accounts.Edit{Role: &id.Role})
-	}
-	return u, nil
-}
-
-func (p Pages) addSSO(ctx context.Context, id Identity) (u accounts.User, err error) {
-	for i := range maxNameTries {
-		name := id.Username
-		if i > 0 {
-			name = fmt.Sprintf("%.60s-%d", id.Username, i+1)
-		}
-		u, err = p.Accounts.Add(ctx, accounts.NewUser{Username: name, Role: id.Role, Issuer: id.Issuer, Subject: id.Subject})
-		if code := models.CodeOf(err); code != models.CodeConflict && code != models.CodeInvalid {
-			return u, err
+	var session accounts.Principal
+	if state.Silent {
+		if session, ok = p.session(c); !ok { // signed out meanwhile
+			p.Frame.SeeOther(c, views.LoginPath("/login", nextField(state.Next)))
+			return
 		}
 	}
-	return u, err
-}
-
-// showSSOError shows why a user could not sign in.
-func (p Pages) showSSOError(c *gin.Context, err error) {
-	ctx := c.Request.Context()
-	if _, ok := errors.AsType[*models.Error](err); !ok {
-		p.Frame.Fail(c, err)
+	id, grant, err := p.SSO.Finish(ctx, state.Login, c.Request.URL.Query(), p.Frame.Base(c)+ssoCallback)
+	if state.Silent {
+		p.finishSilent(c, session, id, grant, err, state.Next)
 		return
 	}
-	actor, _ := models.ActorOf(ctx)
-	actor.Via, actor.Address, actor.Request = accounts.MethodOIDC, middleware.ClientAddress(c.Request), middleware.RequestID(ctx)
-	if actor.Name == models.SystemOwner {
-		actor.Name = ""
+	if err == nil {
+		p.setActor(c, models.Actor{Name: id.Username, Via: accounts.MethodOIDC})
+		var u accounts.User
+		if u, err = p.ssoAccount(c.Request.Context(), id); err == nil {
+			start := func(ctx context.Context, from accounts.Client, old string) (string, error) {
+				return p.Accounts.StartProviderSession(ctx, u, grant, from, old)
+			}
+			p.signInBy(c, c.Request, u, accounts.MethodOIDC, state.Next, start)
+			return
+		}
 	}
-	p.Accounts.Refused(actor, "login.failed", audit.Subject{})
-	v := views.Login{SSOName: p.Name, Problem: p.Frame.Errors.Problem(ctx, err).Detail}
-	p.Frame.Show(c, p.Frame.FormStatus(c, err), views.LoginPage(v))
+	p.showSSOError(c, err, state.Next)
+}
+
+// returned returns the login that a callback belongs to, and deletes its cookie.
+func (p Pages) returned(c *gin.Context) (state ssoState, ok bool) {
+	name := ssoCookie
+	if given := c.Query("state"); given != "" && p.Cookies.Get(c.Request, silentCookie(given)) != "" {
+		name = silentCookie(given)
+	}
+	state, ok = p.openState(p.Cookies.Get(c.Request, name))
+	p.Cookies.Set(c, name, "", -time.Second)
+	if state.Silent {
+		p.Cookies.Set(c, silentSince, "", -time.Second)
+	}
+	return state, ok && state.cookie() == name
 }
 
 func (p Pages) sealState(s ssoState) (string, error) {

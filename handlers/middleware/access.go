@@ -3,6 +3,7 @@ package middleware
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -269,6 +270,8 @@ func (a *Access) withoutHeader(c *gin.Context) (caller, error) {
 			return caller{}, err
 		case ok:
 			return caller{u, "session"}, nil
+		case u.Recheck:
+			return caller{}, errRecheck
 		}
 	}
 	name, err := a.proxied(c.Request)
@@ -375,6 +378,10 @@ func foldSubject(subject string) string {
 	return models.FoldName(strings.NewReplacer("\u200c", "", "\u200d", "").Replace(subject))
 }
 
+// errRecheck is the error of a session that the identity provider must confirm.
+var errRecheck = NewProblem(CodeUnauthorized,
+	"The identity provider must confirm your session. Open a page of this server in the browser.")
+
 // refuse answers a request without valid credentials. Browsers are redirected to the login page.
 func (a *Access) refuse(c *gin.Context, err error) {
 	p := a.errs.Problem(c.Request.Context(), err)
@@ -384,7 +391,7 @@ func (a *Access) refuse(c *gin.Context, err error) {
 	}
 	route := a.routes.Of(c)
 	if !isCall(c.FullPath()) && a.Closed() && c.GetHeader("Authorization") == "" && (!route.Machine || WantsPage(c.Request)) {
-		a.toLogin(c)
+		a.toLogin(c, errors.Is(err, errRecheck) && opensPage(c.Request, route))
 		return
 	}
 	if a.Password != "" && !WantsPage(c.Request) { // not for pages: the browser would show its own dialog
@@ -397,9 +404,17 @@ func (a *Access) refuse(c *gin.Context, err error) {
 // maxNext is the maximum length of the parameter next in bytes.
 const maxNext = 2000
 
-// toLogin redirects a browser to the login page, which returns it to the current page. Requests of
-// htmx get HX-Redirect, because htmx would insert the login page into the current one.
-func (a *Access) toLogin(c *gin.Context) {
+// opensPage reports whether a request opens a page in a tab. It can be redirected to another server and back: after a
+// form, the browser would not follow (CSP form-action), and a stream or an image would fail.
+func opensPage(r *http.Request, route *Route) bool {
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	inTab := dest == "" || dest == "document" || r.Header.Get("HX-Request") == "true"
+	return r.Method == http.MethodGet && !route.Stream && inTab
+}
+
+// toLogin redirects a browser to the login page, which returns it to the current page, or silently to the identity
+// provider. Requests of htmx get HX-Redirect, because htmx would insert the login page into the current one.
+func (a *Access) toLogin(c *gin.Context, silently bool) {
 	next := c.Request.URL.RequestURI()
 	fromHTMX := c.GetHeader("HX-Request") == "true"
 	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead || fromHTMX {
@@ -411,9 +426,16 @@ func (a *Access) toLogin(c *gin.Context) {
 	if len(next) > maxNext {
 		next, _, _ = strings.Cut(next, "?") // the same page without filters
 	}
-	to := "/login"
+	to, query := "/login", url.Values{}
+	if silently {
+		to = "/login/oidc"
+		query.Set("silent", "1")
+	}
 	if next != "" && len(next) <= maxNext {
-		to += "?next=" + url.QueryEscape(next)
+		query.Set("next", next)
+	}
+	if len(query) > 0 {
+		to += "?" + query.Encode()
 	}
 	if keeps := a.routes.Of(c).Keeps; !fromHTMX && len(keeps) > 0 && a.Keep != nil && a.Keep(c, keeps, next) {
 		c.Abort()

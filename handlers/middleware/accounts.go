@@ -11,6 +11,8 @@ type Account struct {
 	ID, Name   string
 	Role       Role
 	Credential string // id of the session or token
+	// Recheck means that the browser must return to the identity provider before the session can be used.
+	Recheck bool
 	// Allow returns the role that the scopes of a token allow in a system; nil = not limited by scopes.
 	Allow func(system string) Role
 }
@@ -19,7 +21,8 @@ type Account struct {
 type Accounts interface {
 	// InUse reports whether there is an account. If so, sign-in is required.
 	InUse() bool
-	// BySession returns the account of a session. ok is false if the session is unknown or has ended.
+	// BySession returns the account of a session. ok is false if the session is unknown or has ended, or if a.Recheck
+	// is true.
 	BySession(ctx context.Context, secret string) (a Account, ok bool, err error)
 	// ByToken returns the account of an API token. ok is false if the token is not valid, and
 	// expired is true if it has expired.

@@ -28,7 +28,7 @@ func TestAuditLog(t *testing.T) {
 			s.clock.Advance(10 * time.Minute)
 		}
 		for range 7 {
-			s.Refused(models.Actor{Name: "mallory", Via: "password", Address: "198.51.100.9"}, "login.failed", audit.Subject{})
+			s.Refused(models.Actor{Name: "mallory", Via: "password", Address: "198.51.100.9"}, "login.failed", audit.Subject{}, nil)
 		}
 		s.must(s.Flush(t.Context()))
 		editor := accounts.Editor
@@ -106,7 +106,7 @@ func TestAuditEntriesAreImmutable(t *testing.T) {
 func TestFloodOfFailures(t *testing.T) {
 	s := newStore(t, modelstest.New(t))
 	for i := range 5000 {
-		s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{})
+		s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{}, nil)
 	}
 	s.must(s.Flush(t.Context()))
 	attempts := 0
@@ -119,7 +119,7 @@ func TestFloodOfFailures(t *testing.T) {
 	for range 10 { // more failures, for 50 seconds
 		s.clock.Advance(5 * time.Second)
 		for i := range 1000 {
-			s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{})
+			s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{}, nil)
 		}
 		s.must(s.Flush(t.Context()))
 	}

@@ -73,7 +73,7 @@ func (s *store) must(err error) {
 // startSession signs an account in and returns the secret of the session.
 func (s *store) startSession(u accounts.User, old string) string {
 	s.Helper()
-	secret, err := s.StartSession(s.ctx(u), u, accounts.MethodPassword, accounts.Client{Address: "203.0.113.7", Device: "Firefox on Linux"}, old)
+	secret, err := s.StartSession(s.ctx(u), u, accounts.Client{Address: "203.0.113.7", Device: "Firefox on Linux"}, old)
 	s.must(err)
 	return secret
 }

@@ -70,7 +70,7 @@ func (s *Store) verifyPassword(ctx context.Context, l Login) (User, error) {
 				return User{}, err
 			}
 		}
-		if u.Disabled {
+		if u.Blocked() {
 			return User{}, ErrWrongLogin
 		}
 		return u, nil
@@ -79,7 +79,7 @@ func (s *Store) verifyPassword(ctx context.Context, l Login) (User, error) {
 		return User{}, ErrWrongLogin
 	}
 	ok, err := s.hasher.matches(ctx, payer{l.Known, l.By}, l.Password, u.PasswordHash)
-	if err == nil && (!ok || !known || u.Disabled) {
+	if err == nil && (!ok || !known || u.Blocked()) {
 		err = ErrWrongLogin
 	}
 	return u, err
@@ -131,7 +131,7 @@ func (s *Store) verifyPending(ctx context.Context, pending string) (User, error)
 		return User{}, err
 	}
 	want := s.signPending(parts[0]+"."+parts[1], u)
-	if subtle.ConstantTimeCompare([]byte(want), []byte(parts[2])) != 1 || u.Disabled {
+	if subtle.ConstantTimeCompare([]byte(want), []byte(parts[2])) != 1 || u.Blocked() {
 		return User{}, ErrWrongLogin
 	}
 	return u, nil

@@ -201,7 +201,7 @@ func TestLoginDuringPasswordChange(t *testing.T) {
 	password := "another horse battery"
 	_, err = s.Edit(t.Context(), u.ID, accounts.Edit{Password: &password})
 	s.must(err)
-	if _, err := s.StartSession(t.Context(), verified, accounts.MethodPassword, accounts.Client{}, ""); !errors.Is(err, accounts.ErrWrongLogin) {
+	if _, err := s.StartSession(t.Context(), verified, accounts.Client{}, ""); !errors.Is(err, accounts.ErrWrongLogin) {
 		t.Errorf("got %v, want ErrWrongLogin", err)
 	}
 }

@@ -34,6 +34,10 @@ type Session struct {
 	CreatedAt  models.Time
 	LastSeenAt models.Time // to the minute
 	ExpiresAt  models.Time // use does not extend it
+
+	ConfirmedAt models.Time // when the identity provider last confirmed the user; zero = unknown
+	RetryAt     models.Time // when the next check at the provider may start; zero = when it is due
+	Refreshable bool        `gorm:"->"` // has a refresh token; BySession alone reads it
 }
 
 // Client is the browser that signs in.
@@ -49,23 +53,42 @@ func hashSecret(secret string) []byte {
 	return sum[:]
 }
 
-// StartSession signs an account in and returns the secret of the new session, of which only the hash is stored. old is the
-// session secret that the browser had, "" = none; that session ends. The new secret prevents session fixation. The
-// actor of ctx is recorded in the audit log. The error is ErrWrongLogin if the account was disabled or its password
-// changed since u was verified.
-func (s *Store) StartSession(ctx context.Context, u User, method string, from Client, old string) (secret string, err error) {
+// StartSession signs an account in with its password and returns the secret of the new session, of which only the
+// hash is stored. old is the session secret that the browser had, "" = none; that session ends. The new secret
+// prevents session fixation. The actor of ctx is recorded in the audit log. The error is ErrWrongLogin if the account
+// was disabled or its password changed since u was verified.
+func (s *Store) StartSession(ctx context.Context, u User, from Client, old string) (secret string, err error) {
+	return s.startSession(ctx, u, newSession{Session: Session{Method: MethodPassword}}, from, old)
+}
+
+// newSession is the row of a session, with columns that are read separately.
+type newSession struct {
+	Session               `gorm:"embedded"`
+	RefreshToken, IDToken []byte // encrypted; nil = none
+}
+
+// TableName implements gorm's Tabler.
+func (newSession) TableName() string { return "sessions" }
+
+func (s *Store) startSession(
+	ctx context.Context, u User, row newSession, from Client, old string,
+) (secret string, err error) {
 	now, secret := s.clock.Now(), newSecret()
-	row := Session{
-		SecretHash: hashSecret(secret), ID: models.NewID(models.KindSession), UserSeq: u.Seq, Method: method,
-		Address: from.Address, Device: from.Device, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(s.opts.MaxAge),
+	if row.ID == "" {
+		row.ID = models.NewID(models.KindSession)
 	}
+	row.SecretHash, row.UserSeq, row.Address, row.Device = hashSecret(secret), u.Seq, from.Address, from.Device
+	row.CreatedAt, row.LastSeenAt, row.ExpiresAt = now, now, now.Add(s.opts.MaxAge)
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		verified := u
 		u, err := lockUser(tx, u.ID, false)
 		if err != nil {
 			return err
 		}
-		if u.Disabled || method == MethodPassword && u.PasswordHash != verified.PasswordHash {
+		if row.Method == MethodOIDC {
+			u.RefusedAt = models.Time{} // the provider has just accepted the user
+		}
+		if u.Blocked() || row.Method == MethodPassword && u.PasswordHash != verified.PasswordHash {
 			return ErrWrongLogin
 		}
 		if old != "" {
@@ -81,10 +104,10 @@ func (s *Store) StartSession(ctx context.Context, u User, method string, from Cl
 			return fmt.Errorf("insert session: %w", err)
 		}
 		u.LastLoginAt = now
-		if err := saveUser(tx, u, "last_login_at"); err != nil {
+		if err := saveUser(tx, u, "last_login_at", "refused_at"); err != nil {
 			return err
 		}
-		return audit.Add(tx, now, audit.Change{Action: "login", Subject: u.subject(), After: audit.Values{"session": row.ID, "method": method, "device": from.Device}})
+		return audit.Add(tx, now, audit.Change{Action: "login", Subject: u.subject(), After: audit.Values{"session": row.ID, "method": row.Method, "device": from.Device}})
 	})
 	return secret, err
 }
@@ -122,21 +145,22 @@ type Principal struct {
 }
 
 // BySession returns the account and the session of a secret. ok is false if there is no such session, if it expired, or
-// if the account is disabled or deleted. It makes one query.
+// if the account is disabled, refused or deleted. It makes one query. Check says if the session is to be confirmed.
 func (s *Store) BySession(ctx context.Context, secret string) (o Principal, ok bool, err error) {
 	var found []struct {
 		User    `gorm:"embedded"`
 		Session `gorm:"embedded;embeddedPrefix:s_"`
 	}
 	err = s.db.Read(ctx).Raw(`SELECT u.*, s.id AS s_id, s.method AS s_method, s.address AS s_address, s.device AS s_device,
-		s.created_at AS s_created_at, s.last_seen_at AS s_last_seen_at, s.expires_at AS s_expires_at, s.user_seq AS s_user_seq
+		s.created_at AS s_created_at, s.last_seen_at AS s_last_seen_at, s.expires_at AS s_expires_at, s.user_seq AS s_user_seq,
+		s.confirmed_at AS s_confirmed_at, s.retry_at AS s_retry_at, s.refresh_token IS NOT NULL AS s_refreshable
 		FROM sessions AS s JOIN users AS u ON u.seq = s.user_seq WHERE s.secret_hash = ?`, hashSecret(secret)).Scan(&found).Error
 	if err != nil || len(found) == 0 {
 		return Principal{}, false, wrapError("find session", err)
 	}
 	o = Principal{User: found[0].User, Session: found[0].Session}
 	now := s.clock.Now()
-	if o.Disabled || !o.DeletedAt.IsZero() || !s.isActive(o.Session, now) {
+	if o.Blocked() || !o.DeletedAt.IsZero() || !s.isActive(o.Session, now) {
 		return Principal{}, false, nil
 	}
 	s.usage.useSession(o.Session, now)
@@ -178,16 +202,23 @@ func (s *Store) HasSessionFrom(ctx context.Context, username, address string) (o
 	return ok, wrapError("find sessions", err)
 }
 
-// SignOut ends the session of the actor of ctx.
-func (s *Store) SignOut(ctx context.Context) error {
+// SignOut ends the session of the actor of ctx. byProvider is true if it began at the identity provider. idToken is
+// the last ID token of the session; "" = unknown.
+func (s *Store) SignOut(ctx context.Context) (byProvider bool, idToken string, err error) {
 	actor, _ := models.ActorOf(ctx)
 	now := s.clock.Now()
-	return s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := tx.Exec("DELETE FROM sessions WHERE id = ?", actor.CredentialID).Error; err != nil {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		var ended []newSession
+		q := tx.Raw("DELETE FROM sessions WHERE id = ? RETURNING id, method, id_token", actor.CredentialID)
+		if err := q.Scan(&ended).Error; err != nil {
 			return fmt.Errorf("end session: %w", err)
+		}
+		for _, e := range ended {
+			byProvider, idToken = e.Method == MethodOIDC, s.openToken(e.IDToken, e.ID, idTokenOwner)
 		}
 		return audit.Add(tx, now, audit.Change{Action: "logout", Subject: audit.Subject{Kind: "user", ID: actor.ID, Name: actor.Name}})
 	})
+	return byProvider, idToken, err
 }
 
 // EndSession ends a session of an account. The error is CodeNotFound if the account has no session with this ID.
@@ -227,6 +258,9 @@ func endSessions(tx *gorm.DB, userSeq int64, except string) error {
 // ChangePassword sets a new password and ends all sessions of the account except the one of ctx's actor. The error is
 // CodeInvalid if the current password is wrong.
 func (s *Store) ChangePassword(ctx context.Context, u User, current, password string) error {
+	if !s.MaySetPassword(u) {
+		return models.Conflict("You sign in at the identity provider. Only an admin can give your account a password.")
+	}
 	if err := CheckPassword(password, u.Username); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 
 // Options configures a Store.
 type Options struct {
-	Seal func(plain []byte, owner string) ([]byte, error)  // encrypts second-factor keys
+	Seal func(plain []byte, owner string) ([]byte, error)  // encrypts second-factor keys, and tokens of the identity provider
 	Open func(sealed []byte, owner string) ([]byte, error) // decrypts them
 	Sign func(text string) string                          // HMAC for recovery codes and pending logins
 
@@ -27,6 +27,10 @@ type Options struct {
 	IdleTimeout   time.Duration // SESSION_IDLE_TIMEOUT
 	MaxAge        time.Duration // SESSION_MAX_AGE
 	Retention     time.Duration // AUDIT_RETENTION
+
+	Provider      string        // issuer of the identity provider; "" = none
+	ProviderRoles bool          // the provider decides the roles of its users at each check, not only at the first
+	Recheck       time.Duration // OIDC_RECHECK
 }
 
 // Store stores accounts, sessions, API tokens and the audit log. It is safe for concurrent use.

@@ -92,7 +92,8 @@ func (s *Store) AddToken(ctx context.Context, u User, n NewToken) (t Token, secr
 }
 
 // ByToken returns the account and the token of a secret. ok is false if there is no such token, if it expired (then
-// expired is true), or if the account is disabled or deleted. address is the client address. It makes one query.
+// expired is true), or if the account is disabled, refused or deleted. address is the client address. It makes one
+// query.
 func (s *Store) ByToken(ctx context.Context, secret, address string) (o Principal, ok, expired bool, err error) {
 	if !strings.HasPrefix(secret, TokenPrefix) || len(secret) > 100 {
 		return Principal{}, false, false, nil
@@ -110,7 +111,7 @@ func (s *Store) ByToken(ctx context.Context, secret, address string) (o Principa
 	o = Principal{User: found[0].User, Token: found[0].Token}
 	now := s.clock.Now()
 	switch {
-	case o.Disabled, !o.DeletedAt.IsZero():
+	case o.Blocked(), !o.DeletedAt.IsZero():
 		return Principal{}, false, false, nil
 	case !o.Token.ExpiresAt.IsZero() && !now.Before(o.Token.ExpiresAt.Time):
 		return Principal{}, false, true, nil

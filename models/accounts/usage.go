@@ -36,7 +36,7 @@ type usageBuffer struct {
 }
 
 // failure identifies failed attempts that are counted in one audit entry.
-type failure struct{ action, actor, address, subject string }
+type failure struct{ action, actor, address, subject, why string }
 
 type tokenUse struct {
 	at      models.Time
@@ -72,25 +72,30 @@ func (b *usageBuffer) useToken(token Token, now models.Time, address string) {
 }
 
 // Refused records a refused attempt for the audit log. The actor is the claimed one and may be unauthenticated. Flush
-// stores the entry.
-func (s *Store) Refused(actor models.Actor, action string, subject audit.Subject) {
+// stores the entry. why has the reason, without secrets; nil = none.
+func (s *Store) Refused(actor models.Actor, action string, subject audit.Subject, why audit.Values) {
+	after, err := audit.Encode(why)
+	if err != nil { // the attempt is still recorded
+		after = ""
+	}
 	b := &s.usage
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := failure{action, actor.Name, actor.Address, subject.Name}
+	key := failure{action, actor.Name, actor.Address, subject.Name, after}
 	if b.failures == nil {
 		b.failures = map[failure]*audit.Entry{}
 	}
 	_, ok := b.failures[key]
 	if !ok && (len(b.failures) >= maxFailures || !b.limiter.AllowN(s.clock.Now().Time, 1)) {
 		key = failure{action: action} // too many: count them together
-		actor, subject = models.Actor{}, audit.Subject{}
+		actor, subject, after = models.Actor{}, audit.Subject{}, ""
 	}
 	if e, ok := b.failures[key]; ok {
 		e.Attempts++
 		return
 	}
 	e := audit.EntryOf(actor, s.clock.Now(), action, subject)
+	e.After = after
 	b.failures[key] = &e
 }
 

@@ -61,7 +61,33 @@ type User struct {
 	UpdatedAt         models.Time
 	LastLoginAt       models.Time
 	DeletedAt         models.Time
+	RefusedAt         models.Time // when the identity provider refused the user; zero = not refused
 }
+
+// Origin is how an account was added.
+type Origin string
+
+// The origins.
+const (
+	OriginLocal    Origin = "local"
+	OriginProvider Origin = "oidc"  // by the first single sign-on of its user
+	OriginProxy    Origin = "proxy" // by the first request of its user through an authenticating proxy
+)
+
+// Origin returns how the account was added.
+func (u User) Origin() Origin {
+	switch u.OIDCIssuer {
+	case "":
+		return OriginLocal
+	case IssuerProxy:
+		return OriginProxy
+	}
+	return OriginProvider
+}
+
+// Blocked reports whether an admin has disabled the account or the identity provider has refused its user. Such an
+// account cannot sign in, and its tokens are refused.
+func (u User) Blocked() bool { return u.Disabled || !u.RefusedAt.IsZero() }
 
 // HasTOTP reports whether the account has a second factor.
 func (u User) HasTOTP() bool { return !u.TOTPConfirmedAt.IsZero() }
@@ -77,7 +103,11 @@ func (u User) subject() audit.Subject { return audit.Subject{Kind: "user", ID: u
 
 // values returns the values of the account that audit entries compare.
 func (u User) values() audit.Values {
-	return audit.Values{"username": u.Username, "role": u.Role, "disabled": u.Disabled}
+	v := audit.Values{"username": u.Username, "role": u.Role, "disabled": u.Disabled}
+	if !u.RefusedAt.IsZero() {
+		v["refused"] = true
+	}
+	return v
 }
 
 var usernameFormat = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)

@@ -130,10 +130,12 @@ type Edit struct {
 	Password *string
 
 	RevokeTokens bool // also deletes all tokens
+	ByProvider   bool // the identity provider makes the change
 }
 
-// Edit changes an account. A new password and disabling the account end its sessions. Its tokens are rejected while it is
-// disabled. The error is CodeConflict if no active admin would remain.
+// Edit changes an account. A new password and disabling the account end its sessions. Its tokens are rejected while
+// it is disabled. Enabling it also lets in a user whom the identity provider refused. The error is CodeConflict if no
+// active admin would remain, or if the identity provider decides the role.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 	u, err := s.Get(ctx, id)
 	if err != nil {
@@ -154,13 +156,20 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (User, error) {
 		before := u
 		models.Set(&u.Role, e.Role)
 		models.Set(&u.Disabled, e.Disabled)
+		if u.Role != before.Role && !e.ByProvider && s.HasProviderRole(u) {
+			return models.Conflict("The identity provider decides the role of this account. " +
+				"Change the role there, or set OIDC_ROLE_SYNC=first.")
+		}
+		if e.Disabled != nil && !u.Disabled {
+			u.RefusedAt = models.Time{}
+		}
 		u.UpdatedAt = now
 		oldValues, newValues := before.values(), u.values()
 		if hash != "" {
 			u.PasswordHash, u.PasswordChangedAt = hash, now
 			newValues["password"] = "changed"
 		}
-		if err := saveUser(tx, u, "role", "disabled", "password_hash", "password_changed_at", "updated_at"); err != nil {
+		if err := saveUser(tx, u, "role", "disabled", "refused_at", "password_hash", "password_changed_at", "updated_at"); err != nil {
 			return err
 		}
 		if before.isActiveAdmin() && !u.isActiveAdmin() {
@@ -200,12 +209,12 @@ func (s *Store) hashNewPassword(ctx context.Context, u User, e Edit) (string, er
 	return s.hasher.hash(ctx, *e.Password)
 }
 
-func (u User) isActiveAdmin() bool { return u.Role == Admin && !u.Disabled && u.DeletedAt.IsZero() }
+func (u User) isActiveAdmin() bool { return u.Role == Admin && !u.Blocked() && u.DeletedAt.IsZero() }
 
 // requireAdmin returns CodeConflict if there is no active admin.
 func requireAdmin(tx *gorm.DB) error {
 	var ok bool
-	err := tx.Raw("SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND NOT disabled AND deleted_at IS NULL)").Scan(&ok).Error
+	err := tx.Raw("SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND NOT disabled AND refused_at IS NULL AND deleted_at IS NULL)").Scan(&ok).Error
 	if err != nil {
 		return fmt.Errorf("find admins: %w", err)
 	}

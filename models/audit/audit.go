@@ -73,8 +73,8 @@ func Add(tx *gorm.DB, now models.Time, changes ...Change) error {
 		}
 		e := EntryOf(actor, now, c.Action, c.Subject)
 		var err error
-		if e.Before, err = encode(before); err == nil {
-			e.After, err = encode(after)
+		if e.Before, err = Encode(before); err == nil {
+			e.After, err = Encode(after)
 		}
 		if err != nil {
 			return err
@@ -124,8 +124,8 @@ func changedValues(before, after Values) (b, a Values) {
 	return b, a
 }
 
-// encode returns values as JSON, with long texts truncated.
-func encode(v Values) (string, error) {
+// Encode returns values as JSON, with long texts truncated; "" = no values.
+func Encode(v Values) (string, error) {
 	if len(v) == 0 {
 		return "", nil
 	}

@@ -20,6 +20,7 @@ type metadata struct {
 	Keys          string   `json:"jwks_uri"`
 	UserInfo      string   `json:"userinfo_endpoint"` // "" = none
 	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+	EndSession    string   `json:"end_session_endpoint"`                           // "" = none (RP-Initiated Logout 1.0)
 	SendsIssuer   bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
 }
 
@@ -44,21 +45,30 @@ func (p *Provider) discover(ctx context.Context) (metadata, error) {
 }
 
 // check returns an error for endpoints that are not https URLs. If the issuer is an http URL, http on this machine is
-// allowed too.
-func (m metadata) check(issuer string) error {
-	plain := strings.HasPrefix(issuer, "http://")
+// allowed too. An invalid end_session_endpoint counts as none, because signing in does not need it.
+func (m *metadata) check(issuer string) error {
+	if !validEndpoint(m.EndSession, issuer) {
+		m.EndSession = ""
+	}
 	for name, endpoint := range map[string]string{
 		"authorization_endpoint": m.Authorization, "token_endpoint": m.Token, "jwks_uri": m.Keys, "userinfo_endpoint": m.UserInfo,
 	} {
 		if endpoint == "" && name == "userinfo_endpoint" {
 			continue
 		}
-		u, err := url.Parse(endpoint)
-		if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && !(plain && u.Scheme == "http" && isLoopback(u.Hostname())) {
+		if !validEndpoint(endpoint, issuer) {
 			return fmt.Errorf("%s is missing or not an https:// URL", name)
 		}
 	}
 	return nil
+}
+
+func validEndpoint(endpoint, issuer string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return false
+	}
+	return u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(issuer, "http://") && isLoopback(u.Hostname())
 }
 
 func isLoopback(host string) bool {

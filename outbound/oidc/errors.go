@@ -2,7 +2,9 @@ package oidc
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"maps"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -17,18 +19,25 @@ type Kind string
 const (
 	KindUnavailable Kind = "unavailable" // no valid response from the provider in time
 	KindSettings    Kind = "settings"    // the settings do not match the provider
+	KindClock       Kind = "clock"       // the clocks of this server and of the provider differ
 	KindDenied      Kind = "denied"      // the provider or the user refused the sign-in
-	KindExpired     Kind = "expired"     // started in another browser, expired or already finished
+	KindExpired     Kind = "expired"     // started in another browser or already used, or no longer valid
+	KindSignedOut   Kind = "signed_out"  // the user has no session at the provider, which BeginSilent needs
 	KindRejected    Kind = "rejected"    // the response of the provider is invalid
 )
 
 var texts = map[Kind]string{
 	KindUnavailable: "The identity provider is unavailable. Try again in a minute.",
-	KindSettings:    "Single sign-on is not configured correctly. Ask an admin to check the server log.",
-	KindDenied:      "The identity provider did not sign you in.",
+	KindSettings:    "Single sign-on is not configured correctly. Signing in again does not help. Ask an admin to check the server log.",
+	KindClock:       "The clocks of this server and of the identity provider differ. Signing in again does not help. Ask an admin to correct them.",
+	KindDenied:      "The identity provider did not sign you in. If you did not cancel, ask the admin of the provider for access.",
 	KindExpired:     "This login has expired, or was started in another browser. Sign in again.",
-	KindRejected:    "The identity provider sent an invalid response. Sign in again.",
+	KindSignedOut:   "Your session at the identity provider has ended. Sign in again.",
+	KindRejected:    "The identity provider sent an invalid response. Ask an admin to check the server log.",
 }
+
+// Texts returns the messages for the user, by Kind.
+func Texts() map[Kind]string { return maps.Clone(texts) }
 
 // Error is the error of a failed sign-in. Its message is a fixed sentence for the user, one per Kind, without text from the
 // provider or the client. It unwraps to the cause, which is already logged and must not be shown.
@@ -42,6 +51,14 @@ func (e *Error) Error() string { return texts[e.Kind] }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.err }
+
+// KindOf returns the kind of an *Error; "" = another error.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return ""
+}
 
 func requestKind(err error) Kind {
 	if outbound.ServiceError(err).Kind == outbound.KindBlocked {
@@ -60,7 +77,7 @@ const maxLogged = 300 // bytes of a logged text
 // fail logs the cause of a failed step, without secrets, and returns an *Error.
 func (p *Provider) fail(ctx context.Context, kind Kind, step string, err error, secrets ...string) error {
 	level := slog.LevelWarn
-	if kind == KindDenied || kind == KindExpired {
+	if kind == KindDenied || kind == KindExpired || kind == KindSignedOut {
 		level = slog.LevelInfo
 	}
 	text := err.Error()

@@ -74,7 +74,8 @@ func (w *fixture) signIn() (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	return w.Finish(ctx, l, code, redirectURL)
+	id, _, err := w.Finish(ctx, l, code, redirectURL)
+	return id, err
 }
 
 // followLogin does what the browser does between Begin and Finish, and returns the code.

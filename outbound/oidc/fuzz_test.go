@@ -61,7 +61,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Fuzz(func(t *testing.T, endpoint string, plain bool) {
 		issuer := map[bool]string{true: "http://127.0.0.1:1", false: "https://id.example"}[plain]
 		good := issuer + "/x"
-		if (metadata{Authorization: endpoint, Token: good, Keys: good}).check(issuer) != nil {
+		if m := (metadata{Authorization: endpoint, Token: good, Keys: good}); m.check(issuer) != nil {
 			return
 		}
 		u, err := url.Parse(endpoint)

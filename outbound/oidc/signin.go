@@ -27,12 +27,23 @@ type Login struct {
 // Begin starts a sign-in. The provider redirects the browser to redirectURL, which must be registered there. The error is
 // an *Error.
 func (p *Provider) Begin(ctx context.Context, redirectURL string) (Login, error) {
+	return p.begin(ctx, redirectURL)
+}
+
+// BeginSilent is Begin for a user who is probably signed in at the provider. The provider shows no page. If it had
+// to, the error of Callback has KindSignedOut.
+func (p *Provider) BeginSilent(ctx context.Context, redirectURL string) (Login, error) {
+	return p.begin(ctx, redirectURL, oauth2.SetAuthURLParam("prompt", "none"))
+}
+
+func (p *Provider) begin(ctx context.Context, redirectURL string, options ...oauth2.AuthCodeOption) (Login, error) {
 	m, err := p.metadata(ctx)
 	if err != nil {
 		return Login{}, err
 	}
 	l := Login{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
-	l.URL = p.config(m, redirectURL).AuthCodeURL(l.State, gooidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier))
+	options = append(options, gooidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier))
+	l.URL = p.config(m, redirectURL).AuthCodeURL(l.State, options...)
 	return l, nil
 }
 
@@ -73,12 +84,15 @@ func (p *Provider) Callback(ctx context.Context, l Login, q url.Values) (code st
 	return code, nil
 }
 
-// kindOfCode has the kinds of the error codes of RFC 6749, 4.1.2.1 and 5.2, that the user has not caused.
+// kindOfCode has the kinds of the error codes of RFC 6749, 4.1.2.1 and 5.2, that the user has not caused, and of OpenID
+// Connect Core, 3.1.2.6.
 var kindOfCode = map[string]Kind{
 	"invalid_request": KindSettings, "unauthorized_client": KindSettings, "unsupported_response_type": KindSettings, "invalid_scope": KindSettings,
 	"invalid_client": KindSettings, "unsupported_grant_type": KindSettings,
 	"server_error": KindUnavailable, "temporarily_unavailable": KindUnavailable,
-	"invalid_grant": KindExpired,
+	"invalid_grant":  KindExpired,
+	"login_required": KindSignedOut, "interaction_required": KindSignedOut,
+	"consent_required": KindSignedOut, "account_selection_required": KindSignedOut,
 }
 
 // CheckIssuer returns an error if the iss parameter of a callback (RFC 9207) is another issuer. This prevents another
@@ -102,29 +116,38 @@ func (p *Provider) CheckIssuer(ctx context.Context, iss string) error {
 
 // Finish exchanges the code from Callback for the identity of the user. l and redirectURL must be those of Begin. A code can
 // be used once. The error is an *Error.
-func (p *Provider) Finish(ctx context.Context, l Login, code, redirectURL string) (Identity, error) {
+func (p *Provider) Finish(ctx context.Context, l Login, code, redirectURL string) (Identity, Tokens, error) {
 	if l.Nonce == "" || l.Verifier == "" || code == "" {
-		return Identity{}, p.fail(ctx, KindExpired, "code", errors.New("nonce, verifier or code is missing"))
+		return Identity{}, Tokens{}, p.fail(ctx, KindExpired, "code", errors.New("nonce, verifier or code is missing"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	m, err := p.metadata(ctx)
 	if err != nil {
-		return Identity{}, err
+		return Identity{}, Tokens{}, err
 	}
 	token, err := p.config(m, redirectURL).Exchange(p.clientContext(ctx), code, oauth2.VerifierOption(l.Verifier))
 	if err != nil {
-		return Identity{}, p.fail(ctx, exchangeKind(err), "code", err, code, l.Verifier)
+		return Identity{}, Tokens{}, p.fail(ctx, exchangeKind(err), "code", err, code, l.Verifier)
 	}
+	return p.identify(ctx, m, token, func(nonce string) bool {
+		return subtle.ConstantTimeCompare([]byte(nonce), []byte(l.Nonce)) == 1
+	})
+}
+
+// identify returns the user of a response of the token endpoint. accept checks the nonce of the ID token.
+func (p *Provider) identify(
+	ctx context.Context, m metadata, token *oauth2.Token, accept func(nonce string) bool,
+) (Identity, Tokens, error) {
 	raw, _ := token.Extra("id_token").(string)
-	c, err := p.verify(ctx, raw, token.AccessToken, l.Nonce)
+	c, err := p.verify(ctx, raw, token.AccessToken, accept)
 	if err != nil {
-		return Identity{}, err
+		return Identity{}, Tokens{}, err
 	}
 	if err := p.addUserInfo(ctx, m, c, token.AccessToken); err != nil {
-		return Identity{}, err
+		return Identity{}, Tokens{}, err
 	}
-	return c.identity(p.opts.Issuer, p.opts.RoleClaim), nil
+	return c.identity(p.opts.Issuer, p.opts.RoleClaim), Tokens{IDToken: raw, RefreshToken: token.RefreshToken}, nil
 }
 
 // exchangeKind returns the kind of an error of the token endpoint.

@@ -2,7 +2,6 @@ package oidc
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -18,9 +17,14 @@ const (
 	maxTokenAge = time.Hour       // of an ID token
 )
 
-// verify returns the claims of an ID token that the provider issued for this client and sign-in. The error is an *Error.
-func (p *Provider) verify(ctx context.Context, raw, accessToken, nonce string) (claims, error) {
-	reject := func(err error) (claims, error) { return nil, p.fail(ctx, KindRejected, "token", err, raw, accessToken) }
+// verify returns the claims of an ID token that the provider issued for this client and sign-in. accept checks its
+// nonce. The error is an *Error.
+func (p *Provider) verify(
+	ctx context.Context, raw, accessToken string, accept func(nonce string) bool,
+) (claims, error) {
+	reject := func(err error) (claims, error) {
+		return nil, p.fail(ctx, tokenKind(err), "token", err, raw, accessToken)
+	}
 	if raw == "" || len(raw) > maxToken || strings.Count(raw, ".") != 2 {
 		return reject(errors.New("ID token is missing, too long or not signed"))
 	}
@@ -43,15 +47,15 @@ func (p *Provider) verify(ctx context.Context, raw, accessToken, nonce string) (
 	if err := token.Claims(&c); err != nil {
 		return reject(err)
 	}
-	if err := p.check(token, c, accessToken, nonce); err != nil {
+	if err := p.check(token, c, accessToken, accept); err != nil {
 		return reject(err)
 	}
 	return c, nil
 }
 
 // check makes the checks of OpenID Connect Core, 3.1.3.7, that the library leaves to its callers.
-func (p *Provider) check(t *gooidc.IDToken, c claims, accessToken, nonce string) error {
-	if subtle.ConstantTimeCompare([]byte(t.Nonce), []byte(nonce)) != 1 {
+func (p *Provider) check(t *gooidc.IDToken, c claims, accessToken string, accept func(nonce string) bool) error {
+	if !accept(t.Nonce) {
 		return errors.New("nonce does not match")
 	}
 	if !validSubject(t.Subject) {
@@ -61,14 +65,34 @@ func (p *Provider) check(t *gooidc.IDToken, c claims, accessToken, nonce string)
 	if azp && c.text("azp") != p.opts.ClientID || !azp && len(t.Audience) > 1 {
 		return errors.New("token was issued for another client")
 	}
+	if _, ok := c["iat"]; !ok {
+		return errors.New("time of issue is missing")
+	}
 	now := p.opts.Clock()
 	if t.IssuedAt.After(now.Add(skew)) || t.IssuedAt.Before(now.Add(-maxTokenAge)) {
-		return errors.New("token was not issued recently")
+		return errNotRecent
 	}
 	if _, ok := c["at_hash"]; ok {
 		return t.VerifyAccessToken(accessToken)
 	}
 	return nil
+}
+
+// errNotRecent is the error of a token that was issued in the future or long ago.
+var errNotRecent = errors.New("token was not issued recently")
+
+// tokenKind returns the kind of an error of an ID token, which has just been issued. The library has no types for the
+// last three errors.
+func tokenKind(err error) Kind {
+	expired, ok := errors.AsType[*gooidc.TokenExpiredError](err)
+	text := err.Error()
+	switch {
+	case ok && expired.Expiry.Unix() > 0, errors.Is(err, errNotRecent), strings.Contains(text, "before the nbf"):
+		return KindClock
+	case strings.Contains(text, "expected audience"), strings.Contains(text, "issued by a different provider"):
+		return KindSettings
+	}
+	return KindRejected
 }
 
 func validSubject(s string) bool {

@@ -9,6 +9,7 @@ type Login struct {
 	Next     string // path to redirect to after the login
 	Pending  string // replaces username and password if only the code is missing; "" = ask for them
 	SSOName  string // name of the identity provider; "" = none
+	SSOAway  string // URL of the provider that signs the user out there; "" = none
 	Problem  string // error of the last attempt
 	Notice   string
 	Form     string // sealed form that was submitted without a session; "" = none

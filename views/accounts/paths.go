@@ -1,6 +1,8 @@
 package accounts
 
 import (
+	"net/url"
+
 	"linkwatch/models/accounts"
 	"linkwatch/views/ui"
 )
@@ -17,6 +19,14 @@ const (
 
 // UserPath returns the path of an account's page.
 func UserPath(id string) string { return UsersPath + "/" + id }
+
+// LoginPath returns a path of the login, with the page to redirect to; "" = the overview.
+func LoginPath(path, next string) string {
+	if next == "" {
+		return path
+	}
+	return path + "?next=" + url.QueryEscape(next)
+}
 
 // Labels are the labels of form fields, for error messages.
 var Labels = map[string]string{

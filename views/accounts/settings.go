@@ -8,13 +8,14 @@ import (
 // Settings is the page of the user's own account.
 type Settings struct {
 	ui.Page
-	User        accounts.User
-	Via         string // how the user signed in: models.Actor.Via
-	Session     string // id of the user's session; "" = none
-	Sessions    []accounts.Session
-	CodesLeft   int  // unused recovery codes
-	HasPassword bool // the account can be asked for a password
-	Errors      ui.Errors
+	User           accounts.User
+	Via            string // how the user signed in: models.Actor.Via
+	Session        string // id of the user's session; "" = none
+	Sessions       []accounts.Session
+	CodesLeft      int  // unused recovery codes
+	HasPassword    bool // the account can be asked for a password
+	MaySetPassword bool // the user may change the password
+	Errors         ui.Errors
 }
 
 // NoAccount is the settings page for a user without an account.

@@ -28,6 +28,7 @@ type User struct {
 	User     accounts.User
 	Self     bool          // the admin's own account
 	Role     accounts.Role // selected in the form
+	RoleFrom string        // name of the identity provider that decides the role; "" = admins decide
 	Sessions int
 	Tokens   []accounts.Token
 	Errors   ui.Errors
@@ -35,13 +36,7 @@ type User struct {
 
 // origin returns how the account was added: "" = in Linkwatch.
 func origin(u accounts.User) string {
-	switch u.OIDCIssuer {
-	case "":
-		return ""
-	case accounts.IssuerProxy:
-		return "proxy"
-	}
-	return "single sign-on"
+	return map[accounts.Origin]string{accounts.OriginProvider: "single sign-on", accounts.OriginProxy: "proxy"}[u.Origin()]
 }
 
 func onOff(on bool) string {

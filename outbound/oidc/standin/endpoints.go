@@ -16,7 +16,7 @@ import (
 func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
 	doc := map[string]any{
 		"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize?prompt=none", "token_endpoint": s.URL + "/token",
-		"jwks_uri": s.URL + "/keys", "userinfo_endpoint": s.URL + "/userinfo",
+		"jwks_uri": s.URL + "/keys", "userinfo_endpoint": s.URL + "/userinfo", "end_session_endpoint": s.URL + "/logout",
 		"id_token_signing_alg_values_supported":          []string{"none", "HS256", s.Algorithm},
 		"authorization_response_iss_parameter_supported": true,
 	}
@@ -77,6 +77,8 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	case s.has(Denied):
 		params.Set("error", "access_denied")
 		params.Set("error_description", "<b>of the provider</b>")
+	case s.has(SignedOut) && len(q["prompt"]) == 2:
+		params.Set("error", "login_required")
 	case s.has(Overloaded):
 		params.Set("error", "temporarily_unavailable")
 	default:
@@ -103,25 +105,46 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		fail(http.StatusUnauthorized, "invalid_client")
 		return
 	}
-	s.mu.Lock()
-	g, ok := s.grants[r.PostFormValue("code")]
-	delete(s.grants, r.PostFormValue("code"))
-	s.mu.Unlock()
-	sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-	if !ok || r.PostFormValue("grant_type") != "authorization_code" || r.PostFormValue("redirect_uri") != g.redirect ||
-		base64.RawURLEncoding.EncodeToString(sum[:]) != g.challenge {
+	g, ok := s.grant(r)
+	if !ok {
 		fail(http.StatusBadRequest, "invalid_grant")
 		return
 	}
-	access := rand.Text()
+	access, refresh := rand.Text(), rand.Text()
 	s.mu.Lock()
 	s.access[access] = g.user
+	s.tokens[refresh] = g
 	s.mu.Unlock()
 	body := map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": 300, "id_token": s.idToken(g, access)}
+	if s.Refreshes {
+		body["refresh_token"] = refresh
+	}
 	if s.has(NoIDToken) {
 		delete(body, "id_token")
 	}
 	writeJSON(w, http.StatusOK, body)
+}
+
+// grant returns the grant of a request for tokens. That of a refresh token is for the current user.
+func (s *Server) grant(r *http.Request) (grant, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	code, refresh := r.PostFormValue("code"), r.PostFormValue("refresh_token")
+	if r.PostFormValue("grant_type") == "refresh_token" {
+		g, ok := s.tokens[refresh]
+		delete(s.tokens, refresh)
+		ok = ok && g.user.Subject == s.user.Subject && !s.faults[Removed]
+		g.user, g.nonce = s.user, ""
+		if s.faults[BareRefresh] {
+			g.user = User{Subject: g.user.Subject}
+		}
+		return g, ok
+	}
+	g, ok := s.grants[code]
+	delete(s.grants, code)
+	sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+	return g, ok && r.PostFormValue("grant_type") == "authorization_code" && r.PostFormValue("redirect_uri") == g.redirect &&
+		base64.RawURLEncoding.EncodeToString(sum[:]) == g.challenge
 }
 
 // authenticated checks the ID and the secret of the client, with the method that the discovery document has.

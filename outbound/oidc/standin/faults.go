@@ -36,6 +36,9 @@ const (
 const (
 	WrongState          Fault = "state"
 	WrongCallbackIssuer Fault = "callback iss"
+	SignedOut           Fault = "signed out"   // the user has no session: without a page, the callback has error=login_required
+	Removed             Fault = "removed"      // refresh tokens are no longer valid
+	BareRefresh         Fault = "bare refresh" // responses to refresh tokens have no claims about the user
 	Denied              Fault = "denied"       // the callback has error=access_denied
 	Overloaded          Fault = "overloaded"   // the callback has error=temporarily_unavailable
 	OtherIssuer         Fault = "discovery"    // the discovery document has another issuer

@@ -36,6 +36,7 @@ type Server struct {
 	UserInfoOnly bool   // only the userinfo endpoint has claims about the user
 	SecretInBody bool   // the client secret is accepted only in the body
 	NoIssuer     bool   // callbacks have no iss parameter
+	Refreshes    bool   // sign-ins have a refresh token. It is valid once, and its response has the next one
 	Clock        func() time.Time
 
 	http   *httptest.Server
@@ -48,6 +49,7 @@ type Server struct {
 	key    signingKey
 	grants map[string]grant // by code
 	access map[string]User  // by access token
+	tokens map[string]grant // by refresh token
 }
 
 // grant is the data of an authorization code.
@@ -62,7 +64,7 @@ func New() *Server {
 		Secret: ClientSecret, Algorithm: "RS256", Clock: time.Now,
 		user: User{Subject: "248289761001", Username: "ann", Email: "ann@example.com", Verified: true},
 		done: make(chan struct{}), hang: make(chan struct{}, 100),
-		faults: map[Fault]bool{}, counts: map[string]int{}, grants: map[string]grant{}, access: map[string]User{},
+		faults: map[Fault]bool{}, counts: map[string]int{}, grants: map[string]grant{}, access: map[string]User{}, tokens: map[string]grant{},
 		key: firstKey(),
 	}
 	mux := http.NewServeMux()
@@ -72,6 +74,7 @@ func New() *Server {
 		"GET /authorize":                        s.serve("authorize", s.authorize),
 		"POST /token":                           s.serve("token", s.token),
 		"GET /userinfo":                         s.serve("userinfo", s.userinfo),
+		"GET /logout":                           s.serve("logout", func(http.ResponseWriter, *http.Request) {}),
 		"/trap":                                 s.serve("trap", func(http.ResponseWriter, *http.Request) {}),
 	} {
 		mux.HandleFunc(path, h)
@@ -110,8 +113,8 @@ func (s *Server) has(f Fault) bool {
 	return s.faults[f]
 }
 
-// Count returns the number of requests to an endpoint: discovery, keys, authorize, token, userinfo or trap. "cookies" counts
-// requests with cookies.
+// Count returns the number of requests to an endpoint: discovery, keys, authorize, token, userinfo, logout or trap.
+// "cookies" counts requests with cookies.
 func (s *Server) Count(endpoint string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

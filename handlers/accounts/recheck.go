@@ -1,0 +1,198 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+	views "linkwatch/views/accounts"
+)
+
+// recheckTimeout limits a check at the identity provider, for which a request waits.
+const recheckTimeout = 10 * time.Second
+
+// checked is the result of a check of a session.
+type checked struct {
+	user    accounts.User // the account as it is then
+	ok      bool          // the session can be used
+	browser bool          // if not, until the browser has returned to the provider
+}
+
+// recheck checks the session of a secret again at the identity provider if that is due. Concurrent requests of the session
+// on this instance share a check, and wait for it.
+func (d *Deps) recheck(ctx context.Context, secret string, o accounts.Principal) (checked, error) {
+	if d.Accounts.IsConfirmed(o.Session) {
+		return checked{user: o.User, ok: true}, nil
+	}
+	result, err, _ := d.checks.Do(o.Session.ID, func() (any, error) {
+		// The client may leave, but a refresh token can be used once. Its successor must be stored.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
+		defer cancel()
+		return d.check(ctx, secret)
+	})
+	if err != nil {
+		return checked{}, err
+	}
+	return result.(checked), nil //nolint:forcetypeassert // the function returns it
+}
+
+func (d *Deps) check(ctx context.Context, secret string) (checked, error) {
+	o, ok, err := d.Accounts.BySession(ctx, secret) // again: another request may have just made the check
+	if err != nil || !ok {
+		return checked{}, err
+	}
+	switch d.Accounts.Check(o.Session) {
+	case accounts.CheckNone:
+		return checked{user: o.User, ok: true}, nil
+	case accounts.CheckBrowser:
+		return checked{browser: d.SSO != nil}, nil
+	case accounts.CheckFailed:
+		return checked{}, errUnconfirmed()
+	}
+	token, claimed, err := d.Accounts.ClaimRecheck(ctx, o.Session)
+	switch {
+	case err != nil:
+		return checked{}, err
+	case !claimed: // another instance makes the check
+		return checked{user: o.User, ok: true}, nil
+	case token == "" || d.SSO == nil:
+		return checked{browser: d.SSO != nil}, d.Accounts.ForgetRefreshToken(ctx, o.Session)
+	}
+	id, grant, err := d.SSO.Refresh(ctx, token)
+	// Storing the result may need time too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
+	defer cancel()
+	return d.settle(models.WithActor(ctx, actorOf(o)), o, id, grant, err)
+}
+
+// settle stores the result of a refresh.
+func (d *Deps) settle(
+	ctx context.Context, o accounts.Principal, id Identity, grant accounts.Grant, result error,
+) (checked, error) {
+	refusal, known := errors.AsType[*Refusal](result)
+	switch {
+	case result != nil && !known:
+		return checked{}, result
+	case known && refusal.Undecided && d.Accounts.Lasts(o.Session):
+		return checked{user: o.User, ok: true}, nil
+	case known && !refusal.isFinal(), !isUser(o.User, id),
+		id.lacksClaims() && (known || id.Mapped && id.Role != o.Role):
+		return checked{browser: true}, d.Accounts.ForgetRefreshToken(ctx, o.Session)
+	}
+	if result == nil {
+		var u accounts.User
+		if u, result = d.syncRole(ctx, o.User, id); result == nil {
+			ok, err := d.Accounts.Confirm(ctx, o.Session.ID, grant)
+			return checked{user: u, ok: ok}, err
+		}
+	}
+	if _, known = errors.AsType[*Refusal](result); !known {
+		return checked{}, result
+	}
+	_, err := d.recordRefusal(ctx, result)
+	return checked{}, errors.Join(err, d.end(ctx, o))
+}
+
+// lacksClaims reports whether the provider sent no email address or no roles. Some providers send them only at a
+// sign-in.
+func (id Identity) lacksClaims() bool {
+	return id.Email == "" || id.RoleClaim != "" && len(id.RoleValues) == 0
+}
+
+// actorOf returns the user of a session whose check changes the account.
+func actorOf(o accounts.Principal) models.Actor {
+	return models.Actor{
+		ID: o.ID, Name: o.Username, Role: string(o.Role), Via: accounts.MethodOIDC, CredentialID: o.Session.ID,
+	}
+}
+
+// isUser reports whether an identity is that of the user of an account.
+func isUser(u accounts.User, id Identity) bool {
+	return u.OIDCIssuer == id.Issuer && u.OIDCSubject == id.Subject && id.Subject != ""
+}
+
+// end ends a session, unless it has ended.
+func (d *Deps) end(ctx context.Context, o accounts.Principal) error {
+	if err := d.Accounts.EndSession(ctx, o.User, o.Session.ID); models.CodeOf(err) != models.CodeNotFound {
+		return err
+	}
+	return nil
+}
+
+func errUnconfirmed() error {
+	return &models.Error{
+		Code: models.CodeUnavailable, RetryAfter: time.Minute,
+		Detail: "Your session must be checked, but the identity provider is unavailable. Try again in a minute.",
+	}
+}
+
+// session returns the session of the browser. ok is false if it has none.
+func (p Pages) session(c *gin.Context) (o accounts.Principal, ok bool) {
+	secret := p.Cookies.Session(c.Request)
+	if secret == "" {
+		return o, false
+	}
+	o, ok, err := p.Accounts.BySession(c.Request.Context(), secret)
+	return o, err == nil && ok
+}
+
+// postpone redirects to next if a check of a session failed because the provider has said nothing about the user. The
+// session lasts a little longer. It returns false if that is not so, has been so for too long, or is known from the
+// browser alone.
+func (p Pages) postpone(c *gin.Context, o accounts.Principal, err error, next string) bool {
+	if refusal, ok := errors.AsType[*Refusal](err); !ok || !refusal.Undecided || refusal.ByBrowser {
+		return false
+	}
+	if ok, err := p.Accounts.Postpone(c.Request.Context(), o.Session); err != nil || !ok {
+		return false
+	}
+	p.Frame.SeeOther(c, next)
+	return true
+}
+
+// finishSilent stores the result of a silent login: the session goes on, or the user must sign in.
+func (p Pages) finishSilent(
+	c *gin.Context, o accounts.Principal, id Identity, grant accounts.Grant, err error, next string,
+) {
+	p.setActor(c, actorOf(o))
+	ctx := c.Request.Context()
+	if err == nil && !isUser(o.User, id) {
+		err = &Refusal{
+			Reason: OtherUser, Identity: id,
+			Detail: "Another user has signed in at the identity provider. Sign in again.",
+		}
+	}
+	if err == nil {
+		_, err = p.syncRole(ctx, o.User, id)
+	}
+	if err == nil {
+		if _, err = p.Accounts.Confirm(ctx, o.Session.ID, grant); err == nil {
+			p.Frame.SeeOther(c, next)
+			return
+		}
+	}
+	if p.postpone(c, o, err, next) {
+		return
+	}
+	refusal, ok := errors.AsType[*Refusal](err)
+	if ok && refusal.Undecided { // the session stays, for when the provider is back
+		p.showSSOError(c, err, next)
+		return
+	}
+	if endErr := p.end(ctx, o); endErr != nil {
+		p.Frame.Fail(c, endErr)
+		return
+	}
+	p.Cookies.EndSession(c)
+	if ok && refusal.Identity.Subject == "" { // the session at the provider has ended: no failed login
+		v := views.Login{SSOName: p.Name, Next: nextField(next), Notice: refusal.Detail}
+		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(v))
+		return
+	}
+	p.showSSOError(c, err, next)
+}
