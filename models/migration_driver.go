@@ -40,7 +40,7 @@ func (d *migrationDriver) Lock() error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
-	if _, err := tx.Exec(`CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`); err != nil {
+	if _, err := tx.ExecContext(d.ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -129,15 +129,15 @@ func (d *migrationDriver) Run(r io.Reader) (err error) {
 	if d.engine == Postgres {
 		args = append(args, pgx.QueryExecModeSimpleProtocol) // the only mode with several statements
 	}
-	if _, err := tx.Exec(string(script), args...); err != nil {
+	if _, err := tx.ExecContext(ctx, string(script), args...); err != nil {
 		return &database.Error{OrigErr: err, Err: "migration failed"}
 	}
 	if rebuilds {
-		if err := checkForeignKeys(tx); err != nil {
+		if err := checkForeignKeys(ctx, tx); err != nil {
 			return err
 		}
 	}
-	if err := setVersion(tx, d.next); err != nil {
+	if err := setVersion(ctx, tx, d.next); err != nil {
 		return err
 	}
 	d.have = d.next
@@ -145,8 +145,8 @@ func (d *migrationDriver) Run(r io.Reader) (err error) {
 }
 
 // checkForeignKeys returns an error if a row refers to a missing row.
-func checkForeignKeys(tx *sql.Tx) error {
-	rows, err := tx.Query("PRAGMA foreign_key_check")
+func checkForeignKeys(ctx context.Context, tx *sql.Tx) error {
+	rows, err := tx.QueryContext(ctx, "PRAGMA foreign_key_check")
 	if err != nil {
 		return err
 	}
@@ -164,14 +164,14 @@ func (d *migrationDriver) SetVersion(version int, _ bool) error {
 	return nil
 }
 
-func setVersion(tx *sql.Tx, version int) error {
-	if _, err := tx.Exec(`DELETE FROM schema_migrations`); err != nil {
+func setVersion(ctx context.Context, tx *sql.Tx, version int) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_migrations`); err != nil {
 		return err
 	}
 	if version == database.NilVersion {
 		return nil
 	}
-	_, err := tx.Exec(fmt.Sprintf(`INSERT INTO schema_migrations (version) VALUES (%d)`, version))
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(`INSERT INTO schema_migrations (version) VALUES (%d)`, version))
 	return err
 }
 

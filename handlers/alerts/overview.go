@@ -13,5 +13,6 @@ func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) 
 	if err != nil {
 		return ui.OverviewPart{}, err
 	}
-	return views.Overview{Attention: at, Message: p.Alerts.Message, Now: p.Clock.Now().Time}.Part(), nil
+	o := views.Overview{Attention: at, Message: p.Alerts.Message, Now: p.Clock.Now().Time}
+	return o.Part(), nil //nolint:contextcheck // Render passes the context to its components
 }

@@ -51,11 +51,11 @@ server_login_retry = 1
 logfile = %[3]s/log
 `, u.Hostname(), u.Port(), dir, poolerPort, mode)
 	for name, text := range map[string]string{"config": config, "users": strconv.Quote(u.User.Username()) + ` ""`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // another user reads it
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program, "-q", filepath.Join(dir, "config")) //nolint:gosec // see above
+	cmd := exec.Command(program, "-q", filepath.Join(dir, "config"))
 	cmd.SysProcAttr, cmd.Dir = attr, dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
