@@ -116,8 +116,8 @@ var pattern = regexp.MustCompile(`=~"[^"]*"`)
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
 	store, web := "DATABASE_URL="+modelstest.NewPostgres(t), site(t)
-	a := Start(t, store, "CHECK_INTERVAL=200ms", "CRAWLER_POLL_INTERVAL=100ms")
-	b := Start(t, store, "CHECK_INTERVAL=200ms", "CRAWLER_POLL_INTERVAL=100ms")
+	a := Start(t, store, "CHECK_INTERVAL=1s", "CRAWLER_POLL_INTERVAL=1s")
+	b := Start(t, store, "CHECK_INTERVAL=1s", "CRAWLER_POLL_INTERVAL=1s")
 	alone, bare := Start(t, "BACKUP_DIR="+t.TempDir()), Start(t)
 	a.watch(web, "cart", "search", "blog")
 	a.rule(a.channel(map[string]any{"name": "broken", "kind": "webhook", "url": web.set("/hook", status(500))}))
@@ -129,12 +129,14 @@ func TestPrometheus(t *testing.T) {
 
 	host := func(s *Server) string { return strings.TrimPrefix(s.URL, "http://") }
 	p := newPrometheus(t, token, map[string]string{
-		"scrape_interval: 15s": "scrape_interval: 500ms", "evaluation_interval: 15s": "evaluation_interval: 1s",
+		// A scrape may take as long as its interval, which is not too short for a busy machine.
+		"scrape_interval: 15s": "scrape_interval: 4s", "evaluation_interval: 15s": "evaluation_interval: 2s",
 		`["127.0.0.1:8080"]`: fmt.Sprintf("[%q, %q]", host(a), host(b)),
 		"scrape_configs:\n": fmt.Sprintf("scrape_configs:\n  - {job_name: sqlite, static_configs: [{targets: [%q, %q]}]}\n",
 			host(alone), host(bare)),
 	})
 
+	modelstest.Eventually(t, "all instances are scraped", func() bool { return slices.Equal(p.query("count(up == 1)"), []string{"4"}) })
 	shown, panels := strings.NewReplacer("$instance", ".*", "$__rate_interval", "5m"), dashboard(t)
 	for title, exprs := range panels {
 		for _, expr := range exprs {
