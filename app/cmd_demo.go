@@ -32,7 +32,7 @@ func fillDemo(ctx context.Context, args []string, getenv func(string) string, st
 	if f.links < 1 || f.links > demo.MaxLinks {
 		return wrongUsage(stdout, "demo", "--links must be between 1 and %d", demo.MaxLinks)
 	}
-	return withCore(ctx, getenv, stdout, func(c *core) error {
+	return withCore(ctx, getenv, func(c *core) error {
 		systems, err := newSystems(c)
 		if err != nil {
 			return err

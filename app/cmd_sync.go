@@ -11,7 +11,7 @@ func syncSources(ctx context.Context, args []string, getenv func(string) string,
 	if err := noArgs("sync", args, stdout); err != nil {
 		return err
 	}
-	return withCore(ctx, getenv, stdout, func(c *core) error {
+	return withCore(ctx, getenv, func(c *core) error {
 		s, err := newCrawl(c)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ const listPage = 500
 
 // withAccounts calls do with the store of accounts. The audit log names the user of this machine.
 func withAccounts(ctx context.Context, getenv func(string) string, stdout io.Writer, do func(context.Context, *accounts.Store) error) error {
-	return withCore(ctx, getenv, stdout, func(c *core) error {
+	return withCore(ctx, getenv, func(c *core) error {
 		name := "unknown"
 		if u, err := user.Current(); err == nil {
 			name = u.Username

@@ -27,7 +27,7 @@ func run(t *testing.T, getenv func(string) string, args ...string) string {
 // withStore calls do with the accounts of a database.
 func withStore(t *testing.T, getenv func(string) string, do func(context.Context, *core, *accounts.Store) error) {
 	t.Helper()
-	err := withCore(t.Context(), getenv, t.Output(), func(c *core) error {
+	err := withCore(t.Context(), getenv, func(c *core) error {
 		return do(t.Context(), c, accounts.NewStore(c.DB, c.Clock, accountOptions(c.Options)))
 	})
 	if err != nil {

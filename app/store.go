@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 
@@ -44,13 +43,14 @@ func openExisting(ctx context.Context, cfg config.Config) (*models.DB, error) {
 	return db, nil
 }
 
-// withCore calls do with the core of a command over the database of the settings, and closes both afterwards. Logs go to stdout.
-func withCore(ctx context.Context, getenv func(string) string, stdout io.Writer, do func(*core) error) (err error) {
+// withCore calls do with the core of a command over the database of the settings, and closes both afterwards. Logs go to
+// standard error: scripts read the output.
+func withCore(ctx context.Context, getenv func(string) string, do func(*core) error) (err error) {
 	cfg, err := config.Load(getenv)
 	if err != nil {
 		return fmt.Errorf("invalid setting: %w", err)
 	}
-	log := newLogger(cfg, stdout, stdout)
+	log := newLogger(cfg, os.Stderr, os.Stderr)
 	db, err := openStore(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -70,6 +70,10 @@ func withCore(ctx context.Context, getenv func(string) string, stdout io.Writer,
 
 // storeError returns an error that names the setting to check when the database cannot be opened.
 func storeError(cfg config.Config, err error) error {
+	if models.NoConnection(err) {
+		return fmt.Errorf("DATABASE_URL: PostgreSQL or its pooler has no free connection. "+
+			"Raise max_connections or default_pool_size, or use a pooler in transaction mode: %w", err)
+	}
 	if cfg.DatabaseDriver == models.Postgres {
 		return fmt.Errorf("DATABASE_URL: cannot connect. Check that PostgreSQL runs, and the user, password and database name: %w", err)
 	}

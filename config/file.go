@@ -57,7 +57,12 @@ func collect(getenv func(string) string) (given map[string]string, from Sources,
 		if err != nil {
 			problems = append(problems, err)
 		}
-		add(file, func(name string) string { return lines[name] })
+		add(file, func(name string) string {
+			if setting := strings.TrimSuffix(name, fileSuffix); getenv(setting) != "" || getenv(setting+fileSuffix) != "" {
+				return "" // the environment wins, whatever the file has
+			}
+			return lines[name]
+		})
 		for _, f := range fields() {
 			name := f.Tag.Get("env")
 			if open && from.Of[name] == file && mask(f, given[name]) != given[name] {

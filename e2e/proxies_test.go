@@ -66,6 +66,12 @@ func useThrough(t *testing.T, p *proxy, web *website, base string) {
 		"X-Forwarded-For", "203.0.113.9", "X-Forwarded-Proto", "http", // forged
 	}
 	redirects(p.get(t, strings.Replace(base, "https", "http", 1)+"/links", 308, "", browser...), base+"/links")
+	if path != "" {
+		bare := p.send(t, "GET", base, "", browser...)
+		if to := bare.Header.Get("Location"); bare.StatusCode/100 != 3 || !strings.HasSuffix(to, path+"/") {
+			t.Errorf("%s: got %s to %q, want a redirect to %s/", base, bare.Status, to, path)
+		}
+	}
 	redirects(p.get(t, base+"/links?q=a", 303, "", browser...), path+"/login?next=%2Flinks%3Fq%3Da")
 	redirects(p.send(t, "POST", base+"/login", "username=admin&password=correct+horse&next=%2Flinks", browser...), path+"/links")
 	if res := p.send(t, "POST", base+"/links", "url="+web.URL+"/a-page", browser...); !strings.HasPrefix(res.Header.Get("Location"), path+"/links?") {

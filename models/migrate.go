@@ -27,6 +27,9 @@ func (db *DB) Migrate(ctx context.Context) error {
 		return err
 	}
 	have, err := db.schemaVersion(ctx)
+	if err == nil && have > newest {
+		return newerSchema(have, newest)
+	}
 	pending := err == nil && have != newest
 	if err := errors.Join(db.CheckServer(ctx, pending), err); err != nil || !pending {
 		return err
@@ -76,6 +79,7 @@ func (db *DB) migrate(ctx context.Context, do func(*migrate.Migrate) error) erro
 	if err != nil {
 		return fmt.Errorf("prepare migrations: %w", err)
 	}
+	m.LockTimeout = 2 * maxMigration // begin has the limit
 	err = do(m)
 	switch newest, e := newestVersion(db.Engine); {
 	case e != nil:
@@ -135,7 +139,8 @@ func (db *DB) Ready(ctx context.Context) error {
 func (db *DB) schemaVersion(ctx context.Context) (have int, err error) {
 	exists := `SELECT count(*) FROM sqlite_master WHERE name = 'schema_migrations'`
 	if db.Engine == Postgres {
-		exists = `SELECT count(*) FROM pg_class WHERE oid = to_regclass('schema_migrations')`
+		exists = `SELECT count(*) FROM pg_class
+			WHERE relname = 'schema_migrations' AND relnamespace = to_regnamespace(quote_ident(current_schema()))`
 	}
 	err = db.write.WithContext(ctx).Raw(exists).Scan(&have).Error
 	if err == nil && have == 0 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-migrate/migrate/v4"
 	"gorm.io/gorm"
 
 	"linkwatch/models"
@@ -154,6 +155,8 @@ func TestMigrateAtOnce(t *testing.T) {
 // does not wait.
 func TestMigrateWaitsForAnotherInstance(t *testing.T) {
 	defer models.MaxMigration(200 * time.Millisecond)()
+	defer func(before time.Duration) { migrate.DefaultLockTimeout = before }(migrate.DefaultLockTimeout)
+	migrate.DefaultLockTimeout = 50 * time.Millisecond // the limit of the library, which must not apply
 	url := modelstest.NewPostgres(t)
 	log := modelstest.NewLog(t)
 	db, err := models.Open(t.Context(), models.Postgres, url, slog.New(slog.NewTextHandler(log, nil)))

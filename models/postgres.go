@@ -30,6 +30,9 @@ const (
 	maxUrgentIdle = 2 * time.Second
 )
 
+// slowConnect is the time after which the log says that the program waits for PostgreSQL or a pooler.
+const slowConnect = 3 * time.Second
+
 // openPostgres opens the pools. It first looks with one connection whether there is a pooler.
 func (db *DB) openPostgres(ctx context.Context, url string) error {
 	config, err := pgx.ParseConfig(url)
@@ -37,13 +40,15 @@ func (db *DB) openPostgres(ctx context.Context, url string) error {
 		return err
 	}
 	config.RuntimeParams["client_encoding"] = "UTF8" // else that of the role or the database
+	waiting := time.AfterFunc(slowConnect, func() { db.faults.log.Info("waiting for a connection to PostgreSQL") })
+	defer waiting.Stop()
 	if db.pooled, err = behindPooler(ctx, config); err != nil {
 		return err
 	}
 	switch chosen := strings.Contains(url, "default_query_exec_mode"); {
-	case chosen && config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement:
-		db.pooled = false // the operator says that the pooler keeps sessions
-	case db.pooled && !chosen:
+	case chosen: // the operator knows whether there is a pooler that keeps no sessions
+		db.pooled = config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
+	case db.pooled:
 		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		db.faults.log.Info("PostgreSQL is behind a connection pooler: no prepared statements and session settings are used")
 	}
@@ -101,6 +106,12 @@ func (db *DB) openPool(config *pgx.ConnConfig, size int, idle time.Duration) (er
 func postgresSettings(idle time.Duration, transaction bool) string {
 	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', %[2]t), set_config('jit', 'off', %[2]t), "+
 		"set_config('max_parallel_workers_per_gather', '0', %[2]t)", idle.Milliseconds(), transaction)
+}
+
+// NoConnection reports whether PostgreSQL or its pooler has no free connection.
+func NoConnection(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "53300" || strings.Contains(pg.Message, "query_wait_timeout")) // too_many_connections; PgBouncer
 }
 
 // isRetryable reports whether a transaction failed because of a concurrent one, so that it may succeed if it is run

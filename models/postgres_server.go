@@ -24,13 +24,18 @@ type postgresServer struct {
 	MayCreate    bool   // tables in that schema
 	Replica      bool
 	ReadOnly     bool   // new transactions cannot write
-	OwnedBy      string // roles whose tables this role cannot change; "" = none
+	OwnedBy      string // the owner of the tables, if this role cannot change them; "" = none
 	UnusableOnes string // some tables that this role cannot read and write; "" = none
+	Elsewhere    string // another schema of the search_path that has the tables; "" = none
 }
 
-// The subqueries look at all tables of the schema. A role can change the tables of the roles that it is a member of.
-const aboutPostgres = `WITH tables AS (SELECT oid, relname, relowner FROM pg_class
-		WHERE relkind = 'r' AND relnamespace = to_regnamespace(quote_ident(current_schema())))
+// Tables of Linkwatch are those in the current schema with the owner of schema_migrations, without those of extensions.
+// A role can change the tables of the roles that it is a member of.
+const aboutPostgres = `WITH here AS (SELECT oid, relname, relowner FROM pg_class
+		WHERE relkind = 'r' AND relnamespace = to_regnamespace(quote_ident(current_schema()))),
+	tables AS (SELECT oid, relname, relowner FROM here
+		WHERE relowner = (SELECT relowner FROM here WHERE relname = 'schema_migrations')
+			AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = here.oid AND deptype = 'e'))
 	SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS version_num,
 		current_setting('server_encoding') AS encoding, current_database() AS database, current_user AS role,
 		current_setting('search_path') AS search_path, coalesce(current_schema(), '') AS schema_name,
@@ -40,7 +45,9 @@ const aboutPostgres = `WITH tables AS (SELECT oid, relname, relowner FROM pg_cla
 			WHERE NOT pg_has_role(relowner, 'USAGE')), '') AS owned_by,
 		coalesce((SELECT string_agg(relname, ', ') FROM (SELECT relname FROM tables
 			WHERE NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-				AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) ORDER BY relname LIMIT 3) t), '') AS unusable_ones`
+				AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) ORDER BY relname LIMIT 3) t), '') AS unusable_ones,
+		coalesce((SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('check_results')
+			AND NOT EXISTS (SELECT 1 FROM here WHERE relname = 'schema_migrations')), '') AS elsewhere`
 
 // CheckServer returns an error that says what to do if the PostgreSQL server, the database or the role does not meet a
 // condition of Linkwatch. pending says that the schema has to be migrated, which needs more rights than its use. On
@@ -87,11 +94,14 @@ func (s postgresServer) problems(pending bool) (all []string) {
 	case s.SchemaName == "":
 		add("no schema of the search_path (%s) exists for the role %s. Run CREATE SCHEMA name AUTHORIZATION %s "+
 			"and ALTER ROLE %s IN DATABASE %s SET search_path = name", s.SearchPath, s.Role, role, role, database)
+	case s.Elsewhere != "":
+		add("the schema %s has the tables of Linkwatch, but new tables would be in %s. Put the right schema first in the search_path",
+			s.Elsewhere, s.SchemaName)
 	case pending && !s.MayCreate:
 		add("the role %s must not create tables in the schema %s. Run GRANT CREATE, USAGE ON SCHEMA %s TO %s as the owner of the database",
 			s.Role, s.SchemaName, schema, role)
 	case pending && s.OwnedBy != "":
-		add("tables in the schema %s belong to another role (%s), so the role %s cannot migrate them. "+
+		add("tables in the schema %s belong to the role %s, so %s cannot migrate them. "+
 			"Run \"linkwatch migrate up\" as that role, or GRANT it TO %s", s.SchemaName, s.OwnedBy, s.Role, role)
 	case !pending && s.UnusableOnes != "":
 		add("the role %s must not read and change all tables (%s). Run GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s",

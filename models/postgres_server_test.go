@@ -92,6 +92,24 @@ func TestServerConditions(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("tables in another schema", func(t *testing.T) {
+		t.Parallel()
+		dsn := modelstest.NewPostgres(t)
+		_, name := databaseOf(t, dsn)
+		got := conditionsOf(t, dsn) + conditionsOf(t, dsn, "CREATE SCHEMA staging", "ALTER DATABASE "+name+" SET search_path = staging, public")
+		if !strings.Contains(got, "the schema public has the tables of Linkwatch, but new tables would be in staging") {
+			t.Error(got)
+		}
+	})
+	t.Run("another program", func(t *testing.T) {
+		t.Parallel()
+		dsn := modelstest.NewPostgres(t)
+		_, name := databaseOf(t, dsn)
+		if got := conditionsOf(t, dsn, "CREATE TABLE public.schema_migrations (version TEXT)", "CREATE SCHEMA links",
+			"ALTER DATABASE "+name+" SET search_path = links, public"); got != "" {
+			t.Error(got)
+		}
+	})
 	t.Run("version", func(t *testing.T) {
 		t.Parallel()
 		got := models.ServerProblems("14.9", 140009)
@@ -139,6 +157,9 @@ func TestServerRights(t *testing.T) {
 	if got := conditionsWith(); !strings.Contains(got, "must not read and change all tables (alert_") || !strings.Contains(got, "Run GRANT SELECT, INSERT, UPDATE, DELETE") {
 		t.Errorf("without rights to tables: %s", got)
 	}
+	if _, err := admin.Exec("CREATE TABLE foreign_table (); ALTER TABLE foreign_table OWNER TO pg_monitor"); err != nil {
+		t.Fatal(err)
+	}
 	if got := conditionsWith("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + role); got != "" {
 		t.Errorf("with rights to tables: %s", got)
 	}
@@ -152,7 +173,7 @@ func TestServerRights(t *testing.T) {
 	if _, err := admin.Exec("GRANT CREATE ON SCHEMA public TO " + role); err != nil {
 		t.Fatal(err)
 	}
-	if got := migrationError(t, as.String()); !strings.Contains(got, "belong to another role (postgres)") {
+	if got := migrationError(t, as.String()); !strings.Contains(got, "belong to the role postgres, so ") {
 		t.Errorf("tables of another role: %s", got)
 	}
 }

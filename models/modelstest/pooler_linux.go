@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +22,7 @@ const (
 	PoolSessions     = "session"
 )
 
-// Pooler starts PgBouncer in front of the server of a PostgreSQL URL, and returns the URL through it. It ends with the
+// Pooler starts PgBouncer, with the settings of deploy/pgbouncer.ini, in front of the server of a PostgreSQL URL, and returns the URL through it. It ends with the
 // test. Without PgBouncer the test is skipped, or fails if CI is true.
 func Pooler(t testing.TB, dsn, mode string) string {
 	t.Helper()
@@ -36,20 +38,19 @@ func Pooler(t testing.TB, dsn, mode string) string {
 		t.Fatal(err)
 	}
 	dir, attr := ownedFolder(t)
-	// ignore_startup_parameters is not set: the program must not need it.
-	config := fmt.Sprintf(`[databases]
-* = host=%s port=%s
-[pgbouncer]
-unix_socket_dir = %s
-listen_port = %s
-auth_type = trust
-auth_file = %[3]s/users
-pool_mode = %[5]s
-max_client_conn = 1000
-default_pool_size = 100
-server_login_retry = 1
-logfile = %[3]s/log
-`, u.Hostname(), u.Port(), dir, poolerPort, mode)
+	_, here, _, _ := runtime.Caller(0)
+	shipped, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../deploy/pgbouncer.ini"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.Replace(string(shipped), "linkwatch = host=db.example", "* = host="+u.Hostname()+" port="+u.Port(), 1) +
+		fmt.Sprintf("unix_socket_dir = %s\nlisten_port = %s\nauth_type = trust\nauth_file = %[1]s/users\nlogfile = %[1]s/log\n", dir, poolerPort)
+	switch mode {
+	case PoolSessions: // more connections than all instances of a test open
+		config = strings.Replace(config, "pool_mode = transaction", "pool_mode = session", 1) + "default_pool_size = 100\n"
+	case PoolTransactions:
+		config += "max_client_conn = 500\n" // for eight instances
+	}
 	for name, text := range map[string]string{"config": config, "users": strconv.Quote(u.User.Username()) + ` ""`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
