@@ -19,6 +19,11 @@ func MailHTML(ctx context.Context, n alerts.Notification, links []alerts.Link) (
 	return b.String(), err
 }
 
+// isWeb reports whether browsers can open a URL. Those of targets can also be tcp: or ping: URLs.
+func isWeb(url string) bool {
+	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
+}
+
 // The styles of elements of an email, which has no style sheet. Badges and buttons have their own colors. All other
 // text has those of the mail program, light or dark.
 const (

@@ -18,7 +18,7 @@ import (
 
 // How to choose the encryption, in the form of a channel and in its URL.
 const (
-	chooseSTARTTLS = "choose “STARTTLS, required” (encryption=ExplicitTLS)"
+	chooseSTARTTLS = "choose “STARTTLS, required” (encryption=ExplicitTLS&requirestarttls=yes)"
 	chooseImplicit = "choose “TLS from the start” (encryption=ImplicitTLS)"
 )
 
