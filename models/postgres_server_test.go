@@ -151,6 +151,15 @@ func TestServerRights(t *testing.T) {
 	}
 	as := *u
 	as.User = url.User(role)
+	if _, err := admin.Exec("ALTER ROLE " + role + " CONNECTION LIMIT 0"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := models.Open(t.Context(), models.Postgres, as.String(), slog.New(slog.DiscardHandler)); !models.NoConnection(err) {
+		t.Errorf("without a free connection: got %v", err)
+	}
+	if _, err := admin.Exec("ALTER ROLE " + role + " CONNECTION LIMIT -1"); err != nil {
+		t.Fatal(err)
+	}
 	if got := migrationError(t, as.String()); !strings.Contains(got, "must not create tables in the schema public. Run GRANT CREATE, USAGE ON SCHEMA \"public\" TO") {
 		t.Errorf("without rights: %s", got)
 	}
