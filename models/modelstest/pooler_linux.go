@@ -1,6 +1,7 @@
 package modelstest
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -52,7 +53,9 @@ func Pooler(t testing.TB, dsn, mode string) string {
 		config += "max_client_conn = 500\n" // for eight instances
 	}
 	for name, text := range map[string]string{"config": config, "users": strconv.Quote(u.User.Username()) + ` ""`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		file := filepath.Join(dir, name)
+		// The mode again: the umask may keep others from reading, and PgBouncer is another user.
+		if err := errors.Join(os.WriteFile(file, []byte(text), 0o644), os.Chmod(file, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
