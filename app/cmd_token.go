@@ -45,7 +45,7 @@ func manageTokens(ctx context.Context, args []string, getenv func(string) string
 		return err
 	}
 	arg := strings.Join(args, "") // a username, or the id of a token
-	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
+	return withAccounts(ctx, getenv, func(ctx context.Context, s *accounts.Store) error {
 		switch action {
 		case "revoke":
 			if err := s.Revoke(ctx, nil, arg); err != nil {

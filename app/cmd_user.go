@@ -24,7 +24,7 @@ import (
 const listPage = 500
 
 // withAccounts calls do with the store of accounts. The audit log names the user of this machine.
-func withAccounts(ctx context.Context, getenv func(string) string, stdout io.Writer, do func(context.Context, *accounts.Store) error) error {
+func withAccounts(ctx context.Context, getenv func(string) string, do func(context.Context, *accounts.Store) error) error {
 	return withCore(ctx, getenv, func(c *core) error {
 		name := "unknown"
 		if u, err := user.Current(); err == nil {
@@ -85,7 +85,7 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 	if action == "role" && f.role == "" { // no default: it could demote an admin by mistake
 		return wrongUsage(stdout, "user role", "--role is missing")
 	}
-	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
+	return withAccounts(ctx, getenv, func(ctx context.Context, s *accounts.Store) error {
 		switch action {
 		case "list":
 			return listUsers(ctx, s, stdout)
