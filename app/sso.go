@@ -37,12 +37,14 @@ func (s *sso) close() {
 }
 
 // Begin implements accounthandlers.SSO.
-func (s *sso) Begin(ctx context.Context, redirectURL string, silent bool) (accounthandlers.SSOLogin, error) {
-	begin := s.provider.Begin
-	if silent {
-		begin = s.provider.BeginSilent
-	}
-	l, err := begin(ctx, redirectURL)
+func (s *sso) Begin(ctx context.Context, redirectURL string) (accounthandlers.SSOLogin, error) {
+	l, err := s.provider.Begin(ctx, redirectURL)
+	return accounthandlers.SSOLogin(l), userError(err)
+}
+
+// BeginSilent implements accounthandlers.SSO.
+func (s *sso) BeginSilent(ctx context.Context, redirectURL, idToken string) (accounthandlers.SSOLogin, error) {
+	l, err := s.provider.BeginSilent(ctx, redirectURL, idToken)
 	return accounthandlers.SSOLogin(l), userError(err)
 }
 
@@ -65,7 +67,7 @@ func (s *sso) Finish(
 func (s *sso) Refresh(ctx context.Context, refreshToken string) (accounthandlers.Identity, accounts.Grant, error) {
 	id, tokens, err := s.provider.Refresh(ctx, refreshToken)
 	if err == nil && id.Subject == "" {
-		return accounthandlers.Identity{}, accounts.Grant{}, nil
+		return accounthandlers.Identity{}, accounts.Grant(tokens), nil
 	}
 	return s.judge(id, tokens, err)
 }
@@ -78,7 +80,7 @@ func (s *sso) EndSession(ctx context.Context, idToken, returnURL string) (string
 // judge returns the user with a role, or an error if the user has no access.
 func (s *sso) judge(id oidc.Identity, tokens oidc.Tokens, err error) (accounthandlers.Identity, accounts.Grant, error) {
 	if err != nil {
-		return accounthandlers.Identity{}, accounts.Grant{}, userError(err)
+		return accounthandlers.Identity{}, accounts.Grant(tokens), userError(err)
 	}
 	role, ok := oidc.Role(id.RoleValues, s.cfg.OIDCRoleMap(), s.cfg.OIDCDefaultRole)
 	user := accounthandlers.Identity{

@@ -67,7 +67,7 @@ type Config struct {
 	OIDCDefaultRole string `env:"OIDC_DEFAULT_ROLE" envDefault:"none" allowed:"admin, editor, viewer or none" meaning:"Role of users whose claims map to no role. none refuses them."`
 	// OIDCRoleSync is SyncAlways or SyncFirst.
 	OIDCRoleSync string        `env:"OIDC_ROLE_SYNC" envDefault:"always" allowed:"always or first" meaning:"When OIDC_ROLES decides the role of a user. always: at each sign-in and check, and admins cannot change the role. first: at the first sign-in only."`
-	OIDCRecheck  time.Duration `env:"OIDC_RECHECK" envDefault:"1h" range:"1m..168h" meaning:"How long a session of single sign-on lasts until it is checked again at the identity provider. Users who were removed there have no access after this time."`
+	OIDCRecheck  time.Duration `env:"OIDC_RECHECK" envDefault:"1h" range:"1m..168h" meaning:"How long a session of single sign-on lasts until it is checked again at the identity provider. Sessions of users who were removed there end then."`
 	// OIDCAllowedDomains are in lower case. Empty allows every domain.
 	OIDCAllowedDomains []string `env:"OIDC_ALLOWED_DOMAINS" allowed:"host names such as example.com, separated by commas" meaning:"Domains of the verified email addresses that may sign in, without their subdomains. If unset, all users of the provider may."`
 

@@ -43,8 +43,11 @@ func (p Pages) LoginPage(c *gin.Context) {
 		p.Frame.SeeOther(c, next)
 	default:
 		v := views.Login{Next: nextField(next), SSOName: p.ssoName()}
-		if c.Query("out") != "" {
+		switch {
+		case c.Query("out") != "":
 			v.Notice = "You have signed out."
+		case p.SSO != nil && p.isDueInBrowser(c):
+			v.Notice, v.Recheck = "The identity provider must confirm your session.", true
 		}
 		p.Frame.Show(c, http.StatusOK, views.LoginPage(v))
 	}
@@ -61,6 +64,12 @@ func (p Pages) ssoName() string {
 func (p Pages) signedIn(c *gin.Context) bool {
 	o, ok := p.session(c)
 	return ok && p.Accounts.Check(o.Session) == accounts.CheckNone
+}
+
+// isDueInBrowser reports whether the browser must return to the identity provider, which then confirms its session.
+func (p Pages) isDueInBrowser(c *gin.Context) bool {
+	o, ok := p.session(c)
+	return ok && p.Accounts.Check(o.Session) == accounts.CheckBrowser
 }
 
 // isLocal reports whether a request comes from this machine, without a proxy.
@@ -263,11 +272,19 @@ func device(header string) string {
 	return models.CleanLine(ua.Name + " on " + ua.OS)
 }
 
-// Logout ends the session of the browser.
+// Logout ends the session of the browser. A check at the identity provider may be due: it is not needed for this.
 func (p Pages) Logout(c *gin.Context) {
-	ctx := c.Request.Context()
+	o, ok, err := p.Accounts.BySession(c.Request.Context(), p.Cookies.Session(c.Request))
+	if err != nil {
+		p.Frame.Fail(c, err)
+		return
+	}
 	away := ""
-	if actor, _ := models.ActorOf(ctx); actor.Via == "session" {
+	if ok {
+		p.setActor(c, models.Actor{
+			ID: o.ID, Name: o.Username, Role: string(o.Role), Via: "session", CredentialID: o.Session.ID, SeesAll: o.SeesAll(),
+		})
+		ctx := c.Request.Context()
 		byProvider, idToken, err := p.Accounts.SignOut(ctx)
 		if err != nil {
 			p.Frame.Fail(c, err)
@@ -303,11 +320,11 @@ func (p Pages) endAtProvider(ctx context.Context, idToken, returnURL string) str
 func (p Pages) clearSession(c *gin.Context, away string) {
 	p.Cookies.EndSession(c)
 	c.Header("Clear-Site-Data", `"cache"`) // the browser may have cached pages of the account
+	c.Header("Cache-Control", middleware.NoStore)
 	if away == "" {
 		p.Frame.SeeOther(c, signedOut)
 		return
 	}
-	c.Header("Cache-Control", middleware.NoStore)
 	v := views.Login{SSOName: p.Name, SSOAway: away, Notice: "You have signed out of Linkwatch."}
 	p.Frame.Show(c, http.StatusOK, views.LoginPage(v))
 }

@@ -13,8 +13,10 @@ import (
 	views "linkwatch/views/accounts"
 )
 
-// recheckTimeout limits a check at the identity provider, for which a request waits.
-const recheckTimeout = 10 * time.Second
+const (
+	recheckTimeout = 10 * time.Second       // for a request to the identity provider, and for a check elsewhere
+	recheckPoll    = 150 * time.Millisecond // between two looks at a check that another instance makes
+)
 
 // checked is the result of a check of a session.
 type checked struct {
@@ -30,8 +32,7 @@ func (d *Deps) recheck(ctx context.Context, secret string, o accounts.Principal)
 		return checked{user: o.User, ok: true}, nil
 	}
 	result, err, _ := d.checks.Do(o.Session.ID, func() (any, error) {
-		// The client may leave, but a refresh token can be used once. Its successor must be stored.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout) // others wait for it too
 		defer cancel()
 		return d.check(ctx, secret)
 	})
@@ -41,33 +42,54 @@ func (d *Deps) recheck(ctx context.Context, secret string, o accounts.Principal)
 	return result.(checked), nil //nolint:forcetypeassert // the function returns it
 }
 
+// check makes the check of a session, or waits while another instance makes it.
 func (d *Deps) check(ctx context.Context, secret string) (checked, error) {
-	o, ok, err := d.Accounts.BySession(ctx, secret) // again: another request may have just made the check
-	if err != nil || !ok {
-		return checked{}, err
+	for {
+		o, ok, err := d.Accounts.BySession(ctx, secret) // again: another request may have just made the check
+		if err != nil || !ok {
+			return checked{}, err
+		}
+		switch d.Accounts.Check(o.Session) {
+		case accounts.CheckNone:
+			return checked{user: o.User, ok: true}, nil
+		case accounts.CheckBrowser:
+			return checked{browser: d.SSO != nil}, nil
+		case accounts.CheckFailed:
+			return checked{}, errUnconfirmed()
+		case accounts.CheckRefresh:
+			token, claimed, err := d.Accounts.ClaimRecheck(ctx, o)
+			switch {
+			case err != nil:
+				return checked{}, err
+			case claimed:
+				return d.refresh(ctx, o, token)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return checked{}, errUnconfirmed()
+		case <-time.After(recheckPoll):
+		}
 	}
-	switch d.Accounts.Check(o.Session) {
-	case accounts.CheckNone:
-		return checked{user: o.User, ok: true}, nil
-	case accounts.CheckBrowser:
-		return checked{browser: d.SSO != nil}, nil
-	case accounts.CheckFailed:
-		return checked{}, errUnconfirmed()
-	}
-	token, claimed, err := d.Accounts.ClaimRecheck(ctx, o.Session)
-	switch {
-	case err != nil:
-		return checked{}, err
-	case !claimed: // another instance makes the check
-		return checked{user: o.User, ok: true}, nil
-	case token == "" || d.SSO == nil:
+}
+
+// refresh makes the check of a session that this request has claimed.
+func (d *Deps) refresh(ctx context.Context, o accounts.Principal, token string) (checked, error) {
+	if token == "" || d.SSO == nil {
 		return checked{browser: d.SSO != nil}, d.Accounts.ForgetRefreshToken(ctx, o.Session)
 	}
-	id, grant, err := d.SSO.Refresh(ctx, token)
-	// Storing the result may need time too.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
+	// Without the time that passed before: a refresh token can be used once, so the response must not be missed.
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
 	defer cancel()
-	return d.settle(models.WithActor(ctx, actorOf(o)), o, id, grant, err)
+	id, grant, err := d.SSO.Refresh(asking, token)
+	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckTimeout)
+	defer cancel()
+	if grant.RefreshToken != "" && grant.RefreshToken != token {
+		if err := d.Accounts.KeepRefreshToken(storing, o.Session, grant.RefreshToken); err != nil {
+			return checked{}, err
+		}
+	}
+	return d.settle(models.WithActor(storing, actorOf(o)), o, id, grant, err)
 }
 
 // settle stores the result of a refresh.
@@ -78,8 +100,12 @@ func (d *Deps) settle(
 	switch {
 	case result != nil && !known:
 		return checked{}, result
-	case known && refusal.Undecided && d.Accounts.Lasts(o.Session):
-		return checked{user: o.User, ok: true}, nil
+	case known && refusal.Undecided && (refusal.Reason == Unavailable || d.Accounts.Lasts(o.Session)):
+		ok, err := d.Accounts.Postpone(ctx, o.Session)
+		if err == nil && !ok {
+			err = errUnconfirmed()
+		}
+		return checked{user: o.User, ok: ok}, err
 	case known && !refusal.isFinal(), !isUser(o.User, id),
 		id.lacksClaims() && (known || id.Mapped && id.Role != o.Role):
 		return checked{browser: true}, d.Accounts.ForgetRefreshToken(ctx, o.Session)

@@ -8,14 +8,14 @@ import (
 
 // Routes returns the pages of accounts. The API is in api_users.go, api_tokens.go and api_audit.go.
 func (p Pages) Routes() []middleware.Route {
-	const public, viewer, admin = middleware.Public, middleware.Viewer, middleware.Admin
+	const public, admin = middleware.Public, middleware.Admin
 	return append(p.settingRoutes(), []middleware.Route{
 		{Method: "GET", Path: "/login", Needs: public, Handler: p.LoginPage},
 		{Method: "POST", Path: "/login", Needs: public, Handler: p.Login},
 		{Method: "POST", Path: "/login/first", Needs: public, Handler: p.Setup},
 		{Method: "GET", Path: "/login/oidc", Needs: public, Handler: p.BeginSSO},
 		{Method: "GET", Path: ssoCallback, Needs: public, Handler: p.FinishSSO},
-		{Method: "POST", Path: "/logout", Needs: viewer, Handler: p.Logout},
+		{Method: "POST", Path: "/logout", Needs: public, Handler: p.Logout}, // also for a session that is due for a check
 		{Method: "GET", Path: "/admin/audit", Needs: admin, Handler: p.AuditPage},
 		{Method: "GET", Path: "/admin/audit.csv", Needs: admin, Handler: p.DownloadAudit},
 	}...)

@@ -19,13 +19,14 @@ import (
 
 // SSO is an identity provider (OpenID Connect). Errors about the user or the provider are *Refusal.
 type SSO interface {
-	// Begin starts a login and returns the URL at which the user signs in. A silent login shows no page of the
-	// provider.
-	Begin(ctx context.Context, redirectURL string, silent bool) (SSOLogin, error)
+	// Begin starts a login and returns the URL at which the user signs in.
+	Begin(ctx context.Context, redirectURL string) (SSOLogin, error)
+	// BeginSilent is Begin without a page of the provider. idToken is the last ID token of the user; "" = unknown.
+	BeginSilent(ctx context.Context, redirectURL, idToken string) (SSOLogin, error)
 	// Finish returns the user of the callback query.
 	Finish(ctx context.Context, login SSOLogin, query url.Values, redirectURL string) (Identity, accounts.Grant, error)
 	// Refresh returns the user of a refresh token as the provider knows the user now, and the next tokens. An empty
-	// Subject means that the provider did not say.
+	// Subject means that the provider did not say. The tokens may be given with an error.
 	Refresh(ctx context.Context, refreshToken string) (Identity, accounts.Grant, error)
 	// EndSession returns the page of the provider that signs the user out there; "" = none.
 	EndSession(ctx context.Context, idToken, returnURL string) (string, error)
@@ -114,7 +115,7 @@ func (p Pages) BeginSSO(c *gin.Context) {
 		}
 	}
 	var err error
-	if state.Login, err = p.SSO.Begin(c.Request.Context(), p.Frame.Base(c)+ssoCallback, state.Silent); err != nil {
+	if state.Login, err = p.begin(c, session); err != nil {
 		if !state.Silent || !p.postpone(c, session, err, next) {
 			p.showSSOError(c, err, next)
 		}
@@ -133,6 +134,19 @@ func (p Pages) BeginSSO(c *gin.Context) {
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Redirect(http.StatusSeeOther, to)
+}
+
+// begin starts a login, silently for a session.
+func (p Pages) begin(c *gin.Context, session accounts.Principal) (SSOLogin, error) {
+	ctx, back := c.Request.Context(), p.Frame.Base(c)+ssoCallback
+	if session.Session.ID == "" {
+		return p.SSO.Begin(ctx, back)
+	}
+	idToken, err := p.Accounts.IDToken(ctx, session)
+	if err != nil {
+		return SSOLogin{}, err
+	}
+	return p.SSO.BeginSilent(ctx, back, idToken)
 }
 
 // FinishSSO signs in a user who returns from the identity provider. The state is used once, even if the cookie is copied.

@@ -44,7 +44,8 @@ func (d *Deps) syncRole(ctx context.Context, u accounts.User, id Identity) (acco
 		err = &Refusal{
 			Reason: LastAdmin, Identity: id,
 			Detail: "The identity provider gives you the role " + string(id.Role) +
-				", but yours is the only admin account. Make another account an admin first.",
+				", but yours is the only admin account. Add another one on the server first, with " +
+				"linkwatch user add NAME --role admin.",
 		}
 	}
 	return changed, err

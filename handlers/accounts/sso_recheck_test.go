@@ -3,13 +3,16 @@ package accounts_test
 import (
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"linkwatch/app/apptest"
+	"linkwatch/models"
 	"linkwatch/models/accounts"
+	"linkwatch/models/modelstest"
 	"linkwatch/outbound/oidc/standin"
 )
 
@@ -153,6 +156,12 @@ func TestRecheck_Browser(t *testing.T) {
 		t.Errorf("not a page: got location %s", a.location())
 	}
 	delete(b.headers, "Sec-Fetch-Dest")
+	login := b.send("POST", "/settings/sessions/end", nil)
+	page = b.send("GET", login.location()+"?next=/watch", nil)
+	if page.Find("[role=status]").Text() != "The identity provider must confirm your session." ||
+		page.Find("a[href='/login/oidc?next=%2Fwatch&silent=1']").Text() != "Continue" {
+		t.Errorf("login page: got %s", page.Body)
+	}
 	idp.SetUser(ann("ops"))
 	one, two := b.send("GET", "/links?q=x", nil), b.send("GET", "/watch", nil) // two tabs
 	first, second := b.send("GET", one.location(), nil), b.send("GET", two.location(), nil)
@@ -160,7 +169,7 @@ func TestRecheck_Browser(t *testing.T) {
 		begun response
 		next  string
 	}{{second, "/watch"}, {first, "/links?q=x"}} {
-		if !strings.Contains(tab.begun.location(), "prompt=none") {
+		if to := tab.begun.location(); !strings.Contains(to, "prompt=none") || !strings.Contains(to, "id_token_hint=ey") {
 			t.Fatalf("got location %s", tab.begun.location())
 		}
 		back, err := idp.SignIn(t.Context(), tab.begun.location())
@@ -244,11 +253,17 @@ func TestRecheck_ProviderUnavailable(t *testing.T) {
 			t.Errorf("got %d requests to the provider in a minute", n)
 		}
 		s.Clock.Advance(time.Hour)
-		wantStatus(t, "for too long", follow(t, idp, b, b.send("GET", "/links", nil)), http.StatusServiceUnavailable)
+		a = b.send("GET", "/links", nil)
+		if !refreshes {
+			a = follow(t, idp, b, a)
+		}
+		wantStatus(t, "for too long", a, http.StatusServiceUnavailable)
 		idp.SetFaults()
 		s.Clock.Advance(time.Minute)
-		follow(t, idp, b, b.send("GET", "/links", nil))
-		wantStatus(t, "available again", b.send("GET", "/links", nil), http.StatusOK)
+		if !refreshes {
+			follow(t, idp, b, b.send("GET", "/links", nil))
+		}
+		wantStatus(t, "available again", b.send("GET", "/links", nil), http.StatusOK) // with the same refresh token
 	}
 }
 
@@ -264,6 +279,100 @@ func TestRecheck_RefreshWithoutClaims(t *testing.T) {
 	wantStatus(t, "confirmed", b.send("GET", "/links", nil), http.StatusOK)
 	if u, err := store(s).ByName(s.Context(), "ann"); err != nil || u.Role != accounts.Editor || u.Blocked() {
 		t.Errorf("got %+v, %v", u, err)
+	}
+}
+
+// The next refresh token is kept even if the rest of the response is invalid.
+func TestRecheck_InvalidResponse(t *testing.T) {
+	idp, s, b := newSession(t, true)
+	s.Clock.Advance(time.Hour)
+	idp.SetFaults(standin.BrokenSignature)
+	wantStatus(t, "invalid response", b.send("GET", "/links", nil), http.StatusOK)
+	idp.SetFaults()
+	s.Clock.Advance(time.Minute)
+	before := idp.Count("token")
+	wantStatus(t, "valid response", b.send("GET", "/links", nil), http.StatusOK)
+	if n := idp.Count("token") - before; n != 1 {
+		t.Errorf("got %d requests for tokens, want 1", n)
+	}
+}
+
+// Of several instances, one makes the check of a session that has been idle. The others wait for its result.
+func TestRecheck_Instances(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		idp, s, b := newSession(t, true, apptest.On(db))
+		other := apptest.New(t, append(issuerSettings(idp), apptest.On(db))...)
+		check := func(finish func(accounts.Principal) error, want int) {
+			t.Helper()
+			s.Clock.Advance(10 * time.Hour)
+			other.Clock.Advance(s.Clock.Now().Sub(other.Clock.Now()))
+			o, ok, err := store(s).BySession(s.Context(), b.cookies["linkwatch_session"])
+			s.Must(err)
+			_, claimed, err := store(s).ClaimRecheck(s.Context(), o)
+			if err != nil || !ok || !claimed {
+				t.Fatalf("got %v, %v, %v", ok, claimed, err)
+			}
+			elsewhere := newBrowser(other, "192.0.2.1")
+			elsewhere.cookies["linkwatch_session"] = b.cookies["linkwatch_session"]
+			codes := make(chan int, 1)
+			before := other.Queries.Load()
+			go func() { codes <- elsewhere.send("GET", "/links", nil).Code }()
+			for other.Queries.Load() < before+3 { // it looks again
+				select {
+				case code := <-codes:
+					t.Fatalf("got status %d before the result", code)
+				default:
+					runtime.Gosched()
+				}
+			}
+			s.Must(finish(o))
+			if code := <-codes; code != want {
+				t.Errorf("got status %d, want %d", code, want)
+			}
+		}
+		check(func(o accounts.Principal) error {
+			_, err := store(s).Confirm(s.Context(), o.Session.ID, accounts.Grant{RefreshToken: "next"})
+			return err
+		}, http.StatusOK)
+		check(func(o accounts.Principal) error {
+			_, err := store(s).Postpone(s.Context(), o.Session)
+			return err
+		}, http.StatusServiceUnavailable)
+		check(func(o accounts.Principal) error {
+			return store(s).EndSession(s.Context(), o.User, o.Session.ID)
+		}, http.StatusSeeOther)
+		if n := idp.Count("token"); n != 1 {
+			t.Errorf("got %d requests for tokens, want that of the login", n)
+		}
+	})
+}
+
+// Signing out needs no check of the session.
+func TestSignOut_Due(t *testing.T) {
+	for _, refreshes := range []bool{true, false} {
+		idp, s, b := newSession(t, refreshes)
+		secret := b.cookies["linkwatch_session"]
+		for _, faults := range [][]standin.Fault{nil, {standin.Fail("discovery"), standin.Fail("token")}} {
+			s.Clock.Advance(10 * time.Hour)
+			idp.SetFaults(faults...)
+			before := idp.Count("token")
+			a := b.send("POST", "/logout", nil)
+			if out := a.Code == http.StatusOK || a.location() == "/login?out=1"; !out || b.cookies["linkwatch_session"] != "" {
+				t.Errorf("got status %d, location %s, cookies %v", a.Code, a.location(), b.cookies)
+			}
+			if faults == nil && a.Find("a[href^='"+idp.URL+"/logout']").Length() != 1 {
+				t.Errorf("no link to the provider: %s", a.Body)
+			}
+			if _, ok, err := store(s).BySession(s.Context(), secret); ok || err != nil || idp.Count("token") > before {
+				t.Errorf("the session has not ended: %v, %v", ok, err)
+			}
+			idp.SetFaults()
+			signIn(t, idp, b, "/")
+			secret = b.cookies["linkwatch_session"]
+		}
+		if got := strings.Join(actions(s), "\n"); strings.Count(got, "logout by ann from 192.0.2.1") != 2 {
+			t.Errorf("audit log:\n%s", got)
+		}
 	}
 }
 

@@ -122,7 +122,8 @@ func TestSingleSignOn_MessagesAreDocumented(t *testing.T) {
 	}
 	messages := []string{
 		"You have no role in Linkwatch.", "Your email address is not allowed to sign in.", "Your account is disabled.", "Your account was deleted.",
-		"yours is the only admin account", "Another user has signed in at the identity provider.", "Your session must be checked, but the identity provider is unavailable.",
+		"yours is the only admin account", "linkwatch user add NAME --role admin",
+		"The identity provider must confirm your session.", "Another user has signed in at the identity provider.", "Your session must be checked, but the identity provider is unavailable.",
 	}
 	for _, text := range oidc.Texts() {
 		first, _, _ := strings.Cut(text, ". ")

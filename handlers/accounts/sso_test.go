@@ -17,18 +17,21 @@ func newIssuer(t *testing.T, options ...func(*apptest.Setup)) (*standin.Server, 
 	t.Helper()
 	idp := standin.New()
 	t.Cleanup(idp.Close)
+	s := apptest.New(t, append(issuerSettings(idp), options...)...)
+	idp.Clock = s.Clock.Now
+	return idp, s
+}
+
+func issuerSettings(idp *standin.Server) (all []func(*apptest.Setup)) {
 	settings := map[string]string{
 		"OIDC_ISSUER": idp.URL, "OIDC_CLIENT_ID": standin.ClientID, "OIDC_CLIENT_SECRET": standin.ClientSecret, "OIDC_NAME": "Example ID",
 		"OIDC_ROLE_CLAIM": "groups", "OIDC_ROLES": "staff=editor,ops=admin", "OIDC_DEFAULT_ROLE": "viewer", "OIDC_ALLOWED_DOMAINS": "example.com",
 		"OUTBOUND_ALLOW_CIDRS": "127.0.0.0/8", "PUBLIC_URL": "http://127.0.0.1:8080",
 	}
-	var all []func(*apptest.Setup)
 	for name, value := range settings {
 		all = append(all, apptest.Set(name, value))
 	}
-	s := apptest.New(t, append(all, options...)...)
-	idp.Clock = s.Clock.Now
-	return idp, s
+	return all
 }
 
 // signIn signs a browser in with the identity provider.

@@ -2,6 +2,8 @@ package accounts
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,8 +20,9 @@ type Grant struct {
 }
 
 const (
-	maxGrant     = 16 << 10    // bytes of a token; longer ones are not stored
-	retryRecheck = time.Minute // minimum time between two checks of a session whose provider is unavailable
+	maxGrant     = 16 << 10         // bytes of a token; longer ones are not stored
+	maxRecheck   = 20 * time.Second // of a check, with storing its result
+	retryRecheck = time.Minute      // between a check that failed because the provider is unavailable, and the next
 
 	refreshTokenOwner = "refresh token "
 	idTokenOwner      = "id token "
@@ -33,6 +36,7 @@ const (
 	CheckNone    Check = iota
 	CheckRefresh       // ask the provider, with ClaimRecheck
 	CheckBrowser       // the browser must return to the provider
+	CheckRunning       // another request asks the provider, on any instance
 	CheckFailed        // the provider has been unavailable for too long
 )
 
@@ -49,6 +53,8 @@ func (s *Store) Check(session Session) Check {
 		return CheckBrowser
 	case s.Lasts(session):
 		return CheckNone
+	case session.Refreshable && session.RetryAt.After(now.Add(retryRecheck).Time):
+		return CheckRunning
 	}
 	return CheckFailed
 }
@@ -77,19 +83,22 @@ func (s *Store) StartProviderSession(
 }
 
 // ClaimRecheck returns the refresh token of a session that needs CheckRefresh. ok is false if another request has
-// claimed or made the check, on any instance. The claim lasts for retryRecheck. A token that cannot be decrypted is
-// "".
-func (s *Store) ClaimRecheck(ctx context.Context, session Session) (refreshToken string, ok bool, err error) {
-	now := s.clock.Now()
+// claimed or made the check, on any instance. The claim lasts for maxRecheck, and the next one is possible after
+// retryRecheck. A token that cannot be decrypted, or that is from another provider, is "".
+func (s *Store) ClaimRecheck(ctx context.Context, o Principal) (refreshToken string, ok bool, err error) {
+	now, session := s.clock.Now(), o.Session
 	var claimed []newSession
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Raw(`UPDATE sessions SET retry_at = ?
 			WHERE id = ? AND COALESCE(retry_at, 0) <= ? AND COALESCE(confirmed_at, 0) <= ? AND refresh_token IS NOT NULL
 			RETURNING id, refresh_token`,
-			now.Add(retryRecheck), session.ID, now, now.Add(-s.opts.Recheck)).Scan(&claimed).Error
+			now.Add(maxRecheck+retryRecheck), session.ID, now, now.Add(-s.opts.Recheck)).Scan(&claimed).Error
 	})
 	if err != nil || len(claimed) == 0 {
 		return "", false, wrapError("claim recheck", err)
+	}
+	if !s.isOfProvider(o.User) {
+		return "", true, nil
 	}
 	return s.openToken(claimed[0].RefreshToken, session.ID, refreshTokenOwner), true, nil
 }
@@ -110,17 +119,42 @@ func (s *Store) Confirm(ctx context.Context, id string, g Grant) (ok bool, err e
 	return ok, err
 }
 
-// Postpone lets a session that needs CheckBrowser last for retryRecheck, because the provider is unavailable. ok is
-// false if that has been so for too long.
+// Postpone ends a claim, or lets a session that needs CheckBrowser last for retryRecheck, because the provider is
+// unavailable. ok is false if that has been so for too long.
 func (s *Store) Postpone(ctx context.Context, session Session) (ok bool, err error) {
-	if !s.Lasts(session) {
+	if ok = s.Lasts(session); !ok && !session.Refreshable {
 		return false, nil
 	}
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE sessions SET retry_at = ? WHERE id = ?", now.Add(retryRecheck), session.ID).Error
 	})
-	return err == nil, wrapError("postpone recheck", err)
+	return ok && err == nil, wrapError("postpone recheck", err)
+}
+
+// IDToken returns the last ID token of a session; "" = none, or from another provider.
+func (s *Store) IDToken(ctx context.Context, o Principal) (string, error) {
+	if !s.isOfProvider(o.User) {
+		return "", nil
+	}
+	var sealed []byte
+	err := s.db.Read(ctx).Raw("SELECT id_token FROM sessions WHERE id = ?", o.Session.ID).Row().Scan(&sealed)
+	if errors.Is(err, sql.ErrNoRows) { // the session has ended
+		return "", nil
+	}
+	return s.openToken(sealed, o.Session.ID, idTokenOwner), wrapError("read id token", err)
+}
+
+// KeepRefreshToken stores the token that replaces the one of a session. The old one may no longer be valid.
+func (s *Store) KeepRefreshToken(ctx context.Context, session Session, token string) error {
+	sealed, err := s.sealToken(token, session.ID, refreshTokenOwner)
+	if err != nil {
+		return err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE sessions SET refresh_token = ? WHERE id = ?", sealed, session.ID).Error
+	})
+	return wrapError("store refresh token", err)
 }
 
 // ForgetRefreshToken makes a session need CheckBrowser, because its refresh token is no longer valid.

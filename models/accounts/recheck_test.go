@@ -29,14 +29,19 @@ func (s *store) startProviderSession(u accounts.User, refreshToken string) strin
 	return secret
 }
 
-func (s *store) session(secret string) accounts.Session {
+func (s *store) principal(secret string) accounts.Principal {
 	s.Helper()
 	o, ok, err := s.BySession(s.Context(), secret)
 	s.must(err)
 	if !ok {
 		s.Fatal("the session has ended")
 	}
-	return o.Session
+	return o
+}
+
+func (s *store) session(secret string) accounts.Session {
+	s.Helper()
+	return s.principal(secret).Session
 }
 
 func (s *store) wantCheck(secret string, want accounts.Check) {
@@ -58,12 +63,13 @@ func TestRecheck(t *testing.T) {
 		s.wantCheck(secret, accounts.CheckRefresh)
 		s.wantCheck(password, accounts.CheckNone)
 
-		due := s.session(secret)
+		claim := s.principal(secret)
+		due := claim.Session
 		var all sync.WaitGroup
 		claims := make(chan string, 8)
 		for range cap(claims) {
 			all.Go(func() {
-				if token, ok, err := s.ClaimRecheck(t.Context(), due); err != nil {
+				if token, ok, err := s.ClaimRecheck(t.Context(), claim); err != nil {
 					t.Error(err)
 				} else if ok {
 					claims <- token
@@ -78,7 +84,7 @@ func TestRecheck(t *testing.T) {
 		if ok, err := s.Confirm(t.Context(), due.ID, accounts.Grant{IDToken: "next id token of ann", RefreshToken: "next"}); err != nil || !ok {
 			t.Fatalf("got %v, %v", ok, err)
 		}
-		if _, ok, err := s.ClaimRecheck(t.Context(), due); err != nil || ok {
+		if _, ok, err := s.ClaimRecheck(t.Context(), claim); err != nil || ok {
 			t.Errorf("a request that read the session before: got %v, %v", ok, err)
 		}
 		s.clock.Advance(time.Hour)
@@ -101,6 +107,28 @@ func TestRecheck(t *testing.T) {
 	})
 }
 
+// The tokens of a session are for its provider only.
+func TestRecheck_AnotherProvider(t *testing.T) {
+	eachWithProvider(t, func(t *testing.T, s *store) {
+		eve, err := s.Add(s.ctx(s.add("root", accounts.Admin)), accounts.NewUser{
+			Username: "eve", Role: accounts.Viewer, Issuer: "https://other.example", Subject: "1",
+		})
+		s.must(err)
+		secret := s.startProviderSession(eve, "refresh token of eve")
+		s.clock.Advance(time.Hour)
+		idToken, err := s.IDToken(t.Context(), s.principal(secret))
+		s.must(err)
+		token, ok, err := s.ClaimRecheck(t.Context(), s.principal(secret))
+		if err != nil || !ok || token != "" || idToken != "" {
+			t.Errorf("got tokens %q and %q, %v, %v", token, idToken, ok, err)
+		}
+		ann := s.startProviderSession(s.add("ann", accounts.Viewer), "")
+		if idToken, err = s.IDToken(t.Context(), s.principal(ann)); err != nil || idToken != "id token of ann" {
+			t.Errorf("got token %q, %v", idToken, err)
+		}
+	})
+}
+
 // While the provider is unavailable, a session lasts OIDC_RECHECK longer. Its check is tried once a minute.
 func TestRecheck_ProviderUnavailable(t *testing.T) {
 	eachWithProvider(t, func(t *testing.T, s *store) {
@@ -110,7 +138,9 @@ func TestRecheck_ProviderUnavailable(t *testing.T) {
 		for range 60 {
 			s.wantCheck(refreshed, accounts.CheckRefresh)
 			s.wantCheck(other, accounts.CheckBrowser)
-			_, claimed, err := s.ClaimRecheck(t.Context(), s.session(refreshed))
+			_, claimed, err := s.ClaimRecheck(t.Context(), s.principal(refreshed))
+			s.must(err)
+			_, err = s.Postpone(t.Context(), s.session(refreshed))
 			s.must(err)
 			postponed, err := s.Postpone(t.Context(), s.session(other))
 			s.must(err)
@@ -124,9 +154,20 @@ func TestRecheck_ProviderUnavailable(t *testing.T) {
 		if ok, err := s.Postpone(t.Context(), s.session(other)); err != nil || ok {
 			t.Errorf("after an hour: got %v, %v", ok, err)
 		}
-		if _, ok, err := s.ClaimRecheck(t.Context(), s.session(refreshed)); err != nil || !ok {
+		if _, ok, err := s.ClaimRecheck(t.Context(), s.principal(refreshed)); err != nil || !ok {
 			t.Errorf("after an hour: got %v, %v", ok, err)
 		}
+		s.wantCheck(refreshed, accounts.CheckRunning)
+		if ok, err := s.Postpone(t.Context(), s.session(refreshed)); err != nil || ok {
+			t.Errorf("after an hour: got %v, %v", ok, err)
+		}
+		s.wantCheck(refreshed, accounts.CheckFailed)
+		s.clock.Advance(time.Minute)
+		s.must(s.KeepRefreshToken(t.Context(), s.session(refreshed), "next"))
+		if token, ok, err := s.ClaimRecheck(t.Context(), s.principal(refreshed)); err != nil || !ok || token != "next" {
+			t.Errorf("with the next token: got %q, %v, %v", token, ok, err)
+		}
+		s.clock.Advance(20 * time.Second) // the instance was killed
 		s.wantCheck(refreshed, accounts.CheckFailed)
 		s.wantCheck(other, accounts.CheckBrowser)
 	})

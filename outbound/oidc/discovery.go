@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	gooidc "github.com/coreos/go-oidc/v3/oidc"
@@ -28,20 +30,29 @@ type metadata struct {
 func (p *Provider) discover(ctx context.Context) (metadata, error) {
 	found, err := gooidc.NewProvider(p.clientContext(ctx), p.opts.Issuer)
 	if err != nil {
-		kind := requestKind(err)
-		if _, ok := errors.AsType[*gooidc.IssuerMismatchError](err); ok {
-			kind = KindSettings
-		}
-		return metadata{}, p.fail(ctx, kind, "discovery", err)
+		return metadata{}, p.fail(ctx, discoveryKind(err), "discovery", err)
 	}
 	var m metadata
 	if err := found.Claims(&m); err != nil {
-		return metadata{}, p.fail(ctx, KindUnavailable, "discovery", err)
+		return metadata{}, p.fail(ctx, KindSettings, "discovery", err)
 	}
 	if err := m.check(p.opts.Issuer); err != nil {
 		return metadata{}, p.fail(ctx, KindSettings, "discovery", err)
 	}
 	return m, nil
+}
+
+// discoveryKind returns the kind of an error of NewProvider. If another document is at the URL, or none, the issuer is
+// wrong. The library has no types for these errors: one starts with the status line.
+func discoveryKind(err error) Kind {
+	status, _, _ := strings.Cut(err.Error(), " ")
+	code, _ := strconv.Atoi(status)
+	_, mismatch := errors.AsType[*gooidc.IssuerMismatchError](err)
+	passes := code == http.StatusRequestTimeout || code == http.StatusTooManyRequests
+	if mismatch || code >= 400 && code < 500 && !passes || strings.Contains(err.Error(), "failed to decode provider") {
+		return KindSettings
+	}
+	return requestKind(err)
 }
 
 // check returns an error for endpoints that are not https URLs. If the issuer is an http URL, http on this machine is

@@ -2,6 +2,7 @@ package oidc
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"maps"
@@ -61,8 +62,9 @@ func KindOf(err error) Kind {
 }
 
 func requestKind(err error) Kind {
-	if outbound.ServiceError(err).Kind == outbound.KindBlocked {
-		return KindSettings // OUTBOUND_ALLOW_CIDRS
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	if untrusted || outbound.ServiceError(err).Kind == outbound.KindBlocked {
+		return KindSettings // SSL_CERT_FILE or OUTBOUND_ALLOW_CIDRS
 	}
 	return KindUnavailable
 }

@@ -18,7 +18,8 @@ type Tokens struct {
 
 // Refresh asks the provider for the user of a refresh token and returns the new tokens. Without an ID token in the
 // response, which is optional, the Identity is empty. If the token is no longer valid, the error has KindExpired: the
-// user was removed, has signed out, or the token has expired. The error is an *Error.
+// user was removed, has signed out, or the token has expired. With another error after the provider has replaced the
+// token, the Tokens have the next one. The error is an *Error.
 func (p *Provider) Refresh(ctx context.Context, refreshToken string) (Identity, Tokens, error) {
 	m, err := p.metadata(ctx)
 	if err != nil {
@@ -32,7 +33,11 @@ func (p *Provider) Refresh(ctx context.Context, refreshToken string) (Identity, 
 		return Identity{}, Tokens{RefreshToken: token.RefreshToken}, nil
 	}
 	// The token comes from the provider itself, so it needs no nonce (OpenID Connect Core, 12.2).
-	return p.identify(ctx, m, token, func(string) bool { return true })
+	id, tokens, err := p.identify(ctx, m, token, func(string) bool { return true })
+	if err != nil {
+		tokens.RefreshToken = token.RefreshToken
+	}
+	return id, tokens, err
 }
 
 // EndSession returns the page of the provider that ends the session of the user there, and then redirects to

@@ -44,8 +44,11 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("without an ID token: got %+v, %+v, %v", id, last, err)
 	}
 	w.SetFaults(standin.BrokenSignature)
-	_, _, err = w.Refresh(t.Context(), last.RefreshToken)
+	_, rotated, err := w.Refresh(t.Context(), last.RefreshToken)
 	w.wantKind("wrong signature", err, KindRejected)
+	if rotated.RefreshToken == "" || rotated.RefreshToken == last.RefreshToken {
+		t.Errorf("wrong signature: got %+v", rotated)
+	}
 	w.SetFaults(standin.Fail("token"))
 	_, _, err = w.Refresh(t.Context(), last.RefreshToken)
 	w.wantKind("down", err, KindUnavailable)
@@ -54,8 +57,12 @@ func TestRefresh(t *testing.T) {
 // A silent sign-in asks the provider to show no page.
 func TestBeginSilent(t *testing.T) {
 	w := start(t, nil)
-	l, err := w.BeginSilent(t.Context(), redirectURL)
-	if err != nil || !strings.Contains(l.URL, "&prompt=none") {
+	l, err := w.BeginSilent(t.Context(), redirectURL, strings.Repeat("x", maxHint+1))
+	if err != nil || strings.Contains(l.URL, "id_token_hint") {
+		t.Fatalf("long token: got %s, %v", l.URL, err)
+	}
+	l, err = w.BeginSilent(t.Context(), redirectURL, "a.b.c")
+	if err != nil || !strings.Contains(l.URL, "&prompt=none") || !strings.Contains(l.URL, "id_token_hint=a.b.c") {
 		t.Fatalf("got %s, %v", l.URL, err)
 	}
 	w.SetFaults(standin.SignedOut)

@@ -31,9 +31,13 @@ func (p *Provider) Begin(ctx context.Context, redirectURL string) (Login, error)
 }
 
 // BeginSilent is Begin for a user who is probably signed in at the provider. The provider shows no page. If it had
-// to, the error of Callback has KindSignedOut.
-func (p *Provider) BeginSilent(ctx context.Context, redirectURL string) (Login, error) {
-	return p.begin(ctx, redirectURL, oauth2.SetAuthURLParam("prompt", "none"))
+// to, the error of Callback has KindSignedOut. idToken is the last ID token of the user; "" = unknown.
+func (p *Provider) BeginSilent(ctx context.Context, redirectURL, idToken string) (Login, error) {
+	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("prompt", "none")}
+	if len(idToken) <= maxHint && idToken != "" {
+		options = append(options, oauth2.SetAuthURLParam("id_token_hint", idToken))
+	}
+	return p.begin(ctx, redirectURL, options...)
 }
 
 func (p *Provider) begin(ctx context.Context, redirectURL string, options ...oauth2.AuthCodeOption) (Login, error) {

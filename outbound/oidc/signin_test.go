@@ -2,6 +2,11 @@ package oidc
 
 import (
 	"cmp"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"reflect"
 	"strings"
@@ -135,6 +140,34 @@ func TestHMACForPublicClient(t *testing.T) {
 	}
 }
 
+// A wrong issuer and an untrusted certificate are errors of the settings.
+func TestWrongIssuer(t *testing.T) {
+	idp := httptest.NewUnstartedServer(http.NotFoundHandler())
+	idp.Config.ErrorLog = log.New(io.Discard, "", 0)
+	idp.StartTLS()
+	defer idp.Close()
+	w := start(t, func(_ *standin.Server, o *Options) { o.Issuer = idp.URL })
+	_, err := w.signIn()
+	w.wantKind("certificate", err, KindSettings)
+	if !strings.Contains(w.log.String(), "x509: certificate signed by unknown authority") {
+		t.Errorf("got log %s", w.log.String())
+	}
+	w = start(t, func(s *standin.Server, o *Options) { o.Issuer = s.URL + "/realms/wrong" })
+	_, err = w.signIn()
+	w.wantKind("path", err, KindSettings)
+	if !strings.Contains(w.log.String(), "404 Not Found") {
+		t.Errorf("got log %s", w.log.String())
+	}
+	for text, want := range map[string]Kind{
+		"403 Forbidden: x": KindSettings, "408 Request Timeout: x": KindUnavailable, "429 Too Many Requests: x": KindUnavailable,
+		"500 Internal Server Error: x": KindUnavailable, "302 Found: 404 ": KindUnavailable,
+	} {
+		if got := discoveryKind(errors.New(text)); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestInvalidResponses(t *testing.T) {
 	for _, tt := range []struct {
 		fault standin.Fault
@@ -161,7 +194,7 @@ func TestInvalidResponses(t *testing.T) {
 		{standin.Fail("keys"), KindUnavailable},
 		{standin.Fail("token"), KindUnavailable},
 		{standin.Fail("userinfo"), KindUnavailable},
-		{standin.Garbage("discovery"), KindUnavailable},
+		{standin.Garbage("discovery"), KindSettings},
 		{standin.Garbage("keys"), KindUnavailable},
 		{standin.Garbage("token"), KindUnavailable},
 		{standin.Garbage("userinfo"), KindRejected},

@@ -12,6 +12,7 @@ type Login struct {
 	SSOAway  string // URL of the provider that signs the user out there; "" = none
 	Problem  string // error of the last attempt
 	Notice   string
+	Recheck  bool   // offer to let the identity provider confirm the session
 	Form     string // sealed form that was submitted without a session; "" = none
 }
 

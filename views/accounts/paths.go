@@ -28,6 +28,15 @@ func LoginPath(path, next string) string {
 	return path + "?next=" + url.QueryEscape(next)
 }
 
+// silentPath returns the path that lets the identity provider confirm the session of the browser.
+func silentPath(next string) string {
+	query := url.Values{"silent": {"1"}}
+	if next != "" {
+		query.Set("next", next)
+	}
+	return "/login/oidc?" + query.Encode()
+}
+
 // Labels are the labels of form fields, for error messages.
 var Labels = map[string]string{
 	"username": "Username", "password": "Password", "current_password": "Current password", "role": "Role", "code": "Code",
