@@ -153,7 +153,7 @@ func TestProxyLogin(t *testing.T) {
 	}
 	parameter, checked := regexp.MustCompile(`[:*]\w+`), 0
 	for line := range strings.Lines(string(list)) {
-		route := strings.Fields(line) // role, method, path; more on a host of its own
+		route := strings.Fields(line)                                                          // role, method, path; more on a host of its own
 		if len(route) != 3 || strings.HasPrefix(route[2], "/login") || route[2] == "/logout" { // nginx itself asks for the login
 			continue
 		}
