@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,7 +41,7 @@ func newPostgres(t *testing.T) *chaosPostgres {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	pg := &chaosPostgres{bin: filepath.Dir(found[len(found)-1]), dir: dir, port: freePort(t), as: asPostgres(t, dir)}
+	pg := &chaosPostgres{bin: filepath.Dir(found[len(found)-1]), dir: dir, port: freePort(t), as: modelstest.AsPostgres(t, dir)}
 	if pg.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
 		t.Fatal(err)
 	}
@@ -62,28 +61,6 @@ func newPostgres(t *testing.T) *chaosPostgres {
 	}
 	modelstest.Eventually(t, "PostgreSQL answers", pg.answers)
 	return pg
-}
-
-// asPostgres returns attributes to run a program as a user that PostgreSQL accepts. It
-// makes that user the owner of dir.
-func asPostgres(t *testing.T, dir string) *syscall.SysProcAttr {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return &syscall.SysProcAttr{}
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, errUID := strconv.Atoi(u.Uid)
-	gid, errGID := strconv.Atoi(u.Gid)
-	if errUID != nil || errGID != nil {
-		t.Fatalf("user postgres has ids %s and %s", u.Uid, u.Gid)
-	}
-	if err := os.Chown(dir, uid, gid); err != nil {
-		t.Fatal(err)
-	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
 // start starts the server and does not wait until it is ready.

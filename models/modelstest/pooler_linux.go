@@ -38,7 +38,13 @@ func Pooler(t testing.TB, dsn, mode string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, attr := ownedFolder(t)
+	dir, err := os.MkdirTemp("", "linkwatch-pooler-") //nolint:usetesting // only root may enter the parent of t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	attr := AsPostgres(t, dir)
+	attr.Pdeathsig = syscall.SIGKILL
 	_, here, _, _ := runtime.Caller(0)
 	shipped, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../deploy/pgbouncer.ini"))
 	if err != nil {
@@ -87,18 +93,12 @@ func Pooler(t testing.TB, dsn, mode string) string {
 
 const poolerPort = "6432" // part of the name of a socket
 
-// ownedFolder returns a folder and the attributes of a process that owns it. PgBouncer and PostgreSQL refuse to run as
-// root.
-func ownedFolder(t testing.TB) (dir string, attr *syscall.SysProcAttr) {
+// AsPostgres makes the user postgres the owner of a folder, and returns the attributes of a process of that user if this
+// is root: PgBouncer and PostgreSQL refuse to run as root.
+func AsPostgres(t testing.TB, dir string) *syscall.SysProcAttr {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "linkwatch-pooler-") //nolint:usetesting // only root may enter the parent of t.TempDir
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	attr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if os.Getuid() != 0 {
-		return dir, attr
+		return &syscall.SysProcAttr{}
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
@@ -112,6 +112,5 @@ func ownedFolder(t testing.TB) (dir string, attr *syscall.SysProcAttr) {
 	if err := os.Chown(dir, uid, gid); err != nil {
 		t.Fatal(err)
 	}
-	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	return dir, attr
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
