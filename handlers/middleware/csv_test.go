@@ -52,7 +52,7 @@ func TestCSVFormulas(t *testing.T) {
 
 // FuzzCSV: a reader gets the cells back, and one that takes another separator finds no formula.
 func FuzzCSV(f *testing.F) {
-	for _, cell := range []string{"a", `"`, "=1", "a;=1", "a;\"\"=1", "a\t=1", "a\r\n=1", "\xff;=", "; ;＝", `";"=`} {
+	for _, cell := range []string{"a", `"`, "=1", "a;=1", "a;\"\"=1", "a\t=1", "a\r\n=1", "\xff;=", "; ;＝", `";"=`, "\r\r\n", "\r'\n"} {
 		f.Add(cell)
 	}
 	f.Fuzz(func(t *testing.T, cell string) {
@@ -61,10 +61,9 @@ func FuzzCSV(f *testing.F) {
 		if err != nil || len(rows) != 1 || len(rows[0]) != 3 {
 			t.Fatalf("%q: got %q, %v", cell, rows, err)
 		}
-		bare := func(s string) string {
-			return strings.NewReplacer("'", "", "\r\n", "\n").Replace(strings.ToValidUTF8(s, "\uFFFD"))
-		}
-		if rows[0][0] != rows[0][2] || bare(rows[0][0]) != bare(cell) {
+		// The reader converts line breaks once: "\r\r\n" becomes "\r\n".
+		want := strings.NewReplacer("'", "", "\r\n", "\n").Replace(strings.ToValidUTF8(cell, "\uFFFD"))
+		if rows[0][0] != rows[0][2] || strings.ReplaceAll(rows[0][0], "'", "") != want {
 			t.Fatalf("%q: got %q", cell, rows)
 		}
 		for _, separator := range []rune{',', ';', '\t'} {
