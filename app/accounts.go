@@ -37,7 +37,8 @@ func newAccounts(c *core) *Accounts {
 		Store: store,
 		Access: middleware.AccessOptions{
 			Keep:     pages.KeepForm,
-			Accounts: accounthandlers.Gate{Deps: deps, ProxyRole: roleOrNone(cfg.AuthProxyRole)}, Guesses: guesses, Cookies: cookies,
+			Accounts: accounthandlers.Gate{Deps: deps, ProxyRole: roleOrNone(cfg.AuthProxyRole)},
+			Guesses:  guesses, Cookies: cookies,
 			Password: string(cfg.AdminPassword), JWTSecret: string(cfg.AuthJWTSecret), Disabled: cfg.AuthDisabled, Required: required,
 			JWTRules:    middleware.JWTRules{Issuer: cfg.AuthJWTIssuer, Audience: cfg.AuthJWTAudience, MaxAge: cfg.AuthJWTMaxAge},
 			ProxyHeader: cfg.AuthProxyHeader, ProxyFrom: cfg.AuthProxyFrom,

@@ -155,8 +155,8 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		TrustedProxies: cfg.TrustedProxies, Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Access: systems.Accounts.Access,
 	})
 	if path := middleware.SubpathOf(cfg.PublicURL); path != "" && a.Router.Serves(path) {
-		return nil, fmt.Errorf("PUBLIC_URL=%q: Linkwatch itself has a path that starts like %s. Choose another one, such as /linkwatch",
-			cfg.PublicURL, path)
+		return nil, fmt.Errorf("PUBLIC_URL=%q: Linkwatch itself has a path that starts like %s. "+
+			"Choose another one, such as /linkwatch", cfg.PublicURL, path)
 	}
 	for _, s := range systems.All() {
 		if s.Serve != nil {

@@ -48,8 +48,8 @@ func commands() []command {
 			details: "Sends GET /readyz to HTTP_HOST and HTTP_PORT. Exits with status 1 if the server is not ready."},
 		{name: "config", summary: "Print all settings with values, defaults and descriptions", usage: []string{"[flags]"}, run: printConfig,
 			flags: new(configFlags).declare,
-			details: "Secrets are masked. The source of a setting is the environment, the settings file, or a variable that names\n" +
-				"a file."},
+			details: "Secrets are masked. The source of a setting is the environment, the settings file, or a variable that\n" +
+				"names a file."},
 		{name: "openapi", summary: "Print the OpenAPI document", usage: []string{"[flags]"}, run: printOpenAPI, flags: new(openapiFlags).declare},
 		{name: "version", summary: "Print the version", run: printVersion},
 		{name: "help", summary: "Print help for a command", usage: []string{"[COMMAND]"}, run: help},

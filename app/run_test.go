@@ -105,8 +105,8 @@ func TestTokenErrorsNameTheFlag(t *testing.T) {
 	}
 }
 
-// Every command takes a settings file, before or after its name. The environment wins, and a bad file is an error of the
-// command.
+// Every command takes a settings file, before or after its name. The environment wins, and a bad file is an error of
+// the command.
 func TestConfigFlag(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "linkwatch.conf")
 	const content = "HTTP_PORT=8123\nADMIN_PASSWORD=a-masked-password\nLOG_FORMAT=text\n"

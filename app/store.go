@@ -43,8 +43,8 @@ func openExisting(ctx context.Context, cfg config.Config) (*models.DB, error) {
 	return db, nil
 }
 
-// withCore calls do with the core of a command over the database of the settings, and closes both afterwards. Logs go to
-// standard error: scripts read the output.
+// withCore calls do with the core of a command over the database of the settings, and closes both afterwards. Logs go
+// to standard error: scripts read the output.
 func withCore(ctx context.Context, getenv func(string) string, do func(*core) error) (err error) {
 	cfg, err := config.Load(getenv)
 	if err != nil {

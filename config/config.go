@@ -107,8 +107,8 @@ func (c Config) Scheme() string {
 	return "http"
 }
 
-// Bases returns the URLs of pages and the API, without scheme and trailing slash: PublicURL, and the names of this machine
-// with and without its path. A default port of the scheme is left out.
+// Bases returns the URLs of pages and the API, without scheme and trailing slash: PublicURL, and the names of this
+// machine with and without its path. A default port of the scheme is left out.
 func (c Config) Bases() []string {
 	var all []string
 	path := ""

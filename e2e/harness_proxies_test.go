@@ -48,7 +48,8 @@ func installed(t *testing.T, name string) string {
 	return path
 }
 
-// nginx runs a file of deploy/ in front of s, as it is but for ports and the paths of files. change are more replacements.
+// nginx runs a file of deploy/ in front of s, as it is but for ports and the paths of files. change are more
+// replacements.
 func nginx(t *testing.T, s *Server, name string, change ...string) *proxy {
 	t.Helper()
 	path, dir, p := installed(t, "nginx"), t.TempDir(), newProxy(t)
@@ -76,8 +77,8 @@ func nginx(t *testing.T, s *Server, name string, change ...string) *proxy {
 	return p
 }
 
-// caddy runs a file of deploy/ in front of s, as it is but for ports. The certificates are from a CA that Caddy makes. change are
-// more replacements.
+// caddy runs a file of deploy/ in front of s, as it is but for ports. The certificates are from a CA that Caddy makes.
+// change are more replacements.
 func caddy(t *testing.T, s *Server, name string, change ...string) *proxy {
 	t.Helper()
 	path, dir, p := installed(t, "caddy"), t.TempDir(), newProxy(t)

@@ -127,7 +127,8 @@ func useThrough(t *testing.T, p *proxy, web *website, base string) {
 	p.get(t, base+"/v1/audit?address=203.0.113.9", 200, `"items":[]`)
 }
 
-// TestProxyLogin: nginx asks for a password, except on public paths and for API tokens, and Linkwatch believes only nginx.
+// TestProxyLogin: nginx asks for a password, except on public paths and for API tokens, and Linkwatch believes only
+// nginx.
 func TestProxyLogin(t *testing.T) {
 	t.Parallel()
 	s := Start(t, "PUBLIC_URL=https://links.example", "TRUSTED_PROXIES=127.0.0.1", "AUTH_PROXY_HEADER=Remote-User", "AUTH_PROXY_FROM=127.0.0.1")

@@ -49,7 +49,8 @@ type Router struct {
 // Routes returns all routes of the main host, with the role that each needs.
 func (r *Router) Routes() []middleware.Route { return r.routes }
 
-// Serves reports whether the first segment of a path is that of a route, so that the path cannot be the one of PUBLIC_URL.
+// Serves reports whether the first segment of a path is that of a route, so that the path cannot be the one of
+// PUBLIC_URL.
 func (r *Router) Serves(path string) bool {
 	first := func(path string) string { return strings.Split(path+"/", "/")[1] }
 	return first(path) == "api" || slices.ContainsFunc(r.routes, func(route middleware.Route) bool { // "api" is of the aliases

@@ -36,8 +36,8 @@ func addDemo(t *testing.T, s *apptest.App) {
 	}
 }
 
-// TestEveryPageBelowAPath follows the links of all pages. All URLs of pages, parts of pages and redirects are below the path
-// of PUBLIC_URL, whether a proxy removes the path from requests or not.
+// TestEveryPageBelowAPath follows the links of all pages. All URLs of pages, parts of pages and redirects are below the
+// path of PUBLIC_URL, whether a proxy removes the path from requests or not.
 func TestEveryPageBelowAPath(t *testing.T) {
 	s := newBelow(t)
 	addDemo(t, s)

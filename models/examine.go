@@ -18,15 +18,17 @@ type Examination struct {
 }
 
 // Examine checks the database for damage. On SQLite it runs PRAGMA integrity_check and foreign_key_check, which
-// read the whole file. On PostgreSQL it checks the conditions of CheckServer and looks for invalid indexes. Both also check the connection and the version
-// of the schema. It changes nothing. A check that fails to run is a problem too.
+// read the whole file. On PostgreSQL it checks the conditions of CheckServer and looks for invalid indexes. Both also
+// check the connection and the version of the schema. It changes nothing. A check that fails to run is a problem too.
 func (db *DB) Examine(ctx context.Context) []Examination {
 	all := []Examination{db.examineConnection(ctx)}
 	if len(all[0].Problems) > 0 {
 		return all
 	}
 	if db.Engine == Postgres {
-		return append(all, db.examineServer(ctx), db.examineSchema(ctx), db.examineBy(ctx, "indexes", `SELECT 'index ' || c.relname || ' is invalid: run REINDEX INDEX ' || c.relname
+		all = append(all, db.examineServer(ctx), db.examineSchema(ctx))
+		return append(all, db.examineBy(ctx, "indexes",
+			`SELECT 'index ' || c.relname || ' is invalid: run REINDEX INDEX ' || c.relname
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 			WHERE n.nspname = current_schema() AND NOT (i.indisvalid AND i.indisready) ORDER BY c.relname LIMIT `+strconv.Itoa(maxProblems)))
 	}

@@ -151,8 +151,8 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// While another instance migrates, a new one says that it waits, and gives up after the limit. With the newest schema it
-// does not wait.
+// While another instance migrates, a new one says that it waits, and gives up after the limit. With the newest schema
+// it does not wait.
 func TestMigrateWaitsForAnotherInstance(t *testing.T) {
 	defer models.MaxMigration(200 * time.Millisecond)()
 	defer func(before time.Duration) { migrate.DefaultLockTimeout = before }(migrate.DefaultLockTimeout)

@@ -101,8 +101,8 @@ func (db *DB) openPool(config *pgx.ConnConfig, size int, idle time.Duration) (er
 	return nil
 }
 
-// postgresSettings returns a statement that sets what the program needs: for a transaction, or for a session. Statements
-// read few rows, so compiling them or starting workers for them takes longer than they do.
+// postgresSettings returns a statement that sets what the program needs: for a transaction, or for a session.
+// Statements read few rows, so compiling them or starting workers for them takes longer than they do.
 func postgresSettings(idle time.Duration, transaction bool) string {
 	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', %[2]t), set_config('jit', 'off', %[2]t), "+
 		"set_config('max_parallel_workers_per_gather', '0', %[2]t)", idle.Milliseconds(), transaction)

@@ -14,19 +14,19 @@ const MinPostgres = 15
 
 // postgresServer is what Linkwatch needs to know about a PostgreSQL server, its database and the role that connects.
 type postgresServer struct {
-	Version      string
-	VersionNum   int
-	Encoding     string
-	Database     string
-	Role         string
-	SearchPath   string
-	SchemaName   string // the schema of new tables; "" = none exists, or the role may not use it
-	MayCreate    bool   // tables in that schema
-	Replica      bool
-	ReadOnly     bool   // new transactions cannot write
-	OwnedBy      string // the owner of the tables, if this role cannot change them; "" = none
-	UnusableOnes string // some tables that this role cannot read and write; "" = none
-	Elsewhere    string // another schema of the search_path that has the tables; "" = none
+	Version    string
+	VersionNum int
+	Encoding   string
+	Database   string
+	Role       string
+	SearchPath string
+	SchemaName string // the schema of new tables; "" = none exists, or the role may not use it
+	MayCreate  bool   // tables in that schema
+	Replica    bool
+	ReadOnly   bool   // new transactions cannot write
+	OwnedBy    string // the owner of the tables, if this role cannot change them; "" = none
+	Unusable   string // some tables that this role cannot read and write; "" = none
+	Elsewhere  string // another schema of the search_path that has the tables; "" = none
 }
 
 // Tables of Linkwatch are those in the current schema with the owner of schema_migrations, without those of extensions.
@@ -45,7 +45,8 @@ const aboutPostgres = `WITH here AS (SELECT oid, relname, relowner FROM pg_class
 			WHERE NOT pg_has_role(relowner, 'USAGE')), '') AS owned_by,
 		coalesce((SELECT string_agg(relname, ', ') FROM (SELECT relname FROM tables
 			WHERE NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-				AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) ORDER BY relname LIMIT 3) t), '') AS unusable_ones,
+				AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+			ORDER BY relname LIMIT 3) t), '') AS unusable,
 		coalesce((SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('check_results')
 			AND NOT EXISTS (SELECT 1 FROM here WHERE relname = 'schema_migrations')), '') AS elsewhere`
 
@@ -88,24 +89,26 @@ func (s postgresServer) problems(pending bool) (all []string) {
 	}
 	switch {
 	case s.Replica:
-		add("the server is a read-only replica. Use the primary server. If the URL has several hosts, add target_session_attrs=read-write")
+		add("the server is a read-only replica. Use the primary server. " +
+			"If the URL has several hosts, add target_session_attrs=read-write")
 	case s.ReadOnly:
-		add("transactions are read-only. Run ALTER ROLE %s IN DATABASE %s SET default_transaction_read_only = off", role, database)
+		add("transactions are read-only. Run ALTER ROLE %s IN DATABASE %s SET default_transaction_read_only = off",
+			role, database)
 	case s.SchemaName == "":
 		add("no schema of the search_path (%s) exists for the role %s. Run CREATE SCHEMA name AUTHORIZATION %s "+
 			"and ALTER ROLE %s IN DATABASE %s SET search_path = name", s.SearchPath, s.Role, role, role, database)
 	case s.Elsewhere != "":
-		add("the schema %s has the tables of Linkwatch, but new tables would be in %s. Put the right schema first in the search_path",
-			s.Elsewhere, s.SchemaName)
+		add("the schema %s has the tables of Linkwatch, but new tables would be in %s. "+
+			"Put the right schema first in the search_path", s.Elsewhere, s.SchemaName)
 	case pending && !s.MayCreate:
-		add("the role %s must not create tables in the schema %s. Run GRANT CREATE, USAGE ON SCHEMA %s TO %s as the owner of the database",
-			s.Role, s.SchemaName, schema, role)
+		add("the role %s cannot create tables in the schema %s. "+
+			"Run GRANT CREATE, USAGE ON SCHEMA %s TO %s as the owner of the database", s.Role, s.SchemaName, schema, role)
 	case pending && s.OwnedBy != "":
 		add("tables in the schema %s belong to the role %s, so %s cannot migrate them. "+
 			"Run \"linkwatch migrate up\" as that role, or GRANT it TO %s", s.SchemaName, s.OwnedBy, s.Role, role)
-	case !pending && s.UnusableOnes != "":
-		add("the role %s must not read and change all tables (%s). Run GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s",
-			s.Role, s.UnusableOnes, schema, role)
+	case !pending && s.Unusable != "":
+		add("the role %s cannot read and change all tables (%s). "+
+			"Run GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s", s.Role, s.Unusable, schema, role)
 	}
 	return all
 }

@@ -160,10 +160,10 @@ func TestServerRights(t *testing.T) {
 	if _, err := admin.Exec("ALTER ROLE " + role + " CONNECTION LIMIT -1"); err != nil {
 		t.Fatal(err)
 	}
-	if got := migrationError(t, as.String()); !strings.Contains(got, "must not create tables in the schema public. Run GRANT CREATE, USAGE ON SCHEMA \"public\" TO") {
+	if got := migrationError(t, as.String()); !strings.Contains(got, "cannot create tables in the schema public. Run GRANT CREATE, USAGE ON SCHEMA \"public\" TO") {
 		t.Errorf("without rights: %s", got)
 	}
-	if got := conditionsWith(); !strings.Contains(got, "must not read and change all tables (alert_") || !strings.Contains(got, "Run GRANT SELECT, INSERT, UPDATE, DELETE") {
+	if got := conditionsWith(); !strings.Contains(got, "cannot read and change all tables (alert_") || !strings.Contains(got, "Run GRANT SELECT, INSERT, UPDATE, DELETE") {
 		t.Errorf("without rights to tables: %s", got)
 	}
 	if _, err := admin.Exec("CREATE TABLE foreign_table (); ALTER TABLE foreign_table OWNER TO pg_monitor"); err != nil {

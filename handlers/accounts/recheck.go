@@ -25,8 +25,8 @@ type checked struct {
 	browser bool          // if not, until the browser has returned to the provider
 }
 
-// recheck checks the session of a secret again at the identity provider if that is due. Concurrent requests of the session
-// on this instance share a check, and wait for it.
+// recheck checks the session of a secret again at the identity provider if that is due. Concurrent requests of the
+// session on this instance share a check, and wait for it.
 func (d *Deps) recheck(ctx context.Context, secret string, o accounts.Principal) (checked, error) {
 	if d.Accounts.IsConfirmed(o.Session) {
 		return checked{user: o.User, ok: true}, nil

@@ -1,43 +1,24 @@
 package accounts_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"linkwatch/app/apptest"
 	"linkwatch/models/accounts"
+	"linkwatch/models/modelstest"
 	"linkwatch/outbound/oidc"
 	"linkwatch/outbound/oidc/standin"
 )
 
-// logBuffer is a log that is safe for concurrent use.
-type logBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.String()
-}
-
 // A refused sign-in is explained in the log and in the audit log: who it was, what the provider sent, and why.
 func TestSingleSignOn_RefusalIsExplained(t *testing.T) {
-	log := &logBuffer{}
+	log := modelstest.NewLog(t)
 	idp, s := newIssuer(t, apptest.Set("OIDC_DEFAULT_ROLE", "none"), func(o *apptest.Setup) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
 	idp.Refreshes = true
 	add(s, "root", accounts.Admin)

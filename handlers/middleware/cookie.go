@@ -10,8 +10,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// The cookies of logins. Browsers accept the prefix __Host- only over HTTPS, for this host and the path /, so other hosts
-// of the domain cannot set it (RFC 6265bis, section 4.1.3.2). With a path in PUBLIC_URL, the prefix is __Secure-.
+// The cookies of logins. Browsers accept the prefix __Host- only over HTTPS, for this host and the path /, so other
+// hosts of the domain cannot set it (RFC 6265bis, section 4.1.3.2). With a path in PUBLIC_URL, the prefix is __Secure-.
 const (
 	sessionCookie = "linkwatch_session"
 	deviceCookie  = "linkwatch_device" // a browser in which an account has signed in
@@ -35,8 +35,8 @@ func NewCookies(publicURL string) Cookies {
 	return Cookies{u.Hostname(), u.Path, u.Scheme == "https"}
 }
 
-// nameOf returns the name that a cookie has in the browser. It contains the path, because browsers also send the cookies
-// that a program at / has set.
+// nameOf returns the name that a cookie has in the browser. It contains the path, because browsers also send the
+// cookies that a program at / has set.
 func (k Cookies) nameOf(name string, secure bool) string {
 	name += strings.ReplaceAll(k.path, "/", ".")
 	switch {

@@ -37,8 +37,8 @@ var (
 	featuresHeader = []string{"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"}
 )
 
-// Secure sets security headers, and the default Cache-Control of the route. If publicURL is https and has no path, it also
-// sets Strict-Transport-Security (RFC 6797), which is for the whole host.
+// Secure sets security headers, and the default Cache-Control of the route. If publicURL is https and has no path, it
+// also sets Strict-Transport-Security (RFC 6797), which is for the whole host.
 func Secure(routes *Table, publicURL string) gin.HandlerFunc {
 	https := strings.HasPrefix(publicURL, "https://") && SubpathOf(publicURL) == ""
 	return func(c *gin.Context) {

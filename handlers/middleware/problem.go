@@ -78,7 +78,8 @@ type FieldError struct {
 	Message  string `json:"message" example:"must start with http:// or https://" doc:"What is wrong"`
 }
 
-// For returns the problem for the client of a request: if Subpath serves the request, the type has the path of PUBLIC_URL.
+// For returns the problem for the client of a request: if Subpath serves the request, the type has the path of
+// PUBLIC_URL.
 func (p *Problem) For(ctx context.Context) *Problem {
 	path := subpath(ctx)
 	if path == "" {

@@ -10,9 +10,9 @@ import (
 
 type subpathKey struct{}
 
-// Subpath serves next below the path of PUBLIC_URL, such as /linkwatch. A request may have the path or not, because some
-// proxies remove it. next sees URLs without it. Local URLs in response headers get it here. Pages get it by LocalURLs, and
-// problems by Problem.For. Without a path, Subpath returns next.
+// Subpath serves next below the path of PUBLIC_URL, such as /linkwatch. A request may have the path or not, because
+// some proxies remove it. next sees URLs without it. Local URLs in response headers get it here. Pages get it by
+// LocalURLs, and problems by Problem.For. Without a path, Subpath returns next.
 func Subpath(publicURL string, next http.Handler) http.Handler {
 	path := SubpathOf(publicURL)
 	if path == "" {
@@ -62,8 +62,8 @@ var urlAttributes = map[string]bool{
 	"action": true, "data-root": true, "data-stream": true, "href": true, "hx-get": true, "hx-post": true, "src": true,
 }
 
-// LocalURLs returns html with the path of PUBLIC_URL before all local URLs, such as "/links", if Subpath serves the request
-// of ctx. html must escape quotes in texts and in values of attributes, as templ does.
+// LocalURLs returns html with the path of PUBLIC_URL before all local URLs, such as "/links", if Subpath serves the
+// request of ctx. html must escape quotes in texts and in values of attributes, as templ does.
 func LocalURLs(ctx context.Context, html []byte) []byte {
 	if path := subpath(ctx); path != "" {
 		return below(path, html)
@@ -90,7 +90,8 @@ func below(path string, html []byte) []byte {
 	}
 }
 
-// subpathWriter puts path before the local URLs in the headers of a response, and in the link that http.Redirect writes.
+// subpathWriter puts path before the local URLs in the headers of a response, and in the link that http.Redirect
+// writes.
 type subpathWriter struct {
 	http.ResponseWriter
 	path      string

@@ -8,8 +8,8 @@ type RedisHealth struct {
 	Detail *string `json:"detail" example:"Redis requires a password. Add it to REDIS_URL." doc:"Why Redis is unavailable. null if it is available or off"`
 }
 
-// RedisCheck returns the health check of Redis. state reports whether Redis is in use, or else why not; nil means that it
-// is not configured. Redirects work without Redis.
+// RedisCheck returns the health check of Redis. state reports whether Redis is in use, or else why not; nil means that
+// it is not configured. Redirects work without Redis.
 func RedisCheck(state func() (up bool, reason string)) middleware.HealthCheck {
 	return middleware.HealthCheck{Name: "redis", Doc: "Health of Redis", State: func() (any, bool) {
 		if state == nil {

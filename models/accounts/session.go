@@ -107,7 +107,8 @@ func (s *Store) startSession(
 		if err := saveUser(tx, u, "last_login_at", "refused_at"); err != nil {
 			return err
 		}
-		return audit.Add(tx, now, audit.Change{Action: "login", Subject: u.subject(), After: audit.Values{"session": row.ID, "method": row.Method, "device": from.Device}})
+		after := audit.Values{"session": row.ID, "method": row.Method, "device": from.Device}
+		return audit.Add(tx, now, audit.Change{Action: "login", Subject: u.subject(), After: after})
 	})
 	return secret, err
 }

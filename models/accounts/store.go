@@ -19,7 +19,7 @@ import (
 
 // Options configures a Store.
 type Options struct {
-	Seal func(plain []byte, owner string) ([]byte, error)  // encrypts second-factor keys, and tokens of the identity provider
+	Seal func(plain []byte, owner string) ([]byte, error)  // encrypts second-factor keys and provider tokens
 	Open func(sealed []byte, owner string) ([]byte, error) // decrypts them
 	Sign func(text string) string                          // HMAC for recovery codes and pending logins
 

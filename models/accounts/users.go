@@ -214,7 +214,8 @@ func (u User) isActiveAdmin() bool { return u.Role == Admin && !u.Blocked() && u
 // requireAdmin returns CodeConflict if there is no active admin.
 func requireAdmin(tx *gorm.DB) error {
 	var ok bool
-	err := tx.Raw("SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND NOT disabled AND refused_at IS NULL AND deleted_at IS NULL)").Scan(&ok).Error
+	err := tx.Raw(`SELECT EXISTS (SELECT 1 FROM users
+		WHERE role = 'admin' AND NOT disabled AND refused_at IS NULL AND deleted_at IS NULL)`).Scan(&ok).Error
 	if err != nil {
 		return fmt.Errorf("find admins: %w", err)
 	}

@@ -23,8 +23,8 @@ const (
 	PoolSessions     = "session"
 )
 
-// Pooler starts PgBouncer, with the settings of deploy/pgbouncer.ini, in front of the server of a PostgreSQL URL, and returns the URL through it. It ends with the
-// test. Without PgBouncer the test is skipped, or fails if CI is true.
+// Pooler starts PgBouncer, with the settings of deploy/pgbouncer.ini, in front of the server of a PostgreSQL URL, and
+// returns the URL through it. It ends with the test. Without PgBouncer the test is skipped, or fails if CI is true.
 func Pooler(t testing.TB, dsn, mode string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -93,8 +93,8 @@ func Pooler(t testing.TB, dsn, mode string) string {
 
 const poolerPort = "6432" // part of the name of a socket
 
-// AsPostgres makes the user postgres the owner of a folder, and returns the attributes of a process of that user if this
-// is root: PgBouncer and PostgreSQL refuse to run as root.
+// AsPostgres makes the user postgres the owner of a folder, and returns the attributes of a process of that user if
+// this is root: PgBouncer and PostgreSQL refuse to run as root.
 func AsPostgres(t testing.TB, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -50,7 +50,8 @@ func Adopt(path, old string) error {
 		}
 	}
 	if err == nil && present != text {
-		err = fmt.Errorf("%s and %s are different keys: move the one away that does not decrypt the stored credentials", old, path)
+		err = fmt.Errorf("%s and %s are different keys: "+
+			"move the one away that does not decrypt the stored credentials", old, path)
 	}
 	return err
 }

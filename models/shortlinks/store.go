@@ -20,7 +20,7 @@ type Options struct {
 	KeepExpired  time.Duration // SHORT_KEEP_EXPIRED
 	NoCleanup    bool          // CLEANUP_ENABLED is false: the reaper archives and deletes no short links
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
-	Own          []string      // our own hosts in lower case, with the port unless it is the default and with the path before /s/
+	Own          []string      // our own hosts in lower case, with a port that is not the default, and the path before /s/
 	ShortHost    string        // SHORT_HOST
 }
 

@@ -29,12 +29,14 @@ const (
 
 var texts = map[Kind]string{
 	KindUnavailable: "The identity provider is unavailable. Try again in a minute.",
-	KindSettings:    "Single sign-on is not configured correctly. Signing in again does not help. Ask an admin to check the server log.",
-	KindClock:       "The clocks of this server and of the identity provider differ. Signing in again does not help. Ask an admin to correct them.",
-	KindDenied:      "The identity provider did not sign you in. If you did not cancel, ask the admin of the provider for access.",
-	KindExpired:     "This login has expired, or was started in another browser. Sign in again.",
-	KindSignedOut:   "Your session at the identity provider has ended. Sign in again.",
-	KindRejected:    "The identity provider sent an invalid response. Ask an admin to check the server log.",
+	KindSettings: "Single sign-on is not configured correctly. Signing in again does not help. " +
+		"Ask an admin to check the server log.",
+	KindClock: "The clocks of this server and of the identity provider differ. Signing in again does not help. " +
+		"Ask an admin to correct them.",
+	KindDenied:    "The identity provider did not sign you in. If you did not cancel, ask the admin of the provider for access.",
+	KindExpired:   "This login has expired, or was started in another browser. Sign in again.",
+	KindSignedOut: "Your session at the identity provider has ended. Sign in again.",
+	KindRejected:  "The identity provider sent an invalid response. Ask an admin to check the server log.",
 }
 
 // Texts returns the messages for the user, by Kind.

@@ -19,7 +19,7 @@ func MailHTML(ctx context.Context, n alerts.Notification, links []alerts.Link) (
 	return b.String(), err
 }
 
-// isWeb reports whether browsers can open a URL. Those of targets can also be tcp: or ping: URLs.
+// isWeb reports whether browsers can open a URL. Mails show others as text.
 func isWeb(url string) bool {
 	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
 }
