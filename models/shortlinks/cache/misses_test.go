@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"linkwatch/models/modelstest"
@@ -131,4 +132,49 @@ func TestMissesThatWaitAreLimited(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A visit that starts after a change does not use the older read of another visit, if the process was stopped meanwhile.
+func TestReadOfAnotherVisitIsTooOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := modelstest.NewClock()
+		m := NewMemory(1000, clock.Now)
+		defer m.Close()
+		reads := make(chan chan string) // a read takes its destination from here
+		load := func(context.Context, []string) ([]shortlinks.Loaded, error) {
+			read := make(chan string)
+			reads <- read
+			return []shortlinks.Loaded{{Entry: shortlinks.Entry{LongURL: <-read, Link: 1, Version: 1}, TTL: time.Hour}}, nil
+		}
+		visit := func() <-chan string {
+			got := make(chan string, 1)
+			go func() {
+				e, err := m.Get(t.Context(), "key", clock.Now(), load)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- e.LongURL
+			}()
+			return got
+		}
+		first := visit()
+		old := <-reads
+		clock.Advance(shortlinks.MaxStale)
+		second := visit()
+		synctest.Wait() // the second visit waits for the read of the first
+		old <- "https://example.com/page"
+		if to := <-first; to != "https://example.com/page" {
+			t.Errorf("first visit: got %s", to)
+		}
+		synctest.Wait()
+		select {
+		case newer := <-reads:
+			newer <- "https://example.com/new"
+		default:
+			t.Error("the second visit reads nothing")
+		}
+		if to := <-second; to != "https://example.com/new" {
+			t.Errorf("second visit: got %s", to)
+		}
+	})
 }

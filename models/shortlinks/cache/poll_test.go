@@ -1,10 +1,8 @@
 package cache_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -127,42 +125,6 @@ func TestReadFromBeforeAPoll(t *testing.T) {
 			}).redirectsTo(l.Key, "https://example.com/page") // the state at the start of the visit
 			if got := other.visit(l.Key); got != "https://example.com/new" {
 				t.Errorf("%s: got %s", name, got)
-			}
-		}
-	})
-}
-
-// A visit that starts after a change does not use the older read of another visit, if the process
-// was stopped meanwhile.
-func TestReadOfAnotherVisitIsTooOld(t *testing.T) {
-	each(t, func(f fixture) {
-		l := f.add()
-		other := f.another()
-		read, on := make(chan struct{}), make(chan struct{})
-		slow := other.racing(func() { read <- struct{}{}; <-on })
-		got := make(chan string)
-		visit := func() { got <- slow.visit(l.Key) }
-		go visit()
-		<-read
-		f.move(l.Key, "https://example.com/new")
-		f.clock.Advance(shortlinks.MaxStale + time.Millisecond)
-		go visit()
-		modelstest.Eventually(f, "both wait for the same read", func() bool {
-			all := make([]byte, 1<<20)
-			return bytes.Count(all[:runtime.Stack(all, true)], []byte("cache.(*Memory).find(")) == 2
-		})
-		on <- struct{}{}
-		if to := <-got; to != "https://example.com/page" { // the read of the first visit
-			t.Errorf("first visit: got %s", to)
-		}
-		for to := ""; to == ""; {
-			select {
-			case <-read:
-				on <- struct{}{}
-			case to = <-got:
-				if to != "https://example.com/new" {
-					t.Errorf("second visit: got %s", to)
-				}
 			}
 		}
 	})
