@@ -1,7 +1,11 @@
 package models_test
 
 import (
+	"database/sql/driver"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
@@ -23,5 +27,41 @@ func TestTransactionsThatRestAreLimited(t *testing.T) {
 				t.Errorf("the limit is %s, want %s", limit, want)
 			}
 		}
+	})
+}
+
+// PostgreSQL ends the statement of an instance that was killed or lost its connection.
+func TestStatementOfALostClientEnds(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		if db.Engine != models.Postgres {
+			return // a statement ends with its process
+		}
+		pool, err := db.Read(t.Context()).DB()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := pool.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := func() bool {
+			var n int
+			const query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+			if err := db.Read(t.Context()).Raw(query).Scan(&n).Error; err != nil {
+				t.Fatal(err)
+			}
+			return n > 0
+		}
+		_ = conn.Raw(func(c any) error {
+			client := c.(*stdlib.Conn).Conn().PgConn()
+			client.Frontend().SendQuery(&pgproto3.Query{String: "SELECT pg_sleep(600)"})
+			if err := client.Frontend().Flush(); err != nil {
+				t.Error(err)
+			}
+			modelstest.Eventually(t, "the statement runs", runs)
+			_ = client.Conn().Close() // without a request to cancel
+			return driver.ErrBadConn
+		})
+		modelstest.Eventually(t, "the statement ends", func() bool { return !runs() })
 	})
 }

@@ -96,6 +96,9 @@ func TestPoolerKeepsNoSessionState(t *testing.T) {
 			if got := setting(t, tx, "idle_in_transaction_session_timeout"); got != want {
 				t.Errorf("idle limit of a transaction: got %s, want %s", got, want)
 			}
+			if got := setting(t, tx, "client_connection_check_interval"); got != "1s" {
+				t.Errorf("checks of the client in a transaction: got %s, want 1s", got)
+			}
 			if got := setting(t, tx, "jit"); got != "off" {
 				t.Errorf("jit in a transaction: got %s, want off", got)
 			}

@@ -30,6 +30,10 @@ const (
 	maxUrgentIdle = 2 * time.Second
 )
 
+// clientCheck is how often PostgreSQL checks during a statement that its client is still connected. It ends the
+// statement of one that is not: a killed instance, or a request to cancel that came before the statement.
+const clientCheck = time.Second
+
 // slowConnect is the time after which the log says that the program waits for PostgreSQL or a pooler.
 const slowConnect = 3 * time.Second
 
@@ -102,10 +106,14 @@ func (db *DB) openPool(config *pgx.ConnConfig, size int, idle time.Duration) (er
 }
 
 // postgresSettings returns a statement that sets what the program needs: for a transaction, or for a session.
-// Statements read few rows, so compiling them or starting workers for them takes longer than they do.
+// Statements read few rows, so compiling them or starting workers for them takes longer than they do. Servers on other
+// systems, such as Windows, refuse to check clients.
 func postgresSettings(idle time.Duration, transaction bool) string {
-	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', %[2]t), set_config('jit', 'off', %[2]t), "+
-		"set_config('max_parallel_workers_per_gather', '0', %[2]t)", idle.Milliseconds(), transaction)
+	return fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%[1]d', %[3]t),
+		set_config('client_connection_check_interval',
+			CASE WHEN version() ~ 'linux|darwin|freebsd' THEN '%[2]d' ELSE '0' END, %[3]t),
+		set_config('jit', 'off', %[3]t), set_config('max_parallel_workers_per_gather', '0', %[3]t)`,
+		idle.Milliseconds(), clientCheck.Milliseconds(), transaction)
 }
 
 // NoConnection reports whether PostgreSQL or its pooler has no free connection.
