@@ -94,12 +94,12 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return err // such as "listen tcp 127.0.0.1:8080: bind: address already in use"
 	}
-	err = a.core.lease.Beat(ctx) // services claim as soon as they start
-	switch id, _, _ := a.core.lease.Current(); {
-	case id == "":
-		return errors.Join(err, listener.Close())
-	case err != nil: // other instances were not checked; the next heartbeat checks them
-		jobs.LogError(log, "heartbeat failed", err)
+	beat := a.core.lease.Beat(ctx) // services claim as soon as they start
+	if id, _, _ := a.core.lease.Current(); id == "" {
+		return errors.Join(beat, listener.Close())
+	}
+	if beat != nil { // other instances were not checked; the next heartbeat checks them
+		jobs.LogError(log, "heartbeat failed", beat)
 	}
 	server := &http.Server{
 		Handler:           a.Router,

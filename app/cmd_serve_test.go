@@ -28,6 +28,24 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// A start that cannot check other instances logs that, and the program ends without an error.
+func TestServeWithoutLeasesOfOthers(t *testing.T) {
+	db := modelstest.New(t)
+	var file string
+	if err := db.Read(t.Context()).Raw("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file).Error; err != nil {
+		t.Fatal(err)
+	}
+	modelstest.Exec(t, db, "INSERT INTO instances (id, started_at, heartbeat_at) VALUES ('i_other', 0, 'unreadable')")
+	p := start(t, env(t, map[string]string{"DATABASE_URL": file}))
+	if !strings.Contains(p.log.String(), "read leases of other instances") {
+		t.Errorf("the failed check is not logged: %s", p.log)
+	}
+	p.stop()
+	if err := p.wait(t); err != nil {
+		t.Errorf("run: %v", err)
+	}
+}
+
 // TestStopFinishesRequests checks that running requests complete after SIGTERM.
 func TestStopFinishesRequests(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})

@@ -8,12 +8,12 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// command runs a subcommand on the database of a server. It fails the test if the command fails.
+// command runs a subcommand on the database of a server and returns its standard output. It fails the test if the command fails.
 func command(t *testing.T, s *Server, stdin string, args ...string) string {
 	t.Helper()
-	out, code := CommandWith(t, stdin, args, "DATABASE_URL="+s.store)
+	out, log, code := runCommand(t, stdin, args, "DATABASE_URL="+s.store)
 	if code != 0 {
-		t.Fatalf("%v: %s", args, out)
+		t.Fatalf("%v: %s%s", args, out, log)
 	}
 	return out
 }

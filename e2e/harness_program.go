@@ -144,16 +144,23 @@ func Command(t testing.TB, args []string, env ...string) (output string, code in
 // CommandWith is like Command, with text as standard input.
 func CommandWith(t testing.TB, stdin string, args []string, env ...string) (output string, code int) {
 	t.Helper()
+	output, log, code := runCommand(t, stdin, args, env...)
+	return output + log, code
+}
+
+// runCommand runs a command and returns its standard output, its log and its exit code.
+func runCommand(t testing.TB, stdin string, args []string, env ...string) (output, log string, code int) {
+	t.Helper()
+	var stdout, stderr strings.Builder
 	cmd := exec.Command(binary, args...)
-	cmd.Env, cmd.Stdin = environ(env...), strings.NewReader(stdin)
-	out, err := cmd.CombinedOutput()
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ(env...), strings.NewReader(stdin), &stdout, &stderr
+	err := cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return string(out), exit.ExitCode()
-	}
-	if err != nil {
+		code = exit.ExitCode()
+	} else if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), 0
+	return stdout.String(), stderr.String(), code
 }
 
 // listens reports whether the log says that the program listens, and sets the URL.
