@@ -32,7 +32,8 @@ func TestServe(t *testing.T) {
 func TestServeWithoutLeasesOfOthers(t *testing.T) {
 	db := modelstest.New(t)
 	var file string
-	if err := db.Read(t.Context()).Raw("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file).Error; err != nil {
+	const query = "SELECT file FROM pragma_database_list WHERE name = 'main'"
+	if err := db.Read(t.Context()).Raw(query).Scan(&file).Error; err != nil {
 		t.Fatal(err)
 	}
 	modelstest.Exec(t, db, "INSERT INTO instances (id, started_at, heartbeat_at) VALUES ('i_other', 0, 'unreadable')")

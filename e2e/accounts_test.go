@@ -8,7 +8,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// command runs a subcommand on the database of a server and returns its standard output. It fails the test if the command fails.
+// command runs a subcommand on the database of a server and returns its standard output. It fails the test if the
+// command fails.
 func command(t *testing.T, s *Server, stdin string, args ...string) string {
 	t.Helper()
 	out, log, code := runCommand(t, stdin, args, "DATABASE_URL="+s.store)

@@ -46,7 +46,8 @@ func TestStatementOfALostClientEnds(t *testing.T) {
 		}
 		runs := func() bool {
 			var n int
-			const query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+			const query = `SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event = 'PgSleep'`
 			if err := db.Read(t.Context()).Raw(query).Scan(&n).Error; err != nil {
 				t.Fatal(err)
 			}

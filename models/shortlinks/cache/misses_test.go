@@ -134,7 +134,8 @@ func TestMissesThatWaitAreLimited(t *testing.T) {
 	}
 }
 
-// A visit that starts after a change does not use the older read of another visit, if the process was stopped meanwhile.
+// A visit that starts after a change does not use the older read of another visit, if the process was stopped
+// meanwhile.
 func TestReadOfAnotherVisitIsTooOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := modelstest.NewClock()
@@ -144,7 +145,8 @@ func TestReadOfAnotherVisitIsTooOld(t *testing.T) {
 		load := func(context.Context, []string) ([]shortlinks.Loaded, error) {
 			read := make(chan string)
 			reads <- read
-			return []shortlinks.Loaded{{Entry: shortlinks.Entry{LongURL: <-read, Link: 1, Version: 1}, TTL: time.Hour}}, nil
+			e := shortlinks.Entry{LongURL: <-read, Link: 1, Version: 1}
+			return []shortlinks.Loaded{{Entry: e, TTL: time.Hour}}, nil
 		}
 		visit := func() <-chan string {
 			got := make(chan string, 1)
