@@ -69,20 +69,27 @@ func TestDatabaseDown(t *testing.T) {
 	}
 }
 
+// connection returns a connection of the pool.
+func connection(t *testing.T, db *models.DB) *sql.Conn {
+	t.Helper()
+	pool, err := db.Read(t.Context()).DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
 // A connection that the driver has closed already is no error of the statement.
 func TestClosedConnection(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		if db.Engine != models.Postgres {
 			return
 		}
-		pool, err := db.Read(t.Context()).DB()
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn, err := pool.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := connection(t, db)
 		defer conn.Close() //nolint:errcheck // it is closed already
 		tx, err := conn.BeginTx(t.Context(), nil)
 		if err != nil {

@@ -30,20 +30,13 @@ func TestTransactionsThatRestAreLimited(t *testing.T) {
 	})
 }
 
-// PostgreSQL ends the statement of an instance that was killed or lost its connection.
+// PostgreSQL ends the statement of an instance that was killed.
 func TestStatementOfALostClientEnds(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		if db.Engine != models.Postgres {
 			return // a statement ends with its process
 		}
-		pool, err := db.Read(t.Context()).DB()
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn, err := pool.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := connection(t, db)
 		runs := func() bool {
 			var n int
 			const query = `SELECT count(*) FROM pg_stat_activity

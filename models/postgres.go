@@ -30,8 +30,8 @@ const (
 	maxUrgentIdle = 2 * time.Second
 )
 
-// clientCheck is how often PostgreSQL checks during a statement that its client is still connected. It ends the
-// statement of one that is not: a killed instance, or a request to cancel that came before the statement.
+// clientCheck is how often PostgreSQL checks during a statement that its client is still connected. If it is not,
+// PostgreSQL ends the statement: of a killed instance, and of one whose request to cancel arrived too early.
 const clientCheck = time.Second
 
 // slowConnect is the time after which the log says that the program waits for PostgreSQL or a pooler.

@@ -14,7 +14,7 @@ import (
 // tests, because goroutines inherit the label of their test.
 func NoLeaks(t testing.TB) {
 	t.Helper()
-	_, _ = openServer() // outlives the test: without its label
+	_, _ = openServer() // this pool outlives the test, so it must not get its label
 	name := t.Name()
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("test", name)))
 	t.Cleanup(func() {
