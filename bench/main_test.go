@@ -1,3 +1,5 @@
+//go:build e2e
+
 // Package bench measures the real binary and prints the tables of docs/benchmarks.md. Baselines are servers and clients
 // without the features of Linkwatch. The tests assert no times, except that the program stops in time. Without -figures
 // only that test runs.

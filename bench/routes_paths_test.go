@@ -1,3 +1,5 @@
+//go:build e2e
+
 package bench
 
 // routeSystems are the systems of routes, by the beginnings of their paths.

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -91,7 +93,7 @@ func TestAccountsByCommands(t *testing.T) {
 	}
 
 	// After kill -9 the server still requires a login, and may listen on other addresses.
-	s.kill()
+	s.Kill()
 	again := Start(t, "DATABASE_URL="+s.store, "HTTP_HOST=0.0.0.0")
 	again.URL = "http://127.0.0.1" + again.URL[strings.LastIndex(again.URL, ":"):]
 	if res := send(t, again, "GET", "/v1/links", "", func(*http.Request) {}); res.StatusCode != http.StatusUnauthorized {
@@ -114,7 +116,7 @@ func TestLoginsSurviveKills(t *testing.T) {
 		return res.Cookies()[0]
 	}
 	cookie := login(s)
-	s.kill()
+	s.Kill()
 	again := Start(t, "DATABASE_URL="+s.store, "ADMIN_PASSWORD=correct horse")
 	if res := send(t, again, "GET", "/links", "", func(r *http.Request) { r.AddCookie(cookie) }); res.StatusCode != 200 {
 		t.Errorf("session after kill -9: got status %d", res.StatusCode)
@@ -122,7 +124,7 @@ func TestLoginsSurviveKills(t *testing.T) {
 	if res := send(t, again, "POST", "/logout", "", func(r *http.Request) { r.AddCookie(cookie) }); res.StatusCode != http.StatusSeeOther {
 		t.Errorf("logout: got status %d", res.StatusCode)
 	}
-	again.kill()
+	again.Kill()
 	last := Start(t, "DATABASE_URL="+s.store, "ADMIN_PASSWORD=correct horse")
 	if res := send(t, last, "GET", "/links", "", func(r *http.Request) { r.AddCookie(cookie) }); res.StatusCode != http.StatusSeeOther {
 		t.Errorf("closed session after kill -9: got status %d", res.StatusCode)

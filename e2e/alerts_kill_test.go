@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -72,7 +74,7 @@ func alertsSurviveKills(t *testing.T, database string) {
 			made += 250
 		}
 		time.Sleep(time.Duration(rand.IntN(7000)) * time.Millisecond) // kill at a random moment
-		s.kill()
+		s.Kill()
 		s = Start(t, "DATABASE_URL="+database)
 	}
 	modelstest.Eventually(t, "no message waits", func() bool {

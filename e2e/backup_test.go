@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -47,7 +49,7 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	s.signal(syscall.SIGCONT)
 	s.isStored()
-	s.kill()
+	s.Kill()
 	if out, code := Command(t, []string{"restore", "--force", file}, store); code != 0 || !strings.Contains(out, ".before-restore-") {
 		t.Errorf("restore: exit %d, %s", code, out)
 	}

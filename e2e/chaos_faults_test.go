@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -157,7 +159,7 @@ func (c *chaos) inject(plan []fault) {
 func (c *chaos) do(f fault) {
 	switch f.kind {
 	case killNode, quietKill:
-		c.nodes[f.node].kill()
+		c.nodes[f.node].Kill()
 		time.Sleep(f.lasts)
 		c.nodes[f.node].start()
 	case stopNode:
@@ -167,7 +169,7 @@ func (c *chaos) do(f fault) {
 	case stopPostgres:
 		pause(c.postgres.process, f.lasts)
 	case killRedis:
-		c.redis.kill()
+		c.redis.Kill()
 		time.Sleep(f.lasts)
 		if err := c.redis.start(); err != nil {
 			c.t.Error("starting Redis again: ", err)

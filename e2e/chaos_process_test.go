@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -103,7 +105,7 @@ func (p *process) end(sig syscall.Signal) {
 	select {
 	case <-p.ended:
 	case <-time.After(10 * time.Second):
-		p.kill()
+		p.Kill()
 	}
 }
 

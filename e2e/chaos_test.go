@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -113,7 +115,7 @@ func newChaos(t *testing.T) *chaos {
 		}
 		t.Cleanup(func() {
 			if n.process != nil && !n.hasEnded() {
-				n.kill()
+				n.Kill()
 			}
 		})
 		n.start()

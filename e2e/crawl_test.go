@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -19,7 +21,7 @@ func TestCrawlAfterKill(t *testing.T) {
 	m := newMaze(t, 2, 150, 5*time.Millisecond)
 	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": m.hosts()})
 	s.crawled(j.ID, 20)
-	s.kill()
+	s.Kill()
 
 	s = Start(t, settings...)
 	s.jobBecomes(j.ID, "completed")

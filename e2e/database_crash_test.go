@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -44,7 +46,7 @@ func TestKillWhileWriting(t *testing.T) {
 		})
 	}
 	<-full
-	s.kill()
+	s.Kill()
 	group.Wait()
 
 	again := Start(t, store)

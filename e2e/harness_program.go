@@ -22,13 +22,11 @@ import (
 // patience is how long a test waits for anything before it fails. It is long enough for a busy machine.
 const patience = 30 * time.Second
 
-// tags are the build tags of deploy/Dockerfile, which keep unused code out of the program.
-const tags = "grpcnotrace,nomsgpack"
+// binary is the program under test; see Run.
+var binary = os.Getenv("TEST_BINARY")
 
-// binary is the program under test. Run builds it.
-var binary string
-
-// Run builds the program, runs the tests of m and returns the exit code. It is for TestMain.
+// Run runs the tests of m and returns the exit code. It is for TestMain. The program under test is the file that
+// TEST_BINARY names with its whole path. If it is not set, Run builds the program.
 func Run(m *testing.M) int {
 	dir, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "linkwatch-e2e-") // as testing.T.TempDir does
 	if err != nil {
@@ -41,8 +39,11 @@ func Run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "the disk of %s is %d%% full: free some space, or set TMPDIR\n", dir, filling[0].Used())
 		return 1
 	}
+	if binary != "" {
+		return m.Run()
+	}
 	binary = filepath.Join(dir, "linkwatch")
-	build := exec.Command("go", "build", "-tags", tags, "-o", binary, "linkwatch")
+	build := exec.Command("go", "build", "-o", binary, "linkwatch")
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building the program:", err)
@@ -196,6 +197,13 @@ func (s *Server) Stop() {
 	if err := s.wait(); err != nil {
 		s.t.Errorf("exit after SIGTERM: %v", err)
 	}
+}
+
+// Kill ends the program with SIGKILL, as a crash of the machine does.
+func (s *Server) Kill() {
+	s.t.Helper()
+	s.signal(syscall.SIGKILL)
+	_ = s.wait() // "signal: killed"
 }
 
 func (s *Server) signal(sig os.Signal) {

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -40,10 +42,3 @@ var demo = sync.OnceValues(func() (database []byte, err error) {
 	}
 	return os.ReadFile(file)
 })
-
-// kill ends the process without warning (SIGKILL).
-func (s *Server) kill() {
-	s.t.Helper()
-	s.signal(syscall.SIGKILL)
-	_ = s.wait() // "signal: killed"
-}

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -175,7 +177,7 @@ func TestKillDuringSubmission(t *testing.T) {
 	s.runs("submission")
 	engine.Await(t, standin.Publish, answered+inFlight)
 	day := s.ownSite(own.ID).Quota.Publish.ResetsAt
-	s.kill()
+	s.Kill()
 
 	again := Start(t, settings...)
 	before := again.ownSite(own.ID)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -43,7 +45,7 @@ func TestTwoServersOnOneFile(t *testing.T) {
 	}
 	modelstest.Eventually(t, "the other server has the change", func() bool { return leadsTo("https://go.dev/dl/") })
 
-	one.kill()
+	one.Kill()
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	if out, code := Command(t, []string{"backup", backup}, store); code != 0 {
 		t.Errorf("backup: %s", out)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -123,7 +125,7 @@ func TestKillDuringChecks(t *testing.T) {
 	t.Parallel() // waits for a lease to end
 	g, store := newGate(), storeIn(t)
 	s := fullQueue(t, g, store)
-	s.kill()
+	s.Kill()
 	if left := Rows(t, s.store, claimedTargets); len(left) == 0 {
 		t.Error("no target was claimed at the kill, so this test proves nothing")
 	}
@@ -206,7 +208,7 @@ func TestTwoInstancesShareTargets(t *testing.T) {
 		return h.pages("Anna") > all/2 && h.pages("Ben") > all/2
 	}
 	modelstest.Eventually(t, "both check", both)
-	anna.kill()
+	anna.Kill()
 	h.forget()
 	modelstest.Eventually(t, "the other checks all targets", func() bool { return h.pages("Ben") == all })
 	if n := h.pages("Anna"); n > 0 {

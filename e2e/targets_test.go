@@ -1,3 +1,5 @@
+//go:build e2e
+
 package e2e
 
 import (
@@ -173,7 +175,7 @@ func TestTargetIdempotencyKey(t *testing.T) {
 			t.Errorf("key again, with %s: got %d with %s of %s, want 200 with the first", path, status, got.ID, got.URL)
 		}
 	}
-	s.kill()
+	s.Kill()
 	s = Start(t, store)
 	if status, got := keyed(t, s, "retry-1", web.URL+"/three"); status != 200 || got.ID != first.ID {
 		t.Errorf("key after a restart: got %d with %s, want 200 with the first", status, got.ID)

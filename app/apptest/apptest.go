@@ -103,7 +103,7 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	a.Must(a.Systems.Accounts.Store.RefreshInUse(t.Context()))
 	systems := a.Systems
 	a.Links, a.Targets, a.ShortLinks, a.Cleanup, a.Jobs = systems.Links.Store, systems.Targets.Store, systems.ShortLinks.Store, systems.Admin.Cleanup, systems.Admin.Jobs
-	a.Handler = apitest.Check(t, document(), a.Router, func(r *http.Request) bool {
+	a.Handler = apitest.Record(t, a.Router, func(r *http.Request) bool {
 		return middleware.IsHost(r, s.Config.ShortHost) || middleware.SubpathOf(s.Config.PublicURL) != "" // the document has no path
 	})
 	a.Handler = actAs(a.Handler)
@@ -119,12 +119,6 @@ func freeDisk() []disk.Space { return []disk.Space{{Of: disk.Database, Free: 60e
 func EachEngine(t *testing.T, test func(a *App)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(New(t, On(db))) })
-}
-
-// document returns the path of the OpenAPI document.
-func document() string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "../../handlers/api/openapi.json")
 }
 
 // actorHeader is the header with the account name of As.

@@ -95,7 +95,7 @@ func newFixture(t *testing.T, db *models.DB) *fixture {
 		Systems: []handlers.System{{Groups: handler.Groups(), Operations: operations.Register}},
 		Frame:   frame, Health: middleware.NewHealth(errs, db, "v1"), Log: log, Registry: prometheus.NewRegistry(), Host: "127.0.0.1",
 	})
-	server := httptest.NewServer(apitest.Check(t, "../api/openapi.json", router, func(*http.Request) bool { return false }))
+	server := httptest.NewServer(apitest.Record(t, router, func(*http.Request) bool { return false }))
 	t.Cleanup(server.Close)
 	w.App = &apptest.App{TB: t, URL: server.URL, DB: db, Clock: clock, Queries: modelstest.Queries(t, db)}
 	return w

@@ -1,9 +1,9 @@
 // Command client uses a client that oapi-codegen generates from the OpenAPI
 // document of a server: it sets members and clears them with null. It changes the
-// server at its only argument, and ends with an error if that does not work.
+// server at its first argument, saves the page at its second one, and ends with an error if that does not work.
 //
 //	mkdir -p client && curl -s localhost:8080/openapi-3.0.json >openapi.json
-//	go tool oapi-codegen -config oapi.yaml openapi.json && go run . http://localhost:8080
+//	go tool oapi-codegen -config oapi.yaml openapi.json && go run . http://localhost:8080 https://example.com/
 package main
 
 import (
@@ -20,18 +20,18 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1]); err != nil {
+	if err := run(context.Background(), os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, server string) error {
+func run(ctx context.Context, server, page string) error {
 	c, err := client.NewClientWithResponses(server)
 	if err != nil {
 		return err
 	}
-	return errors.Join(target(ctx, c), shortLink(ctx, c), link(ctx, c), problem(ctx, c))
+	return errors.Join(target(ctx, c), shortLink(ctx, c), link(ctx, c, page), problem(ctx, c))
 }
 
 func target(ctx context.Context, c *client.ClientWithResponses) error {
@@ -84,8 +84,8 @@ func shortLink(ctx context.Context, c *client.ClientWithResponses) error {
 	return nil
 }
 
-func link(ctx context.Context, c *client.ClientWithResponses) error {
-	saved, err := c.SaveLinkWithResponse(ctx, client.SaveLinkJSONRequestBody{Url: "https://example.com/", Notes: new("for the talk")})
+func link(ctx context.Context, c *client.ClientWithResponses, page string) error {
+	saved, err := c.SaveLinkWithResponse(ctx, client.SaveLinkJSONRequestBody{Url: page, Notes: new("for the talk")})
 	if err != nil || saved.JSON201 == nil {
 		return fmt.Errorf("saving a link: %v: %s", err, saved.Body)
 	}
