@@ -113,7 +113,9 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 
 func freeDisk() []disk.Space { return []disk.Space{{Of: disk.Database, Free: 60e9, Size: 100e9}} }
 
-// EachEngine runs a test on each database engine, as modelstest.Each does.
+// EachEngine runs a test on each database engine, as modelstest.Each does. It is for tests of all systems together, for
+// races between requests, and for statements that differ. Other tests of handlers use SQLite: those of the stores use both
+// engines.
 func EachEngine(t *testing.T, test func(a *App)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(New(t, On(db))) })

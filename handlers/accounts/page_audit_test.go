@@ -36,118 +36,118 @@ func addEntries(s *apptest.App, n int) {
 }
 
 func TestAuditPage(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.App) {
-		as := s.SignIn(s.AddUser("alice", accounts.Admin))
-		s.Clock.Advance(time.Minute)
-		const target = "t_0000000000000000000000"
-		record(s, audit.Entry{
-			Actor: "bob", Via: "token", Address: "203.0.113.7", Action: "target.edit", SubjectKind: "target", SubjectID: target, SubjectName: "<script>alert(1)</script>",
-			Before: `{"interval_seconds":1000000,"name":"<b>old</b>","tags":["a","b"]}`, After: `{"interval_seconds":2000000,"name":"","tags":[]}`,
-		})
-		record(s, audit.Entry{Actor: "<i>eve</i>", Via: "password", Address: "198.51.100.9", Action: "login.failed", Attempts: 12})
-		record(s, audit.Entry{Action: "credential.refused", Attempts: 2})
-		a := as.Get("/admin/audit")
-		tt := s.TB.(*testing.T)
-		apptest.WantText(tt, a, `nav[aria-label="Admin"] [aria-current="page"]`, "Audit log")
-		apptest.WantText(tt, a, "tbody tr:nth-child(1)", "1 min ago unknown credential.refused 2 attempts none")
-		apptest.WantText(tt, a, "tbody tr:nth-child(2)", "2 min ago <i>eve</i> password login.failed 12 attempts none 198.51.100.9")
-		third := "table.audit > tbody > tr:nth-child(3)"
-		apptest.WantText(tt, a, third, "bob API token target.edit <script>alert(1)</script> target history 203.0.113.7 3 changes")
-		apptest.WantText(tt, a, third+" .changes tbody", "interval_seconds 1000000 2000000 name <b>old</b> empty tags a, b none")
-		apptest.WantCount(tt, a, third+` a[href="/watch/`+target+`"]`, 1)
-		apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4)", "4 min ago alice password login alice user history")
-		apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4) summary", "Details")
-		for _, markup := range []string{"<script>alert", "<i>eve", "<b>old"} {
-			if strings.Contains(a.HTML, markup) {
-				s.Errorf("%s is not escaped", markup)
-			}
-		}
-
-		first := s.Clock.Now().Add(-3 * time.Minute)
-		for query, want := range map[string]string{
-			"actor=bob":                           "target.edit",
-			"actor=alice":                         "login",
-			"action=login":                        "login",
-			"action=login.":                       "login.failed",
-			"action=target.":                      "target.edit",
-			"subject_id=" + target:                "target.edit",
-			"address=198.51.100.9":                "login.failed",
-			"actor=bob&action=login":              "",
-			"actor=%20bob%20":                     "target.edit",
-			"since=" + first.Format(time.RFC3339): "credential.refused login.failed target.edit",
-			"until=" + first.Format(time.RFC3339): "login",
-			"since=" + first.Format("2006-01-02"): "credential.refused login.failed target.edit login",
-			"until=" + first.Format("2006-01-02"): "",
-			"since=" + first.Format("2006-01-02T15:04") + "&until=" + first.Add(time.Minute).Format("2006-01-02T15:04"): "target.edit",
-		} {
-			a := as.Get("/admin/audit?" + query)
-			apptest.WantStatus(tt, a, http.StatusOK)
-			// The downloads below are entries too.
-			if got := strings.TrimSpace(strings.ReplaceAll(apptest.Text(a, "table.audit code")+" ", "audit.download ", "")); got != want && !strings.HasPrefix(got, want+" ") || want == "" && got != "" {
-				s.Errorf("%s: got %q, want %q", query, got, want)
-			}
-			if want == "" {
-				apptest.WantText(tt, a, ".empty", "No matching entries")
-			}
-			rows := parseCSV(s, as.Get("/admin/audit.csv?"+query).HTML)
-			if got := len(rows) - 1; got != a.Find("table.audit > tbody > tr").Length() {
-				s.Errorf("%s: CSV and page differ: CSV has %d rows", query, got)
-			}
-		}
-		for query, text := range map[string]string{
-			"since=yesterday":                    "Since must be a time such as 2026-03-24T12:00.",
-			"until=0001-01-01":                   "Until must be a time",
-			"actor=" + strings.Repeat("x", 513):  "User",
-			"action=" + strings.Repeat("é", 300): "Action",
-		} {
-			a := as.Get("/admin/audit?" + query)
-			name, value, _ := strings.Cut(query, "=")
-			wantError(tt, a, http.StatusBadRequest, name+"-error", text)
-			value, _ = url.QueryUnescape(value)
-			if got := a.Find("input[name="+name+"]").AttrOr("value", ""); got != value {
-				s.Errorf("field %s: got %q, want %q", name, got, value)
-			}
-			apptest.WantStatus(tt, as.Get("/admin/audit.csv?"+query), http.StatusBadRequest)
-		}
-		apptest.WantStatus(tt, as.Get("/admin/audit?page_token=x"), http.StatusBadRequest)
+	t.Parallel()
+	s := apptest.New(t)
+	as := s.SignIn(s.AddUser("alice", accounts.Admin))
+	s.Clock.Advance(time.Minute)
+	const target = "t_0000000000000000000000"
+	record(s, audit.Entry{
+		Actor: "bob", Via: "token", Address: "203.0.113.7", Action: "target.edit", SubjectKind: "target", SubjectID: target, SubjectName: "<script>alert(1)</script>",
+		Before: `{"interval_seconds":1000000,"name":"<b>old</b>","tags":["a","b"]}`, After: `{"interval_seconds":2000000,"name":"","tags":[]}`,
 	})
+	record(s, audit.Entry{Actor: "<i>eve</i>", Via: "password", Address: "198.51.100.9", Action: "login.failed", Attempts: 12})
+	record(s, audit.Entry{Action: "credential.refused", Attempts: 2})
+	a := as.Get("/admin/audit")
+	tt := s.TB.(*testing.T)
+	apptest.WantText(tt, a, `nav[aria-label="Admin"] [aria-current="page"]`, "Audit log")
+	apptest.WantText(tt, a, "tbody tr:nth-child(1)", "1 min ago unknown credential.refused 2 attempts none")
+	apptest.WantText(tt, a, "tbody tr:nth-child(2)", "2 min ago <i>eve</i> password login.failed 12 attempts none 198.51.100.9")
+	third := "table.audit > tbody > tr:nth-child(3)"
+	apptest.WantText(tt, a, third, "bob API token target.edit <script>alert(1)</script> target history 203.0.113.7 3 changes")
+	apptest.WantText(tt, a, third+" .changes tbody", "interval_seconds 1000000 2000000 name <b>old</b> empty tags a, b none")
+	apptest.WantCount(tt, a, third+` a[href="/watch/`+target+`"]`, 1)
+	apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4)", "4 min ago alice password login alice user history")
+	apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4) summary", "Details")
+	for _, markup := range []string{"<script>alert", "<i>eve", "<b>old"} {
+		if strings.Contains(a.HTML, markup) {
+			s.Errorf("%s is not escaped", markup)
+		}
+	}
+
+	first := s.Clock.Now().Add(-3 * time.Minute)
+	for query, want := range map[string]string{
+		"actor=bob":                           "target.edit",
+		"actor=alice":                         "login",
+		"action=login":                        "login",
+		"action=login.":                       "login.failed",
+		"action=target.":                      "target.edit",
+		"subject_id=" + target:                "target.edit",
+		"address=198.51.100.9":                "login.failed",
+		"actor=bob&action=login":              "",
+		"actor=%20bob%20":                     "target.edit",
+		"since=" + first.Format(time.RFC3339): "credential.refused login.failed target.edit",
+		"until=" + first.Format(time.RFC3339): "login",
+		"since=" + first.Format("2006-01-02"): "credential.refused login.failed target.edit login",
+		"until=" + first.Format("2006-01-02"): "",
+		"since=" + first.Format("2006-01-02T15:04") + "&until=" + first.Add(time.Minute).Format("2006-01-02T15:04"): "target.edit",
+	} {
+		a := as.Get("/admin/audit?" + query)
+		apptest.WantStatus(tt, a, http.StatusOK)
+		// The downloads below are entries too.
+		if got := strings.TrimSpace(strings.ReplaceAll(apptest.Text(a, "table.audit code")+" ", "audit.download ", "")); got != want && !strings.HasPrefix(got, want+" ") || want == "" && got != "" {
+			s.Errorf("%s: got %q, want %q", query, got, want)
+		}
+		if want == "" {
+			apptest.WantText(tt, a, ".empty", "No matching entries")
+		}
+		rows := parseCSV(s, as.Get("/admin/audit.csv?"+query).HTML)
+		if got := len(rows) - 1; got != a.Find("table.audit > tbody > tr").Length() {
+			s.Errorf("%s: CSV and page differ: CSV has %d rows", query, got)
+		}
+	}
+	for query, text := range map[string]string{
+		"since=yesterday":                    "Since must be a time such as 2026-03-24T12:00.",
+		"until=0001-01-01":                   "Until must be a time",
+		"actor=" + strings.Repeat("x", 513):  "User",
+		"action=" + strings.Repeat("é", 300): "Action",
+	} {
+		a := as.Get("/admin/audit?" + query)
+		name, value, _ := strings.Cut(query, "=")
+		wantError(tt, a, http.StatusBadRequest, name+"-error", text)
+		value, _ = url.QueryUnescape(value)
+		if got := a.Find("input[name="+name+"]").AttrOr("value", ""); got != value {
+			s.Errorf("field %s: got %q, want %q", name, got, value)
+		}
+		apptest.WantStatus(tt, as.Get("/admin/audit.csv?"+query), http.StatusBadRequest)
+	}
+	apptest.WantStatus(tt, as.Get("/admin/audit?page_token=x"), http.StatusBadRequest)
 }
 
 // Each download is an entry. So is reading the audit log with the API, once an hour.
 func TestReadsOfTheAuditLogAreRecorded(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.App) {
-		as := s.SignIn(s.AddUser("alice", accounts.Admin))
-		of := func() (n int) {
-			s.Helper()
-			for _, line := range audited(s) {
-				if strings.HasPrefix(line, "alice session audit.read Audit log ") {
-					n++
-				}
+	t.Parallel()
+	s := apptest.New(t)
+	as := s.SignIn(s.AddUser("alice", accounts.Admin))
+	of := func() (n int) {
+		s.Helper()
+		for _, line := range audited(s) {
+			if strings.HasPrefix(line, "alice session audit.read Audit log ") {
+				n++
 			}
-			return n
 		}
-		as.Get("/admin/audit?actor=bob")
-		if of() > 0 {
-			s.Error("a page of the audit log is recorded")
+		return n
+	}
+	as.Get("/admin/audit?actor=bob")
+	if of() > 0 {
+		s.Error("a page of the audit log is recorded")
+	}
+	as.Get("/admin/audit.csv?actor=bob&since=2026-01-02")
+	wantAudited(s, `alice session audit.download Audit log  {"actor":"bob","since":"2026-01-02T00:00:00Z"}`)
+	as.Get("/admin/audit.csv?since=x")
+	for want := 1; want <= 2; want++ {
+		r := as.Request("GET", "/v1/audit", "Accept", "text/csv")
+		if r.Status != http.StatusOK || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/csv") {
+			s.Fatalf("got %d, %v", r.Status, r.Header)
 		}
-		as.Get("/admin/audit.csv?actor=bob&since=2026-01-02")
-		wantAudited(s, `alice session audit.download Audit log  {"actor":"bob","since":"2026-01-02T00:00:00Z"}`)
-		as.Get("/admin/audit.csv?since=x")
-		for want := 1; want <= 2; want++ {
-			r := as.Request("GET", "/v1/audit", "Accept", "text/csv")
-			if r.Status != http.StatusOK || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/csv") {
-				s.Fatalf("got %d, %v", r.Status, r.Header)
-			}
-			as.Do("GET", "/v1/audit", "").Want(http.StatusOK)
-			if got := of(); got != want {
-				s.Errorf("got %d entries of reads, want %d", got, want)
-			}
-			s.Clock.Advance(time.Hour + time.Minute)
+		as.Do("GET", "/v1/audit", "").Want(http.StatusOK)
+		if got := of(); got != want {
+			s.Errorf("got %d entries of reads, want %d", got, want)
 		}
-		if downloads := strings.Count(strings.Join(audited(s), "\n"), "audit.download"); downloads != 1 {
-			s.Errorf("got %d entries of downloads, want 1", downloads)
-		}
-	})
+		s.Clock.Advance(time.Hour + time.Minute)
+	}
+	if downloads := strings.Count(strings.Join(audited(s), "\n"), "audit.download"); downloads != 1 {
+		s.Errorf("got %d entries of downloads, want 1", downloads)
+	}
 }
 
 func parseCSV(s *apptest.App, text string) [][]string {

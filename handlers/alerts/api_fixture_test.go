@@ -12,7 +12,6 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/alerts"
 	"linkwatch/models/event"
-	"linkwatch/models/modelstest"
 )
 
 // The URL and the secret of the webhooks of tests. No response may contain either.
@@ -50,14 +49,12 @@ type world struct {
 	Sender *sender
 }
 
-// each runs a test on each database engine.
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
-	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		w := &world{App: apptest.New(t, apptest.On(db), apptest.Set("PUBLIC_URL", "https://lw.test")), Sender: &sender{delivered: true}}
-		w.Alerts, w.Systems.Alerts.Deps.Sender = w.Systems.Alerts.Store, w.Sender
-		test(w)
-	})
+	t.Parallel()
+	w := &world{App: apptest.New(t, apptest.Set("PUBLIC_URL", "https://lw.test")), Sender: &sender{delivered: true}}
+	w.Alerts, w.Systems.Alerts.Deps.Sender = w.Systems.Alerts.Store, w.Sender
+	test(w)
 }
 
 // add adds an item by the API and returns its path and id.

@@ -56,61 +56,61 @@ func (s *site) failedEntries(n int) (ids []string) {
 
 // A failed URL of a running crawl can be retried alone. Others are a conflict.
 func TestRetryEntry_API(t *testing.T) {
-	apptest.EachEngine(t, func(a *apptest.App) {
-		s := &site{a, a.Systems.Crawl.Store}
-		at := "/v1/frontier/" + s.failedEntries(1)[0]
-		apptest.Has(s.TB, s.Do("POST", at+"/retry", "").Want(200), map[string]any{"status": "pending", "attempts": 0, "last_error": nil})
-		s.Do("POST", at+"/retry", "").Problem(409, "conflict", "")
-		s.Do("DELETE", at, "").Want(204)
-		s.Do("POST", at+"/retry", "").Problem(404, "not-found", "")
-	})
+	t.Parallel()
+	a := apptest.New(t)
+	s := &site{a, a.Systems.Crawl.Store}
+	at := "/v1/frontier/" + s.failedEntries(1)[0]
+	apptest.Has(s.TB, s.Do("POST", at+"/retry", "").Want(200), map[string]any{"status": "pending", "attempts": 0, "last_error": nil})
+	s.Do("POST", at+"/retry", "").Problem(409, "conflict", "")
+	s.Do("DELETE", at, "").Want(204)
+	s.Do("POST", at+"/retry", "").Problem(404, "not-found", "")
 }
 
 // Many URLs, links and pages are changed by one request. It ignores ids that it cannot change.
 func TestBulk_API(t *testing.T) {
-	apptest.EachEngine(t, func(a *apptest.App) {
-		s := &site{a, a.Systems.Crawl.Store}
-		bulk := func(path, action string, changed int, ids ...string) {
-			s.Helper()
-			body := fmt.Sprintf(`{"action":%q,"ids":["%s","x"]}`, action, strings.Join(ids, `","`))
-			apptest.Has(s.TB, s.Do("POST", path+"/bulk", body).Want(200), map[string]any{"action": action, "changed": changed})
-		}
-		ids := s.failedEntries(3)
-		bulk("/v1/frontier", "retry", 2, ids[:2]...)
-		bulk("/v1/frontier", "retry", 1, ids...)
-		bulk("/v1/frontier", "delete", 3, ids...)
-		bulk("/v1/frontier", "delete", 0, ids...)
-		s.run(s.AddJob("https://other.example"))
-		for _, path := range []string{"/v1/discovered-links", "/v1/crawled-pages"} {
-			id := apptest.Items(s.Do("GET", path, "").Want(200))[0]["id"].(string)
-			bulk(path, "delete", 1, id)
-			bulk(path, "delete", 0, id)
-			s.Do("POST", path+"/bulk", `{"action":"retry","ids":[]}`).Problem(400, "invalid-request", "action")
-		}
-		many := strings.TrimSuffix(strings.Repeat(`"x",`, crawl.MaxBulk+1), ",")
-		s.Do("POST", "/v1/frontier/bulk", `{"action":"delete","ids":[`+many+`]}`).Problem(400, "invalid-request", "ids")
-	})
+	t.Parallel()
+	a := apptest.New(t)
+	s := &site{a, a.Systems.Crawl.Store}
+	bulk := func(path, action string, changed int, ids ...string) {
+		s.Helper()
+		body := fmt.Sprintf(`{"action":%q,"ids":["%s","x"]}`, action, strings.Join(ids, `","`))
+		apptest.Has(s.TB, s.Do("POST", path+"/bulk", body).Want(200), map[string]any{"action": action, "changed": changed})
+	}
+	ids := s.failedEntries(3)
+	bulk("/v1/frontier", "retry", 2, ids[:2]...)
+	bulk("/v1/frontier", "retry", 1, ids...)
+	bulk("/v1/frontier", "delete", 3, ids...)
+	bulk("/v1/frontier", "delete", 0, ids...)
+	s.run(s.AddJob("https://other.example"))
+	for _, path := range []string{"/v1/discovered-links", "/v1/crawled-pages"} {
+		id := apptest.Items(s.Do("GET", path, "").Want(200))[0]["id"].(string)
+		bulk(path, "delete", 1, id)
+		bulk(path, "delete", 0, id)
+		s.Do("POST", path+"/bulk", `{"action":"retry","ids":[]}`).Problem(400, "invalid-request", "action")
+	}
+	many := strings.TrimSuffix(strings.Repeat(`"x",`, crawl.MaxBulk+1), ",")
+	s.Do("POST", "/v1/frontier/bulk", `{"action":"delete","ids":[`+many+`]}`).Problem(400, "invalid-request", "ids")
 }
 
 // A deleted link or page can be restored for a day.
 func TestRestore_API(t *testing.T) {
-	apptest.EachEngine(t, func(a *apptest.App) {
-		s := &site{a, a.Systems.Crawl.Store}
-		s.run(s.AddJob("https://example.com"))
-		for _, path := range []string{"/v1/discovered-links", "/v1/crawled-pages"} {
-			at := path + "/" + apptest.Items(s.Do("GET", path, "").Want(200))[0]["id"].(string)
-			before := s.Do("GET", at, "").Want(200)
-			s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
-			s.Do("DELETE", at, "").Want(204)
-			s.Do("GET", at, "").Problem(404, "not-found", "")
-			apptest.Has(s.TB, s.Do("POST", at+"/restore", "").Want(200), before)
-			apptest.Has(s.TB, s.Do("GET", at, "").Want(200), before)
-			s.Do("DELETE", at, "").Want(204)
-			s.Clock.Advance(crawl.KeepDeleted + 1e9)
-			s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
-			s.Do("POST", path+"/x/restore", "").Problem(404, "not-found", "")
-		}
-	})
+	t.Parallel()
+	a := apptest.New(t)
+	s := &site{a, a.Systems.Crawl.Store}
+	s.run(s.AddJob("https://example.com"))
+	for _, path := range []string{"/v1/discovered-links", "/v1/crawled-pages"} {
+		at := path + "/" + apptest.Items(s.Do("GET", path, "").Want(200))[0]["id"].(string)
+		before := s.Do("GET", at, "").Want(200)
+		s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
+		s.Do("DELETE", at, "").Want(204)
+		s.Do("GET", at, "").Problem(404, "not-found", "")
+		apptest.Has(s.TB, s.Do("POST", at+"/restore", "").Want(200), before)
+		apptest.Has(s.TB, s.Do("GET", at, "").Want(200), before)
+		s.Do("DELETE", at, "").Want(204)
+		s.Clock.Advance(crawl.KeepDeleted + 1e9)
+		s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
+		s.Do("POST", path+"/x/restore", "").Problem(404, "not-found", "")
+	}
 }
 
 // The site of a link is crawled once from its root. A private link gets a private source.

@@ -266,47 +266,47 @@ func TestDuplicatePages(t *testing.T) {
 }
 
 func TestCrawledPages_API(t *testing.T) {
-	apptest.EachEngine(t, func(app *apptest.App) {
-		s := &site{app, app.Systems.Crawl.Store}
-		j, _, second := s.shop()
-		list := s.Do("GET", "/v1/crawled-pages?q=sharp&source_id="+j.SourceID, "").Want(200)
-		items := apptest.Objects(list["items"])
-		if len(items) != 1 || items[0]["snippet"] != "A sharp knife The price is 12 euros" || list["next_page_token"] != "" {
-			s.Fatalf("found %v", list)
-		}
-		apptest.Has(s.TB, items[0], map[string]any{"title": "Knife", "status_code": 200, "language": "en", "archived": false, "gone_at": nil})
-		apptest.Has(s.TB, apptest.Objects(items[0]["highlights"])[0], map[string]any{"start": 2, "end": 7})
-		at := "/v1/crawled-pages/" + items[0]["id"].(string)
-		one := s.Do("GET", at, "").Want(200)
-		apptest.Has(s.TB, one, map[string]any{"text": "A sharp knife\nThe price is 12 euros", "snippet": nil})
-		if len(one["versions"].([]any)) != 2 || len(one["copies"].([]any)) != 0 || len(one["json_ld"].([]any)) != 0 {
-			s.Errorf("page %v", one)
-		}
-		apptest.Has(s.TB, s.Do("GET", at+"/versions/1", "").Want(200), map[string]any{"version": 1, "change": "new", "text": "A sharp knife\nThe price is 10 euros"})
-		s.Do("GET", at+"/versions/9", "").Problem(404, "not-found", "")
-		diff := s.Do("GET", at+"/diff", "").Want(200)
-		apptest.Has(s.TB, diff, map[string]any{"from": 1, "to": 2, "added": 1, "removed": 1, "cut": false})
-		apptest.Has(s.TB, apptest.Objects(diff["lines"])[0], map[string]any{"kind": "changed", "old": "The price is 10 euros", "new": "The price is 12 euros"})
+	t.Parallel()
+	app := apptest.New(t)
+	s := &site{app, app.Systems.Crawl.Store}
+	j, _, second := s.shop()
+	list := s.Do("GET", "/v1/crawled-pages?q=sharp&source_id="+j.SourceID, "").Want(200)
+	items := apptest.Objects(list["items"])
+	if len(items) != 1 || items[0]["snippet"] != "A sharp knife The price is 12 euros" || list["next_page_token"] != "" {
+		s.Fatalf("found %v", list)
+	}
+	apptest.Has(s.TB, items[0], map[string]any{"title": "Knife", "status_code": 200, "language": "en", "archived": false, "gone_at": nil})
+	apptest.Has(s.TB, apptest.Objects(items[0]["highlights"])[0], map[string]any{"start": 2, "end": 7})
+	at := "/v1/crawled-pages/" + items[0]["id"].(string)
+	one := s.Do("GET", at, "").Want(200)
+	apptest.Has(s.TB, one, map[string]any{"text": "A sharp knife\nThe price is 12 euros", "snippet": nil})
+	if len(one["versions"].([]any)) != 2 || len(one["copies"].([]any)) != 0 || len(one["json_ld"].([]any)) != 0 {
+		s.Errorf("page %v", one)
+	}
+	apptest.Has(s.TB, s.Do("GET", at+"/versions/1", "").Want(200), map[string]any{"version": 1, "change": "new", "text": "A sharp knife\nThe price is 10 euros"})
+	s.Do("GET", at+"/versions/9", "").Problem(404, "not-found", "")
+	diff := s.Do("GET", at+"/diff", "").Want(200)
+	apptest.Has(s.TB, diff, map[string]any{"from": 1, "to": 2, "added": 1, "removed": 1, "cut": false})
+	apptest.Has(s.TB, apptest.Objects(diff["lines"])[0], map[string]any{"kind": "changed", "old": "The price is 10 euros", "new": "The price is 12 euros"})
 
-		run := "/v1/executions/" + second.ID
-		apptest.Has(s.TB, s.Do("GET", run, "").Want(200), map[string]any{"pages_new": 0, "pages_changed": 1, "pages_gone": 1, "broken_links": 3, "reported": true})
-		changes := apptest.Objects(s.Do("GET", run+"/changes?change=gone", "").Want(200)["items"])
-		if len(changes) != 1 || changes[0]["url"] != "https://site.test/old" || changes[0]["status_code"] != 404.0 {
-			s.Errorf("changes %v", changes)
-		}
-		links := s.Do("GET", run+"/broken-links?limit=1", "").Want(200)
-		apptest.Has(s.TB, apptest.Objects(links["items"])[0], map[string]any{"url": "https://site.test/old", "error": "status 404", "found_on": "https://site.test/"})
-		rest := s.Do("GET", run+"/broken-links?limit=1&page_token="+url.QueryEscape(links["next_page_token"].(string)), "").Want(200)
-		if n := len(rest["items"].([]any)); n != 1 || rest["next_page_token"] == "" {
-			s.Errorf("%d broken links on the second page", n)
-		}
+	run := "/v1/executions/" + second.ID
+	apptest.Has(s.TB, s.Do("GET", run, "").Want(200), map[string]any{"pages_new": 0, "pages_changed": 1, "pages_gone": 1, "broken_links": 3, "reported": true})
+	changes := apptest.Objects(s.Do("GET", run+"/changes?change=gone", "").Want(200)["items"])
+	if len(changes) != 1 || changes[0]["url"] != "https://site.test/old" || changes[0]["status_code"] != 404.0 {
+		s.Errorf("changes %v", changes)
+	}
+	links := s.Do("GET", run+"/broken-links?limit=1", "").Want(200)
+	apptest.Has(s.TB, apptest.Objects(links["items"])[0], map[string]any{"url": "https://site.test/old", "error": "status 404", "found_on": "https://site.test/"})
+	rest := s.Do("GET", run+"/broken-links?limit=1&page_token="+url.QueryEscape(links["next_page_token"].(string)), "").Want(200)
+	if n := len(rest["items"].([]any)); n != 1 || rest["next_page_token"] == "" {
+		s.Errorf("%d broken links on the second page", n)
+	}
 
-		s.Do("GET", "/v1/crawled-pages?q=%22", "").Problem(400, "invalid-request", "query.q")
-		s.Do("GET", "/v1/crawled-pages?since=x", "").Problem(400, "invalid-request", "query.since")
-		s.Do("GET", "/v1/crawled-pages?page_token=x", "").Problem(400, "invalid-request", "query.page_token")
-		s.Do("GET", "/v1/crawled-pages/k_x", "").Problem(404, "not-found", "")
-		s.Do("DELETE", at, "").Want(204)
-		s.Do("DELETE", at, "").Problem(404, "not-found", "")
-		s.Do("GET", at, "").Problem(404, "not-found", "")
-	})
+	s.Do("GET", "/v1/crawled-pages?q=%22", "").Problem(400, "invalid-request", "query.q")
+	s.Do("GET", "/v1/crawled-pages?since=x", "").Problem(400, "invalid-request", "query.since")
+	s.Do("GET", "/v1/crawled-pages?page_token=x", "").Problem(400, "invalid-request", "query.page_token")
+	s.Do("GET", "/v1/crawled-pages/k_x", "").Problem(404, "not-found", "")
+	s.Do("DELETE", at, "").Want(204)
+	s.Do("DELETE", at, "").Problem(404, "not-found", "")
+	s.Do("GET", at, "").Problem(404, "not-found", "")
 }

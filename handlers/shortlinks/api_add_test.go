@@ -16,7 +16,7 @@ import (
 )
 
 func TestShortLinkIdempotencyByKey(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		post := func(on *server, key, body string) apptest.Response {
 			return on.Send("POST", "/v1/shortlinks", "application/json", body, "Idempotency-Key", key)
 		}
@@ -62,7 +62,7 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 }
 
 func TestShortLinkConcurrentIdempotency(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		other := newServer(s.TB, apptest.On(s.DB)) // another instance
 		for name, c := range map[string]struct {
 			key, body string
@@ -111,7 +111,7 @@ func TestShortLinkConcurrentIdempotency(t *testing.T) {
 // TestShortLinkPagination reads the list while short links are added and deleted.
 // All have the same created_at, so only their keys order them.
 func TestShortLinkPagination(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		// In byte order.
 		keys := []string{"----", "0000", "9zzz", "AAAA", "Zaaa", "__-a", "____", "aAAA", "aaaa", "aaab", "zZZZ", "zzzz"}
 		for _, key := range slices.Backward(keys) {

@@ -10,7 +10,7 @@ import (
 // TestShortLinkErrors: invalid requests return a complete problem that does not repeat the input, and
 // change nothing.
 func TestShortLinkErrors(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		at := s.shorten(`"short_key":"abcd","title":"kept"`)
 		before := s.Do("GET", "/v1/shortlinks", "").Body
 		post := func(members string) string { return `{"long_url":"https://x.test",` + members + `}` }

@@ -21,7 +21,7 @@ const (
 )
 
 func TestShortLinkStats(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		at := s.shorten(`"short_key":"abcd"`)
 		empty := s.Do("GET", at+"/stats", "").Want(200)
 		apptest.Has(s.TB, empty, map[string]any{

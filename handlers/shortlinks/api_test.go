@@ -13,7 +13,7 @@ import (
 )
 
 func TestAddShortLink(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		a := s.Do("POST", "/v1/shortlinks", `{"long_url":"HTTPS://Example.com:443/path/?a=1#section","short_key":"My-key_1",
 			"expires_at":"2026-03-24T15:00:00.5+02:00","max_visits":3,"title":" Spring  campaign "}`)
 		got := a.Want(http.StatusCreated)
@@ -81,7 +81,7 @@ func TestShortLinkAddresses(t *testing.T) {
 }
 
 func TestShortLinkStatus(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		s.shorten(`"short_key":"forever"`)
 		s.shorten(`"short_key":"minute","ttl_seconds":60`)
 		s.shorten(`"short_key":"once","max_visits":1`)
@@ -111,7 +111,7 @@ func TestShortLinkStatus(t *testing.T) {
 }
 
 func TestFilterShortLinks(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		s.shorten(`"short_key":"aaaa","title":"Straße"`)
 		s.shorten(`"short_key":"bb_b","ttl_seconds":60`)
 		s.Do("POST", "/v1/shortlinks", `{"long_url":"https://other.test/50%25","short_key":"cccc"}`).Want(http.StatusCreated)
@@ -144,7 +144,7 @@ func TestFilterShortLinks(t *testing.T) {
 }
 
 func TestPatchShortLink(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		at := s.shorten(`"short_key":"abcd","title":"first"`)
 		s.Clock.Advance(time.Minute)
 		for _, c := range []struct {
@@ -180,7 +180,7 @@ func TestPatchShortLink(t *testing.T) {
 }
 
 func TestDeleteAndRestoreShortLink(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		at := s.shorten(`"short_key":"abcd","title":"kept"`)
 		s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
 		s.visit("abcd", "", "")

@@ -32,27 +32,26 @@ func newServer(t testing.TB, change ...func(*apptest.Setup)) *server {
 	return &server{apptest.New(t, change...)}
 }
 
-// eachEngine runs a test on each database.
-func eachEngine(t *testing.T, test func(s *server)) {
+func each(t *testing.T, test func(s *server)) {
 	t.Helper()
-	apptest.EachEngine(t, func(s *apptest.App) { test(&server{s}) })
+	t.Parallel()
+	test(newServer(t))
 }
 
-// eachCache runs a test of redirects on each database, with the cache in memory and with Redis.
+// eachCache runs a test of redirects with the cache in memory and with Redis.
 // another adds an instance with the same database, and the same Redis if there is one.
 func eachCache(t *testing.T, test func(s *server, another func() *server)) {
 	t.Helper()
 	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
-		modelstest.Each(t, func(t *testing.T, db *models.DB) {
-			test(newServer(t, apptest.On(db)), func() *server { return newServer(t, apptest.On(db)) })
-		})
+		t.Parallel()
+		db := modelstest.New(t)
+		test(newServer(t, apptest.On(db)), func() *server { return newServer(t, apptest.On(db)) })
 	})
 	t.Run("redis", func(t *testing.T) {
-		modelstest.Each(t, func(t *testing.T, db *models.DB) {
-			url := "redis://" + miniredis.RunT(t).Addr()
-			test(newSharing(t, db, url), func() *server { return newSharing(t, db, url) })
-		})
+		t.Parallel()
+		db, url := modelstest.New(t), "redis://"+miniredis.RunT(t).Addr()
+		test(newSharing(t, db, url), func() *server { return newSharing(t, db, url) })
 	})
 }
 

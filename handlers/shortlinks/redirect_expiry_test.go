@@ -240,7 +240,7 @@ func TestBusyDatabase(t *testing.T) {
 
 // TestFailedDatabase: cached short links redirect while they are current, others do not.
 func TestFailedDatabase(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		s.shorten(`"short_key":"cached"`)
 		s.shorten(`"short_key":"ends","ttl_seconds":60`)
 		s.Clock.Advance(59 * time.Second)
@@ -263,7 +263,7 @@ func TestFailedDatabase(t *testing.T) {
 // TestInvalidStoredDestination: a redirect checks the stored destination again, so that no other scheme
 // and no line break gets into a header.
 func TestInvalidStoredDestination(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		for i, bad := range []string{
 			"javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "//example.com/x", "/admin", "",
 			"https://user:password@example.com/", "https://example.com\r\nSet-Cookie: a=b", " https://", "HTTPS:example.com",

@@ -121,7 +121,7 @@ func TestVisitLimitIsForVisits(t *testing.T) {
 
 // TestPreviewsAreRedirected: without a visit limit, requests that are no visits are redirected, and counted apart.
 func TestPreviewsAreRedirected(t *testing.T) {
-	eachEngine(t, func(s *server) {
+	each(t, func(s *server) {
 		s.shorten(`"short_key":"free"`)
 		s.requestsNoVisits("/s/free", browser, func(a apptest.Response, _ string) {
 			if a.Status != http.StatusFound || a.Header.Get("Location") != longURL {

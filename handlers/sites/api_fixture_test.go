@@ -70,7 +70,8 @@ type fixture struct {
 
 func each(t *testing.T, test func(w *fixture)) {
 	t.Helper()
-	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
+	t.Parallel()
+	test(newFixture(t, modelstest.New(t)))
 }
 
 func newFixture(t *testing.T, db *models.DB) *fixture {
