@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Generates the Go code of the pages, the OpenAPI document and docs/settings.md.
+# Generates the Go code of the pages, the OpenAPI document and docs/settings.md. If TEST_BINARY names a program that is current,
+# it is used instead of go run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,7 +9,8 @@ go tool -modfile=tools/go.mod templ generate
 # Write to a temporary file first: if the program fails, the old document stays.
 document=$(mktemp)
 trap 'rm -f "$document"' EXIT
-go run . openapi >"$document"
+program=(${TEST_BINARY:-go run .})
+"${program[@]}" openapi >"$document"
 cat "$document" >handlers/api/openapi.json
-go run . config -markdown >"$document"
+"${program[@]}" config -markdown >"$document"
 cat "$document" >docs/settings.md
