@@ -58,9 +58,9 @@ func TestCommandPalette(t *testing.T) {
 		b.press(strings.Repeat(down, 5))
 		b.wait(chosen("All results: Links"))
 		b.press(down)
-		b.wait(chosen(web.URL + "/go-memory")) // the target and nothing after it
+		b.wait(chosen(web.URL + "/go-memory")) // the target
 		b.press(end)
-		b.wait(chosen(web.URL + "/go-memory"))
+		b.wait(chosen("All results: Help")) // and nothing after it
 		b.press(down)
 		b.wait(chosen("Go memory"))
 		b.press(up + home)
