@@ -18,9 +18,10 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// second opens an SQLite file with a second build of SQLite: another version, translated from C by another program, with other
-// code for files and locks. params are parameters of the file's URI. POSIX locks belong to a process, and end when it closes
-// any handle of the file. So until the pool is closed, this process must not open the file in another way.
+// second opens an SQLite file with a second build of SQLite: another version, translated from C by another program,
+// with other code for files and locks. params are parameters of the file's URI. Its locks are POSIX locks, which belong
+// to the process and end when it closes any handle of the file. So until the pool is closed, this process must not open
+// the file in another way.
 func second(t testing.TB, file string, params ...string) *sql.DB {
 	t.Helper()
 	uri := "file:" + file + "?" + strings.Join(append(params, "_pragma=foreign_keys(1)"), "&")
@@ -143,7 +144,8 @@ func (s *Server) write(prefix string) *writers {
 				default:
 				}
 				key := fmt.Sprintf("%s-%d-%d", prefix, n, i)
-				status, err := s.Try(http.MethodPost, "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/" + key, "short_key": key}, nil)
+				body := map[string]any{"long_url": "https://go.dev/" + key, "short_key": key}
+				status, err := s.Try(http.MethodPost, "/v1/shortlinks", body, nil)
 				if err != nil {
 					return
 				}

@@ -17,8 +17,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// While the program writes, a second SQLite reads all tables. Each read is one consistent state. After the program has ended,
-// both read the same rows.
+// While the program writes, a second SQLite reads all tables. Each read is one consistent state. After the program has
+// ended, both read the same rows.
 func TestSecondSQLiteReads(t *testing.T) {
 	t.Parallel()
 	s := Start(t, demoIn(t))
@@ -38,11 +38,13 @@ func TestSecondSQLiteReads(t *testing.T) {
 		}
 	}
 	hasShortLinks(t, db, writers.stop())
-	for path, query := range map[string]string{
-		"/v1/shortlinks": "SELECT (SELECT count(*) FROM short_links) + (SELECT count(*) FROM archived_short_links)", "/v1/targets": "SELECT count(*) FROM targets", "/v1/jobs": "SELECT count(*) FROM jobs",
-		"/v1/websites": "SELECT count(*) FROM websites", "/v1/channels": "SELECT count(*) FROM channels",
+	archived := "short_links) + (SELECT count(*) FROM archived_short_links"
+	for path, table := range map[string]string{
+		"/v1/shortlinks": archived, "/v1/targets": "targets", "/v1/jobs": "jobs", "/v1/websites": "websites",
+		"/v1/channels": "channels",
 	} {
-		if n, want := texts(t, db, query)[0], len(everything[struct{}](s, path, 100)); n != fmt.Sprint(want) {
+		n := texts(t, db, "SELECT (SELECT count(*) FROM "+table+")")[0]
+		if want := len(everything[struct{}](s, path, 100)); n != fmt.Sprint(want) {
 			t.Errorf("%s: the program has %d, the second SQLite read %s", path, want, n)
 		}
 	}
@@ -78,7 +80,9 @@ func TestSecondSQLiteSearches(t *testing.T) {
 	t.Parallel()
 	s := Start(t, demoIn(t))
 	db := second(t, s.store, waiting)
-	for search, match := range map[string]string{"shop": `"shop"`, "knives price": `"knives" AND "price"`, "kni*": `"kni"*`, "nothinglikethis": `"nothinglikethis"`} {
+	for search, match := range map[string]string{
+		"shop": `"shop"`, "knives price": `"knives" AND "price"`, "kni*": `"kni"*`, "nothinglikethis": `"nothinglikethis"`,
+	} {
 		pages, _ := listed[struct{ URL string }](s, "/v1/crawled-pages?limit=200&q="+strings.ReplaceAll(search, " ", "+"))
 		want := make([]string, len(pages))
 		for i, p := range pages {
@@ -94,7 +98,7 @@ func TestSecondSQLiteSearches(t *testing.T) {
 }
 
 // While a second SQLite has the write lock, the program reads and waits with its writes. Then all of them succeed.
-func TestProgramMeetsLockOfSecondSQLite(t *testing.T) {
+func TestSecondSQLiteHoldsLock(t *testing.T) {
 	t.Parallel()
 	s := Start(t)
 	db := second(t, s.store, waiting, immediate)
@@ -129,11 +133,13 @@ func TestProgramMeetsLockOfSecondSQLite(t *testing.T) {
 }
 
 // addShortLink is a statement of a program that is not Linkwatch.
-const addShortLink = `INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at, version, visits, bots)
-	SELECT ?, 'https://go.dev/second', 'https://go.dev/second', '', 'second', 0, FALSE, 1, 1, newest + 1, 0, 0 FROM short_link_version`
+const addShortLink = `INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits,
+		disabled, created_at, updated_at, version, visits, bots)
+	SELECT ?, 'https://go.dev/second', 'https://go.dev/second', '', 'second', 0, FALSE, 1, 1, newest + 1, 0, 0
+	FROM short_link_version`
 
 // A second SQLite meets the write lock of the program, and gets it when it waits. What it writes, the program shows.
-func TestSecondSQLiteMeetsLockOfProgram(t *testing.T) {
+func TestSecondSQLiteMeetsLock(t *testing.T) {
 	t.Parallel()
 	s := Start(t)
 	probe, patient := second(t, s.store, immediate, hasty), second(t, s.store, immediate, waiting)
@@ -174,7 +180,7 @@ func TestSecondSQLiteMeetsLockOfProgram(t *testing.T) {
 	isSound(t, patient, contents(t, patient))
 }
 
-// After kill -9, a second SQLite recovers the write-ahead log with everything that was acknowledged, and checkpoints it. The
+// After kill -9, a second SQLite recovers the write-ahead log with all acknowledged writes, and checkpoints it. The
 // program then goes on with the file.
 func TestSecondSQLiteRecovers(t *testing.T) {
 	t.Parallel()
@@ -205,8 +211,8 @@ func TestSecondSQLiteRecovers(t *testing.T) {
 	}
 }
 
-// A backup of a program that writes is a whole database, also to a second SQLite. The program's own file is not replaced while
-// the second SQLite has it open.
+// A backup of a program that writes is a whole database, also to a second SQLite. The program's own file is not
+// replaced while the second SQLite has it open.
 func TestSecondSQLiteReadsBackups(t *testing.T) {
 	t.Parallel()
 	store := demoIn(t)
@@ -236,8 +242,8 @@ func TestSecondSQLiteReadsBackups(t *testing.T) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	texts(t, tx, "SELECT count(*) FROM links")
-	if out, code := Command(t, []string{"restore", backup, "--force"}, store); code != 1 || !strings.Contains(out, "another program uses the database") {
+	out, code := Command(t, []string{"restore", backup, "--force"}, store)
+	if code != 1 || !strings.Contains(out, "another program uses the database") {
 		t.Errorf("restore beside the second SQLite: exit %d, %s", code, out)
 	}
 }
-

@@ -12,7 +12,8 @@ import (
 	views "linkwatch/views/help"
 )
 
-// files are the guides in the order of their list. Each has the path /help/ and the name of its file without the ending.
+// files are the guides in the order of their list. The path of each is /help/ and the name of its file without the
+// ending.
 var files = []struct{ file, label, about string }{
 	{"guide/links.md", "Links", "Save, tag and search links, and find out which of them break."},
 	{"guide/watch.md", "Watch", "Check URLs, read uptime and outages, and publish status pages."},
@@ -54,31 +55,43 @@ func pathOf(file string) string {
 	return ""
 }
 
-// find returns up to limit sections that contain all words of a text. Those with the words in their headings come first.
-func find(text string, limit int) ([]views.Found, error) {
-	all, err := guides()
-	if err != nil {
-		return nil, err
-	}
-	words := strings.Fields(models.Fold(text))
-	if len(words) == 0 {
-		return nil, nil
-	}
-	var headings, texts []views.Found
-	for _, g := range all {
+// entry is a section with the texts in which words are searched, folded as models.Fold does.
+type entry struct {
+	views.Found
+	title string
+	all   string // titles of the guide and the section, and the text of the section
+}
+
+// entries returns all sections. They are folded once, at the first call.
+var entries = sync.OnceValues(func() (all []entry, err error) {
+	found, err := guides()
+	for _, g := range found {
 		for _, s := range g.Sections {
-			found := views.Found{Guide: g, Section: s}
-			heading := models.Fold(g.Label + " " + g.Title + " " + s.Title)
-			switch {
-			case containsAll(models.Fold(s.Title), words):
-				headings = append(headings, found)
-			case containsAll(heading+" "+models.Fold(s.Text), words):
-				found.Excerpt = excerpt(s.Text, words)
-				texts = append(texts, found)
-			}
+			text := strings.Join([]string{g.Label, g.Title, s.Title, s.Text}, " ")
+			all = append(all, entry{views.Found{Guide: g, Section: s}, models.Fold(s.Title), models.Fold(text)})
 		}
 	}
-	found := slices.Concat(headings, texts)
+	return all, err
+})
+
+// find returns up to limit sections that contain all words of a text. Those with the words in their titles come first.
+func find(text string, limit int) ([]views.Found, error) {
+	all, err := entries()
+	words := strings.Fields(models.Fold(text))
+	if err != nil || len(words) == 0 {
+		return nil, err
+	}
+	var titles, texts []views.Found
+	for _, e := range all {
+		switch {
+		case containsAll(e.title, words):
+			titles = append(titles, e.Found)
+		case containsAll(e.all, words):
+			e.Excerpt = excerpt(e.Section.Text, words)
+			texts = append(texts, e.Found)
+		}
+	}
+	found := slices.Concat(titles, texts)
 	return found[:min(limit, len(found))], nil
 }
 

@@ -15,17 +15,18 @@ import (
 	views "linkwatch/views/help"
 )
 
-// converter reads the Markdown of the guides. It renders no raw HTML. Its output is not sanitized, because it comes only
-// from files of the program.
+// converter reads the Markdown of the guides. It renders no raw HTML and no inline styles. Its output is not sanitized,
+// because it comes only from files of the program.
 var converter = goldmark.New(
-	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), // no inline styles
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 )
 
 // scrolling makes code and tables scroll by themselves, also with the keyboard. In texts, goldmark escapes "<".
 var scrolling = strings.NewReplacer(
 	"<pre>", `<pre tabindex="0">`,
-	"<table>", `<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>`, "</table>", "</table></div>",
+	"<table>", `<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>`,
+	"</table>", "</table></div>",
 )
 
 // anchor precedes the ids of headings, so that they differ from those of the page frame.
@@ -58,7 +59,7 @@ type guide struct {
 	unwanted []ast.Node // nodes to remove
 }
 
-// sections sets Title and Sections. The first section is the text before the second heading, with the title of the guide.
+// sections sets Title and Sections. The first section has the title of the guide and the text before the next heading.
 func (g *guide) sections(doc ast.Node) {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok {
@@ -105,7 +106,7 @@ func (g *guide) plain(n ast.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// edit changes a node for a page of this server. Images and comments are left out, links lead to other guides, and headings
+// edit changes a node for a page of this server: it leaves out images and comments, resolves links, and links headings
 // to themselves.
 func (g *guide) edit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
@@ -139,7 +140,7 @@ func (g *guide) edit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	return ast.WalkContinue, nil
 }
 
-// unlink puts the text of a link before the link, followed by the name of the file that it leads to, and removes the link.
+// unlink replaces a link to a file by its text, followed by the name of the file if that differs.
 func (g *guide) unlink(n *ast.Link, file string) {
 	name := ast.NewString([]byte(" (" + file + ")"))
 	if g.plain(n) == file {
@@ -163,8 +164,8 @@ func moveChildren(to, from ast.Node) {
 // home is the address of the server in the guides.
 const home = "http://127.0.0.1:8080"
 
-// destination returns where a link in a guide leads on this server. It is "" if the link names a file that is not served:
-// file is then the name of that file in the repository.
+// destination returns the URL of a link in a guide. It is "" if the link names a file that is not served: file is then
+// the name of that file in the repository.
 func destination(guide, link string) (to, file string) {
 	if local, ok := strings.CutPrefix(link, home); ok {
 		return local, ""
