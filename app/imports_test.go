@@ -15,11 +15,11 @@ import (
 // below maps a folder to the other folders of this module that its packages may import. Only tests and main may import folders
 // that are not listed.
 var below = map[string][]string{
-	"config": {}, "outbound": {}, "migrations": {}, "static": {},
+	"config": {}, "outbound": {}, "migrations": {}, "static": {}, "docs": {},
 	"models":   {"migrations"},
 	"jobs":     {"models", "outbound"},
 	"views":    {"models", "static"},
-	"handlers": {"models", "static", "views"},
+	"handlers": {"docs", "models", "static", "views"},
 	"demo":     {"models"},
 	"app":      {"config", "demo", "handlers", "jobs", "models", "outbound", "views"},
 	"e2e":      {"models"},

@@ -20,6 +20,7 @@ type Systems struct {
 	Alerts     *Alerts
 	Accounts   *Accounts
 	Admin      *Admin
+	Help       System
 	more       []System
 }
 
@@ -44,7 +45,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	if s.Alerts, err = newAlerts(c, s.events(), facts{s.Links.Store, s.Targets.Store, s.ShortLinks.Store, s.Crawl.Store, s.Sites.Store}); err != nil {
 		return nil, err
 	}
-	s.Accounts = newAccounts(c)
+	s.Accounts, s.Help = newAccounts(c), newHelp(c)
 	if s.Admin, err = newAdmin(c, s.deletes()...); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (s *Systems) All() []System {
 	if s.Accounts != nil {
 		all = append(all, s.Accounts.System)
 	}
-	return all
+	return append(all, s.Help)
 }
 
 // events returns the event types of all systems, in the order of the navigation.

@@ -178,6 +178,7 @@ func TestAccessibleDemo(t *testing.T) {
 		"/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks?failed=true",
 		"/short?made=webinar", "/short?q=nothing-at-all",
 		"/s/spring26?preview=1", "/s/lunch-poll", "/s/nothing-here", "/probs/unauthorized", "/probs/nothing-here",
+		"/help/access", "/help/settings", "/help?q=alert", "/help?q=nothing-at-all",
 		"/short/spring26", "/short/summer-sale?days=400", "/short/first-20", "/short/lunch-poll", "/short/beta-invite",
 	)
 	sites, _ := listed[ownSite](s, "/v1/websites")

@@ -37,7 +37,7 @@ func TestPrint(t *testing.T) {
 	b := browse(t, s, wide, "/links")
 	for _, path := range []string{
 		"/", "/links", "/links/" + found[0].ID, "/tags", "/search?q=shop", "/watch", "/watch/" + targets[0].ID, "/status/demo", "/short", "/short/spring26",
-		"/crawl", "/crawl/jobs/" + jobs[0].ID, "/crawl/pages", "/sites", "/sites/" + sites[0].ID, "/sites/" + sites[0].ID + "/pages", "/alerts", "/admin/jobs",
+		"/crawl", "/crawl/jobs/" + jobs[0].ID, "/crawl/pages", "/sites", "/sites/" + sites[0].ID, "/sites/" + sites[0].ID + "/pages", "/alerts", "/admin/jobs", "/help", "/help/settings",
 	} {
 		b.prints(false)
 		b.resize(wide)

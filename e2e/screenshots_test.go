@@ -70,6 +70,7 @@ func TestScreenshots(t *testing.T) {
 		"watch": "/watch", "target": "/watch/" + watched["Product search"], "down": "/watch/" + watched["Shipping labels"],
 		"short": "/short", "short-link": "/short/spring26", "short-expired": "/short/lunch-poll",
 		"status": "/status/demo", "statuses": "/status", "status-edit": "/status/demo/edit", "checks": "/admin/checks", "cleanup": "/admin/cleanup",
+		"help": "/help", "guide": "/help/access", "help-settings": "/help/settings", "help-search": "/help?q=alert",
 		"search": "/links?q=go+performance", "settings": "/admin/settings", "job": "/admin/jobs/reaper", "not-found": "/nowhere",
 	})
 	shootAccounts(t, full)

@@ -60,9 +60,9 @@ func TestCommandPalette(t *testing.T) {
 		b.press(strings.Repeat(down, 5))
 		b.wait(chosen("All results: Links"))
 		b.press(down)
-		b.wait(chosen(web.URL + "/go-memory")) // the target and nothing after it
+		b.wait(chosen(web.URL + "/go-memory")) // the target
 		b.press(end)
-		b.wait(chosen(web.URL + "/go-memory"))
+		b.has("#palette [aria-label=Help]:last-child > :last-child[aria-selected=true]")
 		b.press(down)
 		b.wait(chosen("Go memory"))
 		b.press(up + home)

@@ -113,7 +113,7 @@ func TestSearchOffersActions(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "Add link, Add target, Add short link, Add crawl job, Add website, Add channel, Add rule, Add maintenance window, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short links, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin, " +
 			"Go to Status pages, Go to Crawled pages, Go to Discovered links, Go to Frontier, Go to Crawl schedule, Go to Feeds, Go to Alert channels, Go to Alert rules, Go to Maintenance, " +
-			"Go to Account settings, Go to API tokens, Go to Checks, Go to Cleanup, Go to Jobs, Go to Settings, Go to Audit log",
+			"Go to Account settings, Go to API tokens, Go to Help, Go to Checks, Go to Cleanup, Go to Jobs, Go to Settings, Go to Audit log",
 		"wat":                 "Go to Watch",
 		"add sh":              "Add short link",
 		"LINK add":            "Add link, Add short link",

@@ -32,6 +32,12 @@ const (
 	SettingsPath    = "/settings"
 )
 
+// Section and path of the guides.
+const (
+	HelpSection = "help"
+	HelpPath    = "/help"
+)
+
 // Flash is the message about the last action. The zero Flash is none.
 type Flash struct {
 	Text   string
