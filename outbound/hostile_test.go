@@ -313,51 +313,58 @@ func TestHostilePeers(t *testing.T) {
 			return err
 		}},
 	}
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	var rows sync.WaitGroup
+	defer rows.Wait()
+	atOnce := make(chan struct{}, 4) // most of the time, a row waits
 	for _, row := range attacks {
-		t.Run(row.name, func(t *testing.T) {
-			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-			var fetches sync.WaitGroup
-			defer fetches.Wait()
-			for kind, r := range requests {
-				fetch := func(name string, ctx context.Context, timeout time.Duration, end func(p *peer) time.Time) {
-					protocols := row.protocols
-					p, stop := hostile(t, row.attack, protocols...)
-					if protocols != nil { // with none, it is only said to speak TLS
-						p.url = "https" + strings.TrimPrefix(strings.TrimPrefix(p.url, "https"), "http")
+		rows.Go(func() {
+			atOnce <- struct{}{}
+			defer func() { <-atOnce }()
+			t.Run(row.name, func(t *testing.T) {
+				var fetches sync.WaitGroup
+				defer fetches.Wait()
+				for kind, r := range requests {
+					fetch := func(name string, ctx context.Context, timeout time.Duration, end func(p *peer) time.Time) {
+						protocols := row.protocols
+						p, stop := hostile(t, row.attack, protocols...)
+						if protocols != nil { // with none, it is only said to speak TLS
+							p.url = "https" + strings.TrimPrefix(strings.TrimPrefix(p.url, "https"), "http")
+						}
+						c := testClient(t, Options{})
+						defer c.Close()
+						defer stop() // before Close, which ends more than a fetch does
+						c.transport.base.TLSClientConfig.InsecureSkipVerify = true
+						r := r
+						r.URL, r.Timeout, r.MaxRedirects = p.url, timeout, 1000
+						result := make(chan error, 1)
+						go func() {
+							_, err := c.Fetch(ctx, r)
+							result <- err
+						}()
+						began := end(p)
+						err := <-result
+						if late := time.Since(began); late > soon {
+							t.Errorf("%s, %s: ended %v late", kind, name, late)
+						}
+						if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+							t.Errorf("%s, %s: got %v, want an *Error", kind, name, err)
+						}
 					}
-					c := testClient(t, Options{})
-					defer c.Close()
-					defer stop() // before Close, which ends more than a fetch does
-					c.transport.base.TLSClientConfig.InsecureSkipVerify = true
-					r := r
-					r.URL, r.Timeout, r.MaxRedirects = p.url, timeout, 1000
-					result := make(chan error, 1)
-					go func() {
-						_, err := c.Fetch(ctx, r)
-						result <- err
-					}()
-					began := end(p)
-					err := <-result
-					if late := time.Since(began); late > soon {
-						t.Errorf("%s, %s: ended %v late", kind, name, late)
-					}
-					if _, ok := errors.AsType[*Error](err); err != nil && !ok {
-						t.Errorf("%s, %s: got %v, want an *Error", kind, name, err)
-					}
-				}
-				fetches.Go(func() {
-					fetch("timeout", t.Context(), timeout, func(*peer) time.Time { return time.Now().Add(timeout) })
-				})
-				fetches.Go(func() {
-					ctx, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					fetch("cancelled", ctx, time.Minute, func(p *peer) time.Time {
-						<-p.attacked
-						cancel()
-						return time.Now()
+					fetches.Go(func() {
+						fetch("timeout", t.Context(), timeout, func(*peer) time.Time { return time.Now().Add(timeout) })
 					})
-				})
-			}
+					fetches.Go(func() {
+						ctx, cancel := context.WithCancel(t.Context())
+						defer cancel()
+						fetch("cancelled", ctx, time.Minute, func(p *peer) time.Time {
+							<-p.attacked
+							cancel()
+							return time.Now()
+						})
+					})
+				}
+			})
 		})
 	}
 }

@@ -351,7 +351,7 @@ func TestHostileContent(t *testing.T) {
 	})
 	one := 2
 	j := w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.MaxDepth = one })
-	w.start(func(o *crawljobs.Options) { o.Client = w.client(5 * time.Second) })
+	w.start(func(o *crawljobs.Options) { o.Client = w.client(1500 * time.Millisecond) }) // /slow is tried three times
 	e := w.ended(j)
 	if e.Status != crawl.ExecutionCompleted || e.Queued != 0 || e.Fetched+e.Failed != 309 {
 		t.Errorf("got %+v", e)
