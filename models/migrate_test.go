@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,75 +62,20 @@ func TestMigrations(t *testing.T) {
 	})
 }
 
-// The history of scheduled jobs outlives the migration of what started a run, in both directions.
-func TestMigrationsKeepRuns(t *testing.T) {
-	const startOfRuns = 119
-	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		modelstest.Exec(t, db, "INSERT INTO scheduled_jobs (id, schedule, requested_at, requested_by) VALUES ('backup', '@hourly', 7, 'start')")
-		for id, trigger := range map[string]string{"r_1": "schedule", "r_2": "manual", "r_3": "start"} {
-			modelstest.Exec(t, db, `INSERT INTO job_runs (id, job_id, started_at, duration_ns, "trigger", summary, error) VALUES (?, 'backup', 1, 2, ?, 'done', '')`, id, trigger)
-		}
-		read := func(sql string) (got string) {
-			t.Helper()
-			var all []string
-			if err := db.Read(t.Context()).Raw(sql).Scan(&all).Error; err != nil {
-				t.Fatal(err)
-			}
-			return strings.Join(all, " ")
-		}
-		const triggers = `SELECT "trigger" FROM job_runs WHERE summary = 'done' ORDER BY id`
-		modelstest.MigrateBelow(t, db, startOfRuns)
-		if got := read(triggers); got != "schedule manual manual" {
-			t.Errorf("after going down: %s", got)
-		}
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := read(triggers) + " " + read("SELECT requested_by FROM scheduled_jobs"); got != "schedule manual manual manual" {
-			t.Errorf("after going up: %s", got)
-		}
-	})
-}
-
-// A database of a schema from before the first release is recognized, refused with
-// a sentence that says so, and not changed.
-func TestOldSchemaIsRefused(t *testing.T) {
-	modelstest.EachEmpty(t, func(t *testing.T, db *models.DB) {
-		for _, sql := range []string{
-			"CREATE TABLE schema_migrations (version BIGINT NOT NULL)", "INSERT INTO schema_migrations (version) VALUES (6)",
-			"CREATE TABLE scheduled_jobs (id TEXT PRIMARY KEY)", "CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY)",
-		} {
-			modelstest.Exec(t, db, sql)
-		}
-		for range 2 {
-			if err := db.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "has schema 6, from before the first release of Linkwatch") {
-				t.Fatal("migrating:", err)
-			}
-		}
-		if err := db.Ready(t.Context()); err == nil {
-			t.Error("it is ready")
-		}
-		all := db.Examine(t.Context())
-		found := all[slices.IndexFunc(all, func(e models.Examination) bool { return e.Name == "schema" })]
-		if len(found.Problems) != 1 || !strings.Contains(found.Problems[0], "from before the first release") {
-			t.Errorf("examined: %+v", found)
-		}
-		var version int
-		if err := db.Read(t.Context()).Raw("SELECT version FROM schema_migrations").Scan(&version).Error; err != nil || version != 6 {
-			t.Errorf("the schema is at version %d now, %v", version, err)
-		}
-	})
-}
-
-// Programs that start at once on one new database all find it ready.
+// Programs that start at once on one database all find it ready, be it new or of schema 193.
 func TestMigrateAtOnce(t *testing.T) {
-	for engine, database := range map[string]func(t *testing.T) string{
-		models.SQLite:   func(t *testing.T) string { t.Helper(); return filepath.Join(t.TempDir(), "new.db") },
-		models.Postgres: func(t *testing.T) string { t.Helper(); return modelstest.NewPostgres(t) },
+	for _, c := range []struct {
+		name, engine string
+		database     func(t testing.TB, engine string) (url string)
+	}{
+		{models.SQLite, models.SQLite, emptyDatabase},
+		{models.Postgres, models.Postgres, emptyDatabase},
+		{"schema 193 " + models.SQLite, models.SQLite, modelstest.Unreleased},
+		{"schema 193 " + models.Postgres, models.Postgres, modelstest.Unreleased},
 	} {
-		t.Run(engine, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			url := database(t)
+			engine, url := c.engine, c.database(t, c.engine)
 			var wg sync.WaitGroup
 			for range 8 {
 				wg.Go(func() {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/jackc/pgx/v5"
+
+	"linkwatch/migrations"
 )
 
 // Limits of the wait for an instance that migrates the same database.
@@ -90,6 +92,17 @@ func (d *migrationDriver) begin(on interface {
 // (https://sqlite.org/lang_altertable.html#otheralter). With foreign keys on, dropping the table would delete the
 // referring rows.
 var rebuildsTables = []byte("-- foreign_keys: off\n")
+
+// upgradeUnreleased replaces the schema unreleased by lastBaseline, unless another process has done it.
+func (d *migrationDriver) upgradeUnreleased() error {
+	script, err := migrations.FS.Open(fmt.Sprintf("%s/upgrade_%d.sql", d.engine, unreleased))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	defer script.Close()
+	d.have, d.next = unreleased, lastBaseline
+	return d.Run(script)
+}
 
 func (d *migrationDriver) Run(r io.Reader) (err error) {
 	script, err := io.ReadAll(r)
