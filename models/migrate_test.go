@@ -3,7 +3,9 @@ package models_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,6 +42,11 @@ func TestMigrations(t *testing.T) {
 			if err := db.MigrateDown(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
+			for _, line := range schemaOf(t, db) {
+				if !strings.Contains(line, "schema_migrations") && !strings.HasPrefix(line, "extension ") {
+					t.Error("left after going all the way down:", line)
+				}
+			}
 			if err := db.Ready(ctx); err == nil {
 				t.Fatal("ready after going all the way down")
 			}
@@ -60,6 +67,80 @@ func TestMigrations(t *testing.T) {
 			t.Error("a newer schema:", err)
 		}
 	})
+}
+
+// Going down deletes the rows of a system and keeps those of others. Going up again makes the schema of a new database.
+func TestMigrationsWithRows(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{models.SQLite, models.Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			url := emptyDatabase(t, engine)
+			db := opened(t, engine, url)
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, schema, first := state(t, engine, url)
+			modelstest.AddRows(t, engine, url)
+			_, _, before := state(t, engine, url)
+			if err := errors.Join(db.MigrateDown(t.Context(), 1), db.Migrate(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			_, _, rows := state(t, engine, url)
+			lost := []string{"users", "sessions", "tokens", "audit_entries", "sqlite_sequence"} // the last system has these
+			for _, row := range before {
+				table, _, _ := strings.Cut(row, ":")
+				if !slices.Contains(rows, row) && !slices.Contains(lost, strings.TrimSuffix(table, "_seq_seq")) {
+					t.Error("the rows of another system are lost:", row)
+				}
+			}
+			for step := 1; db.MigrateDown(t.Context(), 1) == nil; step++ {
+				if step > 100 {
+					t.Fatal("going down does not end")
+				}
+			}
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, schemaAfter, rows := state(t, engine, url)
+			wantSame(t, "schema", schemaAfter, schema)
+			wantSame(t, "rows", rows, first)
+		})
+	}
+}
+
+// A migration of SQLite with the line "-- foreign_keys: off" can replace a table to which others refer, without deleting
+// the referring rows. It must not leave rows that refer to missing ones.
+func TestMigrationReplacesTable(t *testing.T) {
+	db := modelstest.New(t)
+	const replace = `CREATE TABLE parents_new (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '');
+		INSERT INTO parents_new (id) SELECT id FROM parents WHERE id < %d;
+		DROP TABLE parents;
+		ALTER TABLE parents_new RENAME TO parents;`
+	if err := db.RunMigration(t.Context(), `CREATE TABLE parents (id INTEGER PRIMARY KEY);
+		CREATE TABLE children (parent INTEGER NOT NULL REFERENCES parents (id) ON DELETE CASCADE);
+		INSERT INTO parents VALUES (1), (2);
+		INSERT INTO children VALUES (1), (2);`); err != nil {
+		t.Fatal(err)
+	}
+	children := func(want int) {
+		t.Helper()
+		var n int
+		if err := db.Read(t.Context()).Raw("SELECT count(*) FROM children").Scan(&n).Error; err != nil || n != want {
+			t.Errorf("got %d children, want %d, error %v", n, want, err)
+		}
+	}
+	if err := db.RunMigration(t.Context(), "-- foreign_keys: off\n"+fmt.Sprintf(replace, 3)); err != nil {
+		t.Fatal(err)
+	}
+	children(2)
+	err := db.RunMigration(t.Context(), "-- foreign_keys: off\n"+fmt.Sprintf(replace, 2))
+	if err == nil || !strings.Contains(err.Error(), "leaves rows that refer to missing rows") {
+		t.Errorf("got %v", err)
+	}
+	children(2)
+	modelstest.Exec(t, db, "DELETE FROM parents WHERE id = 2") // foreign keys are on again
+	children(1)
 }
 
 // Programs that start at once on one database all find it ready, be it new or of schema 193.

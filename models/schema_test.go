@@ -14,7 +14,8 @@ import (
 // schemaQueries return all definitions of a schema, as lines. On SQLite the order of the indexes of a table counts: of
 // two that serve a query equally well, the planner takes the newest.
 var schemaQueries = map[string]string{
-	models.SQLite: `SELECT type || ' ' || tbl_name || ' ' || sql FROM sqlite_master WHERE sql IS NOT NULL
+	models.SQLite: `SELECT type || ' ' || tbl_name || ' ' || sql FROM sqlite_master
+		WHERE sql IS NOT NULL AND name <> 'sqlite_sequence'
 		ORDER BY tbl_name, type = 'table' DESC, type, rowid`,
 	models.Postgres: `WITH own AS (SELECT * FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
 		SELECT line FROM (
@@ -73,7 +74,8 @@ func rowsOf(t *testing.T, db *models.DB) []string {
 	t.Helper()
 	relations := `SELECT name FROM sqlite_master WHERE type = 'table'`
 	if db.Engine == models.Postgres {
-		relations = `SELECT relname FROM pg_class WHERE relkind IN ('r', 'S') AND relnamespace = current_schema()::regnamespace`
+		relations = `SELECT relname FROM pg_class
+			WHERE relkind IN ('r', 'S') AND relnamespace = current_schema()::regnamespace`
 	}
 	var names, all []string
 	if err := db.Read(t.Context()).Raw(relations).Scan(&names).Error; err != nil {

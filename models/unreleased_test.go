@@ -44,8 +44,8 @@ func opened(t *testing.T, engine, url string) *models.DB {
 	return db
 }
 
-// state returns the version, the definitions and the rows of a database. It opens the database again, because a connection
-// keeps statements of the old schema.
+// state returns the version, the definitions and the rows of a database. It opens the database again, because a
+// connection keeps statements of the old schema.
 func state(t *testing.T, engine, url string) (version int, schema, rows []string) {
 	t.Helper()
 	db := opened(t, engine, url)
@@ -100,7 +100,8 @@ func TestUpgradeOfUnreleasedSchema(t *testing.T) {
 func TestUpgradeOfUnreleasedSchemaFails(t *testing.T) {
 	eachUnreleased(t, func(t *testing.T, engine, url string) {
 		db := opened(t, engine, url)
-		modelstest.Exec(t, db, "INSERT INTO coverage_days (website_seq, day_at, status, pages) SELECT seq, 7, 'odd', 1 FROM websites")
+		modelstest.Exec(t, db, `INSERT INTO coverage_days (website_seq, day_at, status, pages)
+			SELECT seq, 7, 'odd', 1 FROM websites`)
 		_, schema, rows := state(t, engine, url)
 		for range 2 {
 			if err := db.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "migrate schema: migration failed") {
@@ -120,6 +121,36 @@ func TestUpgradeOfUnreleasedSchemaFails(t *testing.T) {
 	})
 }
 
+// An upgrade whose connection ends in the middle changes nothing, and the next one succeeds.
+func TestUpgradeOfUnreleasedSchemaEnds(t *testing.T) {
+	t.Parallel()
+	url := modelstest.Unreleased(t, models.Postgres)
+	_, schema, _ := state(t, models.Postgres, url)
+	db, other := opened(t, models.Postgres, url), opened(t, models.Postgres, url)
+	release := modelstest.Hold(t, other, "alert_subjects") // the last table that the upgrade changes
+	upgraded := make(chan error, 1)
+	go func() { upgraded <- db.Migrate(t.Context()) }()
+	modelstest.Eventually(t, "the upgrade waits for a lock, and its connection ends", func() bool {
+		var ended int
+		err := other.Read(t.Context()).Raw(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%RENAME CONSTRAINT%'`).
+			Scan(&ended).Error
+		return err == nil && ended > 0
+	})
+	if err := <-upgraded; err == nil {
+		t.Error("the upgrade succeeded without its connection")
+	}
+	release()
+	version, schemaAfter, _ := state(t, models.Postgres, url)
+	if version != 193 {
+		t.Errorf("got version %d", version)
+	}
+	wantSame(t, "schema", schemaAfter, schema)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Error("the next upgrade:", err)
+	}
+}
+
 // Databases of schemas that cannot be upgraded are refused with a sentence that says what to do, and not changed.
 func TestOldSchemaIsRefused(t *testing.T) {
 	eachUnreleased(t, func(t *testing.T, engine, url string) {
@@ -127,10 +158,12 @@ func TestOldSchemaIsRefused(t *testing.T) {
 		_, schema, rows := state(t, engine, url)
 		for _, version := range []int{6, 150, 192, 194, 199} {
 			modelstest.Exec(t, db, "UPDATE schema_migrations SET version = ?", version)
-			want := fmt.Sprintf("the database has schema %d, from before the first release of Linkwatch, and cannot be migrated: "+
-				"first start the last program with schema 193, or set DATABASE_URL to a new database", version)
+			want := fmt.Sprintf("the database has schema %d, from before the first release of Linkwatch, "+
+				"and cannot be migrated: first start the last program with schema 193, "+
+				"or set DATABASE_URL to a new database", version)
 			for what, err := range map[string]error{
-				"migrating": db.Migrate(t.Context()), "reverting": db.MigrateDown(t.Context(), 1), "ready": db.Ready(t.Context()),
+				"migrating": db.Migrate(t.Context()), "reverting": db.MigrateDown(t.Context(), 1),
+				"ready": db.Ready(t.Context()),
 			} {
 				if err == nil || err.Error() != want {
 					t.Errorf("%s: got %v, want %s", what, err, want)

@@ -24,10 +24,10 @@ CREATE TABLE scheduled_jobs (
   last_error       TEXT NOT NULL DEFAULT '',
   next_run_at      BIGINT,
   requested_at     BIGINT, -- NULL = no run is requested
-  -- the run under way, '' = none; without claimed_by its instance died
+  -- The run under way, '' = none. Without claimed_by, its instance died.
   run_id           TEXT COLLATE "C" NOT NULL DEFAULT '',
   claimed_by       TEXT COLLATE "C" REFERENCES instances (id) ON DELETE SET NULL,
-  -- start: the job was overdue when the program started
+  -- With start, the job was overdue when the program started.
   requested_by     TEXT NOT NULL DEFAULT 'manual' CHECK (requested_by IN ('manual', 'start'))
 );
 

@@ -31,7 +31,7 @@ CREATE TABLE targets (
   last_error        TEXT NOT NULL,
   failures          BIGINT NOT NULL CHECK (failures >= 0), -- in a row
   tls_expires_at    BIGINT,
-  -- microseconds since 1970, the end of the time for which the last check counts; NULL = unknown
+  -- Microseconds since 1970, the end of the time for which the last check counts; NULL = unknown.
   known_until       BIGINT,
   recent_checks     BYTEA NOT NULL, -- the last 40, packed
   -- The current hour and day. They move to target_hours and target_days when they end.

@@ -17,7 +17,7 @@ CREATE TABLE channels (
   last_error        TEXT NOT NULL, -- of the last message, '' = delivered
   failures          BIGINT NOT NULL CHECK (failures >= 0), -- in a row
   next_at           BIGINT, -- time of the next message after a failure; NULL = any time
-  -- the instance that sends its messages
+  -- The instance that sends its messages.
   claimed_by        TEXT COLLATE "C" REFERENCES instances (id) ON DELETE SET NULL,
   owner             TEXT COLLATE "C" NOT NULL DEFAULT 'system',
   private_to        TEXT COLLATE "C" NOT NULL DEFAULT '' -- the owner, if only the owner and admins see it; '' = shared
@@ -51,7 +51,7 @@ CREATE TABLE alert_rules (
   updated_at             BIGINT NOT NULL,
   deleted_at             BIGINT,
   owner                  TEXT COLLATE "C" NOT NULL DEFAULT 'system',
-  -- the owner, if only the owner and admins see it; '' = shared
+  -- The owner, if only the owner and admins see it, '' = shared.
   private_to             TEXT COLLATE "C" NOT NULL DEFAULT '',
   group_wait_seconds     BIGINT NOT NULL DEFAULT 0 CHECK (group_wait_seconds >= 0),
   subjects               TEXT NOT NULL DEFAULT '[]'
@@ -90,7 +90,7 @@ CREATE TABLE alerts (
   ends_id            TEXT NOT NULL, -- the alert whose end this one reports, '' = none
   event              TEXT COLLATE "C" NOT NULL,
   severity           BIGINT NOT NULL CHECK (severity BETWEEN 0 AND 2), -- info, warning, critical
-  -- the host of its subjects and their rules; '*' instead of the host = many hosts
+  -- The host of its subjects and their rules; '*' instead of the host = many hosts.
   group_key          TEXT COLLATE "C" NOT NULL,
   subject_kind       TEXT NOT NULL, -- of the first subject
   subject_id         TEXT COLLATE "C" NOT NULL,
@@ -109,9 +109,9 @@ CREATE TABLE alerts (
   acknowledged_at    BIGINT,
   silenced_until_at  BIGINT,
   private_to         TEXT COLLATE "C" NOT NULL DEFAULT '', -- the owner of a private subject, '' = shared
-  -- seq of the alert whose subjects have recovered; 0 = this is no recovery
+  -- The seq of the alert whose subjects have recovered, 0 = this is no recovery.
   recovery_of        BIGINT NOT NULL DEFAULT 0,
-  -- id of the alert of which some subjects have recovered; '' = none
+  -- The id of the alert of which some subjects have recovered, '' = none.
   part_of_id         TEXT COLLATE "C" NOT NULL DEFAULT ''
 );
 

@@ -1,4 +1,4 @@
--- From schema 193, the last one that was never released, to 207. The schemas differ in the CHECK of two states, and in the
+-- From schema 193, the last one before the first release, to 207. They differ in the CHECK of two states, and in the
 -- names of constraints whose table or column was renamed.
 ALTER TABLE page_counts ADD CHECK (status IN ('pending', 'submitted', 'indexed', 'not_indexed', 'failed', 'gone'));
 ALTER TABLE coverage_days ADD CHECK (status IN ('pending', 'submitted', 'indexed', 'not_indexed', 'failed', 'gone'));

@@ -25,7 +25,7 @@ CREATE TABLE scheduled_jobs (
   requested_at     INTEGER, -- NULL = no run is requested
   run_id           TEXT    NOT NULL DEFAULT '', -- the run under way, '' = none; without claimed_by its instance died
   claimed_by       TEXT    REFERENCES instances (id) ON DELETE SET NULL,
-  -- start: the job was overdue when the program started
+  -- With start, the job was overdue when the program started.
   requested_by     TEXT    NOT NULL DEFAULT 'manual' CHECK (requested_by IN ('manual', 'start'))
 ) WITHOUT ROWID;
 

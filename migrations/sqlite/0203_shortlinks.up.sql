@@ -3,7 +3,7 @@
 
 -- Short links that redirect, have expired recently, or are deleted and can be restored.
 CREATE TABLE short_links (
-  -- never reused, so that a visit that is counted late belongs to no other
+  -- Never reused, so that a visit that is counted late belongs to no other short link.
   seq             INTEGER PRIMARY KEY AUTOINCREMENT,
   short_key       TEXT    NOT NULL UNIQUE,
   long_url        TEXT    NOT NULL, -- as it was given

@@ -69,7 +69,7 @@ CREATE TABLE jobs (
   forced                INTEGER NOT NULL DEFAULT 0 CHECK (forced IN (0, 1)), -- a user started the next or current run
   name                  TEXT    NOT NULL DEFAULT '', -- '' = that of its source
   search_text           TEXT    NOT NULL DEFAULT '', -- name as it is searched
-  -- it failed with all retries, and runs at its next time
+  -- It failed with all retries, and runs at its next time.
   retry_next_run        INTEGER NOT NULL DEFAULT 0 CHECK (retry_next_run IN (0, 1)),
   consecutive_failures  INTEGER NOT NULL DEFAULT 0 CHECK (consecutive_failures >= 0),
   CHECK (next_run_at IS NULL OR status IN ('pending', 'scheduled') AND lock_token IS NULL)
@@ -247,7 +247,7 @@ CREATE TABLE crawled_pages (
   unsent         INTEGER NOT NULL DEFAULT 0 CHECK (unsent IN (0, 1)), -- the search engine is behind
   deleted_at     INTEGER, -- NULL = not deleted
   canonical      TEXT    NOT NULL DEFAULT '', -- canonical URL that the page names, absolute; '' = none
-  -- of its canonical URL, so lists and searches omit it
+  -- It duplicates its canonical URL, so lists and searches omit it.
   duplicate      INTEGER NOT NULL DEFAULT 0 CHECK (duplicate IN (0, 1)),
   UNIQUE (source_seq, url_hash)
 );
@@ -352,7 +352,7 @@ CREATE TABLE archive_packs (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,
   key        TEXT    NOT NULL UNIQUE, -- name of the object
   size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0), -- of the object; 0 = unknown
-  -- its object may be deleted at any moment, so it gets no bodies
+  -- Its object may be deleted at any moment, so it gets no bodies.
   deleting   INTEGER NOT NULL CHECK (deleting IN (0, 1)),
   due_at     INTEGER -- when it is deleted or its bodies are moved to another; NULL = enough of it is used
 );

@@ -8,9 +8,9 @@ CREATE TABLE websites (
   id                      TEXT    NOT NULL UNIQUE,
   name                    TEXT    NOT NULL,
   site_url                TEXT    NOT NULL, -- https://example.com/ with a path that ends in /, or sc-domain:example.com
-  -- its pages qualify for Google's Indexing API
+  -- Its pages qualify for Google's Indexing API.
   indexing_enabled        INTEGER NOT NULL CHECK (indexing_enabled IN (0, 1)),
-  -- new and changed pages are submitted without a request
+  -- New and changed pages are submitted without a request.
   auto_submit             INTEGER NOT NULL CHECK (auto_submit IN (0, 1)),
   created_at              INTEGER NOT NULL,
   updated_at              INTEGER NOT NULL,
@@ -67,7 +67,7 @@ CREATE TABLE sitemaps (
   url             TEXT    NOT NULL, -- as it is requested
   origin          TEXT    NOT NULL CHECK (origin IN ('given', 'robots', 'index')), -- by whom it was named
   parent_seq      INTEGER REFERENCES sitemaps (seq) ON DELETE CASCADE, -- the index with it; NULL unless origin is index
-  -- the first of the indexes above it; NULL unless origin is index
+  -- The first of the indexes above it, NULL unless origin is index.
   root_seq        INTEGER REFERENCES sitemaps (seq) ON DELETE CASCADE,
   depth           INTEGER NOT NULL CHECK (depth >= 0), -- number of indexes above it
   kind            TEXT    NOT NULL CHECK (kind IN ('', 'sitemap', 'index', 'text', 'feed')), -- '' = not read yet
@@ -103,7 +103,7 @@ CREATE TABLE pages (
   lastmod                  INTEGER, -- microseconds since 1970, by its sitemap; NULL = unknown
   auto_priority            INTEGER NOT NULL CHECK (auto_priority BETWEEN 10 AND 100), -- by lastmod
   manual_priority          INTEGER CHECK (manual_priority BETWEEN 1 AND 100), -- a user's; NULL = none
-  -- 100 - priority, so the queue is read upwards
+  -- 100 minus the priority, so that the queue is read upwards.
   queue_rank               INTEGER NOT NULL CHECK (queue_rank BETWEEN 0 AND 99),
   reprioritize_at          INTEGER, -- when auto_priority changes next; NULL = never
   boosted_at               INTEGER, -- the bulk change that can be undone
@@ -204,7 +204,7 @@ CREATE TABLE submissions (
   method      TEXT    NOT NULL CHECK (method IN ('indexing_api', 'sitemap', 'indexnow')),
   action      TEXT    NOT NULL CHECK (action IN ('updated', 'deleted')),
   pages       INTEGER NOT NULL CHECK (pages >= 0),
-  -- sent: no answer yet, or the answer was lost
+  -- With sent, there is no answer yet, or it was lost.
   status      TEXT    NOT NULL CHECK (status IN ('sent', 'accepted', 'refused', 'failed')),
   status_code INTEGER NOT NULL, -- 0 = no answer
   error       TEXT    NOT NULL, -- '' = none

@@ -105,7 +105,7 @@ CREATE TABLE alerts (
   acknowledged_at    INTEGER,
   silenced_until_at  INTEGER,
   private_to         TEXT    NOT NULL DEFAULT '', -- the owner of a private subject, '' = shared
-  -- seq of the alert whose subjects have recovered; 0 = this is no recovery
+  -- The seq of the alert whose subjects have recovered, 0 = this is no recovery.
   recovery_of        INTEGER NOT NULL DEFAULT 0,
   part_of_id         TEXT    NOT NULL DEFAULT '' -- id of the alert of which some subjects have recovered; '' = none
 );

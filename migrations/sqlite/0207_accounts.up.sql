@@ -1,7 +1,7 @@
 -- Accounts, their sessions, recovery codes and API tokens, and the audit log.
 -- Times (…_at) are microseconds since 1970, NULL = never. Other units are in the column's name.
 
--- Accounts. The rows of deleted ones remain, so that nobody gets their username and items.
+-- Accounts. The rows of deleted ones remain, so that no other account gets their username and items.
 CREATE TABLE users (
   seq                 INTEGER PRIMARY KEY AUTOINCREMENT,
   id                  TEXT    NOT NULL UNIQUE,
@@ -23,7 +23,7 @@ CREATE TABLE users (
   -- identity provider stays refused; NULL = oidc_subject has it.
   oidc_subject_hash   BLOB,
   totp_prepared_at    INTEGER, -- when totp_secret was generated; it expires if it is not confirmed; NULL = unknown
-  -- when the identity provider refused the user
+  -- When the identity provider refused the user, NULL = not refused.
   refused_at          INTEGER CHECK (refused_at IS NULL OR oidc_issuer <> '')
 );
 
@@ -52,7 +52,7 @@ CREATE TABLE sessions (
   expires_at    INTEGER NOT NULL, -- regardless of its use
   confirmed_at  INTEGER CHECK (confirmed_at IS NULL OR method = 'oidc'), -- last confirmation by the provider
   retry_at      INTEGER CHECK (retry_at IS NULL OR method = 'oidc'), -- when the next check may start; NULL = when due
-  -- encrypted; NULL = the browser does the check
+  -- Encrypted, NULL = the browser does the check.
   refresh_token BLOB    CHECK (refresh_token IS NULL OR method = 'oidc'),
   id_token      BLOB    CHECK (id_token IS NULL OR method = 'oidc') -- encrypted; NULL = unknown
 ) WITHOUT ROWID;

@@ -18,8 +18,8 @@ import (
 //go:embed testdata/schema193.*.sql
 var unreleased embed.FS
 
-// Unreleased creates a database with schema 193, the last one before the baselines, and returns its URL. It has the rows
-// of AddRows.
+// Unreleased creates a database with schema 193, the last one before the baselines, and returns its URL. It has the
+// rows of AddRows.
 func Unreleased(t testing.TB, engine string) (url string) {
 	t.Helper()
 	if engine == models.SQLite {
