@@ -109,7 +109,7 @@ func (db *DB) migrate(ctx context.Context, do func(*migrate.Migrate, *migrationD
 
 // The first migrations, from firstBaseline to lastBaseline, are baselines: each creates a whole system. No schema from
 // before them was released. The last of those, unreleased, is upgraded to lastBaseline in one step, the others are
-// refused (ADR 34).
+// refused (ADR 35).
 const (
 	unreleased    = 193
 	firstBaseline = 200

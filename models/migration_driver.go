@@ -88,11 +88,6 @@ func (d *migrationDriver) begin(on interface {
 	}
 }
 
-// rebuildsTables is the first line of an SQLite migration that replaces a table to which others refer
-// (https://sqlite.org/lang_altertable.html#otheralter). With foreign keys on, dropping the table would delete the
-// referring rows.
-var rebuildsTables = []byte("-- foreign_keys: off\n")
-
 // upgradeUnreleased replaces the schema unreleased by lastBaseline, unless another process has done it.
 func (d *migrationDriver) upgradeUnreleased() error {
 	script, err := migrations.FS.Open(fmt.Sprintf("%s/upgrade_%d.sql", d.engine, unreleased))
@@ -103,6 +98,11 @@ func (d *migrationDriver) upgradeUnreleased() error {
 	d.have, d.next = unreleased, lastBaseline
 	return d.Run(script)
 }
+
+// rebuildsTables is the first line of an SQLite migration that replaces a table to which others refer
+// (https://sqlite.org/lang_altertable.html#otheralter). With foreign keys on, dropping the table would delete the
+// referring rows.
+var rebuildsTables = []byte("-- foreign_keys: off\n")
 
 func (d *migrationDriver) Run(r io.Reader) (err error) {
 	script, err := io.ReadAll(r)
