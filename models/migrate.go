@@ -34,7 +34,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := errors.Join(db.CheckServer(ctx, pending), err); err != nil || !pending {
 		return err
 	}
-	return db.migrate(ctx, func(m *migrate.Migrate, drv *migrationDriver) error {
+	return db.migrate(ctx, func(m *migrate.Migrate, drv *migrationDriver) error { //nolint:contextcheck // drv has ctx
 		if have == unreleased {
 			if err := drv.upgradeUnreleased(); err != nil {
 				return err

@@ -90,13 +90,12 @@ func (d *migrationDriver) begin(on interface {
 
 // upgradeUnreleased replaces the schema unreleased by lastBaseline, unless another process has done it.
 func (d *migrationDriver) upgradeUnreleased() error {
-	script, err := migrations.FS.Open(fmt.Sprintf("%s/upgrade_%d.sql", d.engine, unreleased))
+	script, err := migrations.FS.ReadFile(fmt.Sprintf("%s/upgrade_%d.sql", d.engine, unreleased))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	defer script.Close()
 	d.have, d.next = unreleased, lastBaseline
-	return d.Run(script)
+	return d.Run(bytes.NewReader(script))
 }
 
 // rebuildsTables is the first line of an SQLite migration that replaces a table to which others refer

@@ -91,25 +91,33 @@ func rowsOf(t *testing.T, db *models.DB) []string {
 		case strings.HasSuffix(name, "_seq") && db.Engine == models.Postgres:
 			query = "SELECT last_value, is_called FROM " + name
 		}
-		rows, err := db.Read(t.Context()).Raw(query).Rows()
-		if err != nil {
-			t.Fatal(err)
-		}
-		columns, err := rows.Columns()
-		for err == nil && rows.Next() {
-			values, into := make([]any, len(columns)), make([]any, len(columns))
-			for i := range values {
-				into[i] = &values[i]
-			}
-			err = rows.Scan(into...)
-			all = append(all, name+": "+fmt.Sprint(values))
-		}
-		if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
-			t.Fatal(err)
-		}
+		all = append(all, linesOf(t, db, name, query)...)
 	}
 	slices.Sort(all)
 	return all
+}
+
+// linesOf returns a line for each row of a query, with a name before it.
+func linesOf(t *testing.T, db *models.DB, name, query string) (lines []string) {
+	t.Helper()
+	rows, err := db.Read(t.Context()).Raw(query).Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	for err == nil && rows.Next() {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		err = rows.Scan(into...)
+		lines = append(lines, name+": "+fmt.Sprint(values))
+	}
+	if err := errors.Join(err, rows.Err()); err != nil {
+		t.Fatal(err)
+	}
+	return lines
 }
 
 // wantSame reports the lines in which two descriptions of a database differ.
