@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"linkwatch/config"
 	"linkwatch/models"
 	"linkwatch/models/accounts"
+	"linkwatch/models/modelstest"
 )
 
 // run runs a command and returns its output.
@@ -112,5 +114,36 @@ func TestRestoreWithoutAccounts(t *testing.T) {
 	}
 	if out := run(t, getenv, "restore", "--force", copied); strings.Contains(out, "session") {
 		t.Errorf("got %q", out)
+	}
+}
+
+// A backup of schema 193 can be restored, and the next command upgrades it. A backup of an older schema is refused.
+func TestRestoreOfUnreleasedSchema(t *testing.T) {
+	getenv := env(t, nil)
+	backup := modelstest.Unreleased(t, models.SQLite)
+	out := run(t, getenv, "restore", backup)
+	for _, want := range []string{"with schema version 193. The server updates the schema when it starts.", "1 session ended", "CI"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got %q, want %q in it", out, want)
+		}
+	}
+	if out := run(t, getenv, "user", "list"); !strings.Contains(out, "bob") {
+		t.Errorf("user list: %q", out)
+	}
+	if out := run(t, getenv, "check"); strings.Contains(out, "193") {
+		t.Errorf("check: %q", out)
+	}
+	db, err := models.Open(t.Context(), models.SQLite, backup, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	modelstest.Exec(t, db, "UPDATE schema_migrations SET version = 192")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var refused strings.Builder
+	err = Run(t.Context(), []string{"restore", "--force", backup}, getenv, &refused)
+	if err == nil || !strings.Contains(err.Error(), "the database is unchanged: the database has schema 192, from before the first release") {
+		t.Errorf("got %v, %s", err, &refused)
 	}
 }

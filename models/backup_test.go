@@ -220,7 +220,8 @@ func TestVerify(t *testing.T) {
 	}
 	exec("good", "")
 	exec("newer", "UPDATE schema_migrations SET version = 99999")
-	exec("old", "UPDATE schema_migrations SET version = 7")
+	exec("old", "UPDATE schema_migrations SET version = 192")
+	exec("unreleased", "UPDATE schema_migrations SET version = 193")
 	exec("foreign", "PRAGMA application_id = 7")
 	for name, content := range map[string]string{"text": strings.Repeat("Dear diary. ", 100), "empty": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
@@ -228,7 +229,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"good": "<nil>", "newer": "use a newer Linkwatch", "old": "before the first release", "foreign": "another program",
+		"good": "<nil>", "unreleased": "<nil>", "newer": "use a newer Linkwatch", "old": "before the first release", "foreign": "another program",
 		"text": "not an SQLite database", "empty": "empty", "none": "no such file",
 	} {
 		before := names(t, dir)

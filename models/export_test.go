@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 )
 
@@ -13,6 +15,17 @@ func MaxMigration(limit time.Duration) (undo func()) {
 	before := maxMigration
 	maxMigration = limit
 	return func() { maxMigration = before }
+}
+
+// RunMigration runs a script as the migration to the next version.
+func (db *DB) RunMigration(ctx context.Context, script string) error {
+	pool, err := db.writer()
+	if err != nil {
+		return err
+	}
+	drv := &migrationDriver{ctx: ctx, engine: db.Engine, pool: pool, log: db.faults.log}
+	have, _, err := drv.Version()
+	return errors.Join(err, drv.SetVersion(have+1, true), drv.Run(strings.NewReader(script)))
 }
 
 // ServerProblems returns the problems of a PostgreSQL server with a version.

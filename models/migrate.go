@@ -19,8 +19,8 @@ import (
 )
 
 // Migrate upgrades the schema to the newest version. It returns an error that says what to do if a condition of
-// CheckServer does not hold. If another instance migrates the database, Migrate waits for it, at most maxMigration for
-// each migration. With the newest schema, it takes no lock.
+// CheckServer does not hold, and for a schema that it cannot upgrade, see oldSchema. If another instance migrates the
+// database, Migrate waits for it, at most maxMigration for each migration. With the newest schema, it takes no lock.
 func (db *DB) Migrate(ctx context.Context) error {
 	newest, err := newestVersion(db.Engine)
 	if err != nil {
@@ -34,18 +34,27 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := errors.Join(db.CheckServer(ctx, pending), err); err != nil || !pending {
 		return err
 	}
-	return db.migrate(ctx, func(m *migrate.Migrate) error { return m.Up() })
+	return db.migrate(ctx, func(m *migrate.Migrate, drv *migrationDriver) error { //nolint:contextcheck // drv has ctx
+		if have == unreleased {
+			if err := drv.upgradeUnreleased(); err != nil {
+				return err
+			}
+		}
+		return m.Up()
+	})
 }
 
 // MigrateDown reverts the newest steps migrations, or all of them if steps is 0. If there are fewer it returns an
 // error and reverts none.
 func (db *DB) MigrateDown(ctx context.Context, steps int) error {
-	return db.migrate(ctx, func(m *migrate.Migrate) error {
-		if steps == 0 {
-			return m.Down()
-		}
+	return db.migrate(ctx, func(m *migrate.Migrate, _ *migrationDriver) error {
 		have, _, err := m.Version()
-		if err != nil { // there is no schema; Steps returns the error
+		switch {
+		case err == nil && have == unreleased:
+			return fmt.Errorf("the database has schema %d: run \"linkwatch migrate up\" first", have)
+		case steps == 0:
+			return m.Down()
+		case err != nil: // there is no schema; Steps returns the error
 			return m.Steps(-steps)
 		}
 		all, err := versions(db.Engine)
@@ -65,7 +74,7 @@ func (db *DB) MigrateDown(ctx context.Context, steps int) error {
 	})
 }
 
-func (db *DB) migrate(ctx context.Context, do func(*migrate.Migrate) error) error {
+func (db *DB) migrate(ctx context.Context, do func(*migrate.Migrate, *migrationDriver) error) error {
 	src, err := iofs.New(migrations.FS, db.Engine)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
@@ -80,7 +89,7 @@ func (db *DB) migrate(ctx context.Context, do func(*migrate.Migrate) error) erro
 		return fmt.Errorf("prepare migrations: %w", err)
 	}
 	m.LockTimeout = 2 * maxMigration // begin has the limit
-	err = do(m)
+	err = do(m, drv)
 	switch newest, e := newestVersion(db.Engine); {
 	case e != nil:
 		return e
@@ -98,15 +107,21 @@ func (db *DB) migrate(ctx context.Context, do func(*migrate.Migrate) error) erro
 	return nil
 }
 
-// baseline is the version of the first migration. Earlier schemas were never released, so no migration upgrades
-// them.
-const baseline = 100
+// The first migrations, from firstBaseline to lastBaseline, are baselines: each creates a whole system. No schema from
+// before them was released. The last of those, unreleased, is upgraded to lastBaseline in one step, the others are
+// refused (ADR 35).
+const (
+	unreleased    = 193
+	firstBaseline = 200
+	lastBaseline  = 207
+)
 
-func isOld(version int) bool { return version > 0 && version < baseline }
+func isOld(version int) bool { return version > 0 && version < firstBaseline && version != unreleased }
 
-// oldSchema describes a database with a schema before baseline, for error messages.
+// oldSchema describes a database with a schema that isOld, for error messages.
 func oldSchema(version int) string {
-	return fmt.Sprintf("has schema %d, from before the first release of Linkwatch, and cannot be migrated: set DATABASE_URL to a new database", version)
+	return fmt.Sprintf("has schema %d, from before the first release of Linkwatch, and cannot be migrated: "+
+		"first start the last program with schema %d, or set DATABASE_URL to a new database", version, unreleased)
 }
 
 func newerSchema(have, newest int) error {
@@ -127,6 +142,9 @@ func (db *DB) Ready(ctx context.Context) error {
 	err = db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error
 	if err != nil {
 		return fmt.Errorf("read schema version: %w", err)
+	}
+	if isOld(have) {
+		return fmt.Errorf("the database %s", oldSchema(have))
 	}
 	if have != want {
 		return fmt.Errorf("schema version is %d, this program needs %d", have, want)

@@ -3,8 +3,8 @@ package models_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -42,6 +42,11 @@ func TestMigrations(t *testing.T) {
 			if err := db.MigrateDown(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
+			for _, line := range schemaOf(t, db) {
+				if !strings.Contains(line, "schema_migrations") && !strings.HasPrefix(line, "extension ") {
+					t.Error("left after going all the way down:", line)
+				}
+			}
 			if err := db.Ready(ctx); err == nil {
 				t.Fatal("ready after going all the way down")
 			}
@@ -64,75 +69,94 @@ func TestMigrations(t *testing.T) {
 	})
 }
 
-// The history of scheduled jobs outlives the migration of what started a run, in both directions.
-func TestMigrationsKeepRuns(t *testing.T) {
-	const startOfRuns = 119
-	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		modelstest.Exec(t, db, "INSERT INTO scheduled_jobs (id, schedule, requested_at, requested_by) VALUES ('backup', '@hourly', 7, 'start')")
-		for id, trigger := range map[string]string{"r_1": "schedule", "r_2": "manual", "r_3": "start"} {
-			modelstest.Exec(t, db, `INSERT INTO job_runs (id, job_id, started_at, duration_ns, "trigger", summary, error) VALUES (?, 'backup', 1, 2, ?, 'done', '')`, id, trigger)
-		}
-		read := func(sql string) (got string) {
-			t.Helper()
-			var all []string
-			if err := db.Read(t.Context()).Raw(sql).Scan(&all).Error; err != nil {
-				t.Fatal(err)
-			}
-			return strings.Join(all, " ")
-		}
-		const triggers = `SELECT "trigger" FROM job_runs WHERE summary = 'done' ORDER BY id`
-		modelstest.MigrateBelow(t, db, startOfRuns)
-		if got := read(triggers); got != "schedule manual manual" {
-			t.Errorf("after going down: %s", got)
-		}
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := read(triggers) + " " + read("SELECT requested_by FROM scheduled_jobs"); got != "schedule manual manual manual" {
-			t.Errorf("after going up: %s", got)
-		}
-	})
-}
-
-// A database of a schema from before the first release is recognized, refused with
-// a sentence that says so, and not changed.
-func TestOldSchemaIsRefused(t *testing.T) {
-	modelstest.EachEmpty(t, func(t *testing.T, db *models.DB) {
-		for _, sql := range []string{
-			"CREATE TABLE schema_migrations (version BIGINT NOT NULL)", "INSERT INTO schema_migrations (version) VALUES (6)",
-			"CREATE TABLE scheduled_jobs (id TEXT PRIMARY KEY)", "CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY)",
-		} {
-			modelstest.Exec(t, db, sql)
-		}
-		for range 2 {
-			if err := db.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "has schema 6, from before the first release of Linkwatch") {
-				t.Fatal("migrating:", err)
-			}
-		}
-		if err := db.Ready(t.Context()); err == nil {
-			t.Error("it is ready")
-		}
-		all := db.Examine(t.Context())
-		found := all[slices.IndexFunc(all, func(e models.Examination) bool { return e.Name == "schema" })]
-		if len(found.Problems) != 1 || !strings.Contains(found.Problems[0], "from before the first release") {
-			t.Errorf("examined: %+v", found)
-		}
-		var version int
-		if err := db.Read(t.Context()).Raw("SELECT version FROM schema_migrations").Scan(&version).Error; err != nil || version != 6 {
-			t.Errorf("the schema is at version %d now, %v", version, err)
-		}
-	})
-}
-
-// Programs that start at once on one new database all find it ready.
-func TestMigrateAtOnce(t *testing.T) {
-	for engine, database := range map[string]func(t *testing.T) string{
-		models.SQLite:   func(t *testing.T) string { t.Helper(); return filepath.Join(t.TempDir(), "new.db") },
-		models.Postgres: func(t *testing.T) string { t.Helper(); return modelstest.NewPostgres(t) },
-	} {
+// Going down deletes the rows of a system and keeps those of others. Going up again makes the schema of a new database.
+func TestMigrationsWithRows(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{models.SQLite, models.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			url := database(t)
+			url := emptyDatabase(t, engine)
+			db := opened(t, engine, url)
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, schema, first := state(t, engine, url)
+			modelstest.AddRows(t, engine, url)
+			_, _, before := state(t, engine, url)
+			if err := errors.Join(db.MigrateDown(t.Context(), 1), db.Migrate(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			_, _, rows := state(t, engine, url)
+			lost := []string{"users", "sessions", "tokens", "audit_entries", "sqlite_sequence"} // the last system has these
+			for _, row := range before {
+				table, _, _ := strings.Cut(row, ":")
+				if !slices.Contains(rows, row) && !slices.Contains(lost, strings.TrimSuffix(table, "_seq_seq")) {
+					t.Error("the rows of another system are lost:", row)
+				}
+			}
+			for step := 1; db.MigrateDown(t.Context(), 1) == nil; step++ {
+				if step > 100 {
+					t.Fatal("going down does not end")
+				}
+			}
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, schemaAfter, rows := state(t, engine, url)
+			wantSame(t, "schema", schemaAfter, schema)
+			wantSame(t, "rows", rows, first)
+		})
+	}
+}
+
+// A migration of SQLite with the line "-- foreign_keys: off" can replace a table to which others refer, without deleting
+// the referring rows. It must not leave rows that refer to missing ones.
+func TestMigrationReplacesTable(t *testing.T) {
+	db := modelstest.New(t)
+	const replace = `CREATE TABLE parents_new (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '');
+		INSERT INTO parents_new (id) SELECT id FROM parents WHERE id < %d;
+		DROP TABLE parents;
+		ALTER TABLE parents_new RENAME TO parents;`
+	if err := db.RunMigration(t.Context(), `CREATE TABLE parents (id INTEGER PRIMARY KEY);
+		CREATE TABLE children (parent INTEGER NOT NULL REFERENCES parents (id) ON DELETE CASCADE);
+		INSERT INTO parents VALUES (1), (2);
+		INSERT INTO children VALUES (1), (2);`); err != nil {
+		t.Fatal(err)
+	}
+	children := func(want int) {
+		t.Helper()
+		var n int
+		if err := db.Read(t.Context()).Raw("SELECT count(*) FROM children").Scan(&n).Error; err != nil || n != want {
+			t.Errorf("got %d children, want %d, error %v", n, want, err)
+		}
+	}
+	if err := db.RunMigration(t.Context(), "-- foreign_keys: off\n"+fmt.Sprintf(replace, 3)); err != nil {
+		t.Fatal(err)
+	}
+	children(2)
+	err := db.RunMigration(t.Context(), "-- foreign_keys: off\n"+fmt.Sprintf(replace, 2))
+	if err == nil || !strings.Contains(err.Error(), "leaves rows that refer to missing rows") {
+		t.Errorf("got %v", err)
+	}
+	children(2)
+	modelstest.Exec(t, db, "DELETE FROM parents WHERE id = 2") // foreign keys are on again
+	children(1)
+}
+
+// Programs that start at once on one database all find it ready, be it new or of schema 193.
+func TestMigrateAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name, engine string
+		database     func(t testing.TB, engine string) (url string)
+	}{
+		{models.SQLite, models.SQLite, emptyDatabase},
+		{models.Postgres, models.Postgres, emptyDatabase},
+		{"schema 193 " + models.SQLite, models.SQLite, modelstest.Unreleased},
+		{"schema 193 " + models.Postgres, models.Postgres, modelstest.Unreleased},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			engine, url := c.engine, c.database(t, c.engine)
 			var wg sync.WaitGroup
 			for range 8 {
 				wg.Go(func() {

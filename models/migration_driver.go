@@ -12,6 +12,8 @@ import (
 
 	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/jackc/pgx/v5"
+
+	"linkwatch/migrations"
 )
 
 // Limits of the wait for an instance that migrates the same database.
@@ -84,6 +86,16 @@ func (d *migrationDriver) begin(on interface {
 			return nil, d.ctx.Err()
 		}
 	}
+}
+
+// upgradeUnreleased replaces the schema unreleased by lastBaseline, unless another process has done it.
+func (d *migrationDriver) upgradeUnreleased() error {
+	script, err := migrations.FS.ReadFile(fmt.Sprintf("%s/upgrade_%d.sql", d.engine, unreleased))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	d.have, d.next = unreleased, lastBaseline
+	return d.Run(bytes.NewReader(script))
 }
 
 // rebuildsTables is the first line of an SQLite migration that replaces a table to which others refer

@@ -12,11 +12,10 @@ import (
 	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 	"github.com/ncruces/go-sqlite3/ext/hash"
-	"github.com/ncruces/go-sqlite3/ext/regexp"
 )
 
-// openPool opens an SQLite database by its URI. Its connections have FTS5, rowsFunction, and for migrations sha256 and regular
-// expressions. A statement that its context ended returns the context's error; the driver alone reports only "interrupted" or "busy".
+// openPool opens an SQLite database by its URI. Its connections have FTS5, rowsFunction and sha256. A statement that its
+// context ended returns the context's error; the driver alone reports only "interrupted" or "busy".
 func openPool(uri string) (*sql.DB, error) {
 	c, err := (&sqlitedriver.SQLite{}).OpenConnector(uri)
 	if err != nil {
@@ -40,7 +39,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, ended(ctx, err)
 	}
 	conn := &sqliteConn{opened.(driverConn), map[string]driverStmt{}}
-	if err := errors.Join(fts5.Register(conn.Raw()), hash.Register(conn.Raw()), regexp.Register(conn.Raw()), registerRows(conn.Raw())); err != nil {
+	if err := errors.Join(fts5.Register(conn.Raw()), hash.Register(conn.Raw()), registerRows(conn.Raw())); err != nil {
 		return nil, errors.Join(ended(ctx, err), conn.Close())
 	}
 	return conn, nil

@@ -238,7 +238,7 @@ func TestFactsReadByIndex(t *testing.T) {
 				SELECT r.crawl, 1, 1, r.url, r.url_hash, 0, 'done', 0, 0, '', 1, 1, r.linked_as FROM {rows} AS r`).Error
 		}))
 		modelstest.Exec(w.T, w.db, "ANALYZE frontier")
-		explain, unique := "EXPLAIN ", "frontier_crawl_seq_url_hash_key"
+		explain, unique := "EXPLAIN ", "frontier_crawl_seq_url_hash_scope_seq_key"
 		if w.db.Engine == models.SQLite {
 			explain, unique = "EXPLAIN QUERY PLAN ", "sqlite_autoindex_frontier_1"
 		}

@@ -165,26 +165,3 @@ func TestFactsOfAPort(t *testing.T) {
 		}
 	})
 }
-
-// TestMigrationOfPorts checks that the up migration reads the ports of existing sources from their URLs.
-func TestMigrationOfPorts(t *testing.T) {
-	each(t, func(w *world) {
-		want := map[string]int{
-			"http://a.example/": 0, "https://a.example:443/x": 0, "http://a.example:443/": 0, "HTTP://A.example:8001/x:9": 8001, "http://b.example:8002?x=http://b.example:1/": 8002,
-			"http://[::1]:8003/a b": 8003, "http://[::1]/": 0, "http://Bücher.example:8004/": 8004, "http://127.1:8005": 8005, "http://c.example/x:8006": 0,
-		}
-		ids := map[string]string{}
-		for url := range want {
-			src, err := w.AddSource(w.Context(), crawl.NewSource{URL: url, Name: "http://x:1 Ä " + url})
-			w.ok(err)
-			ids[url] = src.ID
-		}
-		modelstest.MigrateBelow(t, w.db, 184)
-		w.ok(w.db.Migrate(t.Context()))
-		for url, port := range want {
-			if src, err := w.Source(w.Context(), ids[url]); err != nil || src.Port != port {
-				t.Errorf("%s: got port %d, %v", url, src.Port, err)
-			}
-		}
-	})
-}

@@ -1,17 +1,12 @@
 package links_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
-
-	"gorm.io/gorm"
 
 	"linkwatch/models"
 	"linkwatch/models/links"
-	"linkwatch/models/modelstest"
 )
 
 // A search finds a text with and without the characters that people do not see or usually do not write.
@@ -143,118 +138,6 @@ func TestTagsIgnore(t *testing.T) {
 		// A name of such characters alone is a name.
 		if got := t.add("https://a.test/c", "ـ", "\u064b").Tags; len(got) != 2 || len(t.urls(links.Filter{Tag: "ـ"})) != 1 {
 			t.Errorf("tags %q", got)
-		}
-	})
-}
-
-const ignoredCharacters = 161
-
-// Until schema 161, all characters of names and texts counted. The migration merges tags, and links are indexed again.
-func TestMigrationOfIgnoredCharacters(t *testing.T) {
-	each(t, func(t fixture) {
-		alice, bob := t.as("alice"), t.as("bob")
-		a := t.addAs(alice, "https://a.test/a", "", false, "first", "go")
-		b := t.addAs(bob, "https://a.test/b", "", false, "first", "second", "web")
-		c := t.addAs(bob, "https://a.test/c", "", true, "second")
-		d := t.addAs(alice, "https://a.test/d", "", false, "second", "alone", "ـ")
-		e := t.addAs(bob, "https://a.test/e", "Other", false, "❤", "third")
-		_, err := t.SetExpired(bob, true, e.ID)
-		t.must(err)
-
-		modelstest.MigrateBelow(t, t.db, ignoredCharacters)
-		for name, old := range map[string]string{
-			"first": "❤\ufe0f", "second": "❤\ufe0e", "third": "a ـ b", "alone": "مَدرسة",
-		} {
-			modelstest.Exec(t, t.db, "UPDATE tags SET name = ?, folded_name = ? WHERE name = ?", old, old, name)
-			modelstest.Exec(t, t.db, "UPDATE link_docs SET tags = replace(tags, ?, ?), marks = replace(marks, ?, ?)",
-				name, old, name, old)
-		}
-		for id, old := range map[string]string{a.ID: "❤\ufe0f heart", b.ID: "مَدْرَسَةٌ", c.ID: "שָׁלוֹם", d.ID: "Plain é"} {
-			modelstest.Exec(t, t.db, "UPDATE links SET title = ?, own_title = ? WHERE id = ?", old, old, id)
-			modelstest.Exec(t, t.db, "UPDATE link_docs SET title = ? WHERE link_seq = (SELECT seq FROM links WHERE id = ?)",
-				strings.ToLower(old), id)
-		}
-		modelstest.Exec(t, t.db, "INSERT INTO link_words (word, length) VALUES ('مَدْرَسَةٌ', 10)")
-
-		t.must(t.db.Migrate(t.Context()))
-		var waiting []int64
-		t.must(t.db.Read(t.Context()).Raw("SELECT link_seq FROM link_reindex ORDER BY link_seq").Scan(&waiting).Error)
-		if want := []int64{a.Seq, b.Seq, c.Seq, d.Seq, e.Seq}; !slices.Equal(waiting, want) {
-			t.Errorf("links to index: %v, want %v", waiting, want)
-		}
-		// Writes before the links are indexed do not create the old tags again.
-		_, err = t.AddTags(t.Context(), d.ID, []string{"❤\ufe0f", "مدرسة"})
-		t.must(err)
-		t.must(t.FinishIndexing(t.Context()))
-
-		var tags []string
-		t.must(t.db.Read(t.Context()).Raw("SELECT folded_name FROM tags ORDER BY folded_name").Scan(&tags).Error)
-		if want := []string{"a b", "go", "web", "ـ", "مدرسة", "❤"}; !slices.Equal(tags, want) {
-			t.Errorf("tags %q, want %q", tags, want)
-		}
-		heart := t.tag("❤")
-		if heart.Name != "❤\ufe0f" || heart.LinkCount != 4 {
-			t.Errorf("merged into %+v", heart)
-		}
-		own, err := t.Tag(alice, heart.ID)
-		if err != nil || own.LinkCount != 3 {
-			t.Errorf("alice sees %+v, %v", own, err)
-		}
-		t.checkCounts("after the migration")
-		for _, l := range []links.Link{a, b, c, d, e} {
-			if got := t.get(l.ID).Tags; !slices.Contains(got, "❤\ufe0f") || len(got) > 3 {
-				t.Errorf("%s has tags %q", l.URL, got)
-			}
-		}
-		for _, f := range []struct {
-			links.Filter
-			want int
-		}{
-			{links.Filter{Query: "❤"}, 4},
-			{links.Filter{Query: "❤\ufe0f heart"}, 1},
-			{links.Filter{Query: "tag:❤"}, 4},
-			{links.Filter{Tag: "❤\ufe0e"}, 4},
-			{links.Filter{Query: "مدرسة"}, 2},
-			{links.Filter{Query: "שלום"}, 1},
-			{links.Filter{Query: "tag:مدرسة"}, 1},
-			{links.Filter{Tag: "ـ"}, 1},
-			{links.Filter{Tag: "a b", Shown: links.ShowAll}, 1},
-			{links.Filter{Query: "plain"}, 1},
-		} {
-			if got := t.urls(f.Filter); len(got) != f.want {
-				t.Errorf("%+v: %q, want %d", f.Filter, got, f.want)
-			}
-		}
-		if got := t.reap(t.ReapWords, 1000); got != 1 {
-			t.Errorf("%d old words were deleted", got)
-		}
-	})
-}
-
-// The migration knows the same characters as models.Ignored.
-func TestMigrationKnowsIgnoredCharacters(t *testing.T) {
-	each(t, func(t fixture) {
-		modelstest.MigrateBelow(t, t.db, ignoredCharacters)
-		rows := models.NewRows("id text, folded_name text")
-		others := 0
-		for r := rune(0x80); r <= unicode.MaxRune; r++ {
-			switch {
-			case models.Ignored(r):
-				rows.Add(fmt.Sprint("g_", r), "x"+string(r))
-			case r < 0xe000 && (models.Ignored(r-1) || models.Ignored(r+1)):
-				others++
-				rows.Add(fmt.Sprint("g_", r), "x"+string(r))
-			}
-		}
-		t.must(t.db.Write(t.Context(), func(tx *gorm.DB) error {
-			return rows.Exec(tx, `INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at)
-				SELECT id, folded_name, folded_name, 0, 1, 1 FROM {rows} AS r`).Error
-		}))
-		t.must(t.db.Migrate(t.Context()))
-		var left int
-		t.must(t.db.Read(t.Context()).Raw("SELECT count(*) FROM tags").Scan(&left).Error)
-		if left != 1+others || t.tag("x").FoldedName != "x" {
-			t.Errorf("%d tags, want %d", left, 1+others)
 		}
 	})
 }

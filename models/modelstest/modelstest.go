@@ -110,22 +110,6 @@ func Exec(t testing.TB, db *models.DB, sql string, args ...any) {
 	}
 }
 
-// MigrateBelow undoes the migrations from version on.
-func MigrateBelow(t testing.TB, db *models.DB, version int) {
-	t.Helper()
-	for newest := version; newest >= version; {
-		err := db.MigrateDown(t.Context(), 1)
-		if err == nil { // a read connection could keep the old schema
-			err = db.Write(context.Background(), func(tx *gorm.DB) error {
-				return tx.Raw("SELECT max(version) FROM schema_migrations").Scan(&newest).Error
-			})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // Lease returns the lease of the instance with this name, and creates it at the first call.
 // Nothing renews it.
 func Lease(t testing.TB, db *models.DB, name string) lease.ID {

@@ -320,23 +320,3 @@ func TestArchiveHasAllColumns(t *testing.T) {
 		}
 	})
 }
-
-// The schema before the archive has all short links in one table.
-func TestMigrationOfArchive(t *testing.T) {
-	const archive = 186
-	each(t, func(f fixture) {
-		f.archived("spring")
-		stats := f.stats("spring")
-		modelstest.MigrateBelow(t, f.db, archive)
-		if got := f.keysIn("short_links"); got != "spring" {
-			t.Errorf("got %s", got)
-		}
-		f.must(f.db.Migrate(t.Context()))
-		if got := f.stored(); got != [6]int{1, 1, 1} || f.stats("spring") != stats {
-			t.Errorf("got %v rows", got)
-		}
-		if n := f.reap(10); n != 1 || f.stats("spring") != stats {
-			t.Errorf("got %d archived", n)
-		}
-	})
-}

@@ -393,22 +393,3 @@ func TestPlansOfRestrictedReads(t *testing.T) {
 		}
 	}
 }
-
-// Migrating down keeps the shared website of a site_url.
-func TestMigrationToPrivateWebsites(t *testing.T) {
-	each(t, func(w *fixture) {
-		bobsSite, err := w.Add(w.as("bob"), sites.NewWebsite{SiteURL: secretURL, Private: true})
-		w.must(err)
-		alicesSite, err := w.Add(w.as("alice"), sites.NewWebsite{SiteURL: secretURL})
-		w.must(err)
-		modelstest.MigrateBelow(t, w.db, 123)
-		w.must(w.db.Migrate(t.Context()))
-		_, err = w.Get(w.Context(), bobsSite.ID)
-		w.wantCode(err, models.CodeNotFound)
-		got, err := w.Get(w.as("carol"), alicesSite.ID)
-		w.must(err)
-		if got.Owner != models.SystemOwner || got.Private() {
-			w.Errorf("got %+v", got)
-		}
-	})
-}

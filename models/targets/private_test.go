@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"linkwatch/models"
-	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -254,23 +253,6 @@ func TestPrivateTargets(t *testing.T) {
 					f.Errorf("%s as %s: %v", c.name, who, err)
 				}
 			}
-		}
-	})
-}
-
-// The down migration deletes private targets, because the older schema has no visibility.
-// Targets from before accounts are shared and owned by the system.
-func TestMigrationOfOwners(t *testing.T) {
-	const owners = 122
-	each(t, func(f fixture) {
-		f.private("bob", "https://a.test")
-		shared := f.add("https://a.test")
-		modelstest.MigrateBelow(f, f.db, owners)
-		f.must(f.db.Migrate(t.Context()))
-		var left []string
-		f.must(f.db.Read(f.Context()).Raw("SELECT id || owner || private_to FROM targets JOIN target_schedule ON target_seq = seq WHERE deleted_at IS NULL AND next_check_at IS NOT NULL").Scan(&left).Error)
-		if !slices.Equal(left, []string{shared.ID + models.SystemOwner}) {
-			f.Errorf("%q", left)
 		}
 	})
 }

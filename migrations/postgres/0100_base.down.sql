@@ -1,6 +1,0 @@
-DROP TABLE cleanup_runs;
-DROP TABLE cleanup_totals;
-DROP TABLE idempotency_keys;
-DROP TABLE job_runs;
-DROP TABLE scheduled_jobs;
-DROP TABLE instances;

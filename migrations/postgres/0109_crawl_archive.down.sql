@@ -1,2 +1,0 @@
-DROP TABLE archived_pages;
-DROP TABLE archived_blobs;

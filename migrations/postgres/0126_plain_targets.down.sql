@@ -1,1 +1,0 @@
-ALTER TABLE targets RENAME COLUMN recent_checks TO beats;

@@ -1,1 +1,0 @@
-ALTER TABLE short_links RESET (fillfactor);

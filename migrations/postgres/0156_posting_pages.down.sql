@@ -1,1 +1,0 @@
-ALTER TABLE link_postings RESET (toast_tuple_target);

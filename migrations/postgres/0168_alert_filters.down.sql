@@ -1,2 +1,0 @@
-DROP INDEX alerts_by_event;
-DROP INDEX alerts_by_severity;

@@ -1,2 +1,0 @@
-DROP INDEX job_executions_status;
-DROP INDEX job_executions_started;

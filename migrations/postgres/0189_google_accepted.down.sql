@@ -1,1 +1,0 @@
-ALTER TABLE websites DROP COLUMN google_accepted_at;

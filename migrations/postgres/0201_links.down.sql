@@ -1,0 +1,16 @@
+DROP TABLE link_refresh_items;
+DROP TABLE link_refreshes;
+DROP TABLE link_changes;
+DROP TABLE link_reindex;
+DROP TABLE link_words;
+DROP TABLE link_postings;
+DROP TABLE link_docs;
+DROP TABLE tag_scopes;
+DROP TABLE link_tags;
+DROP TABLE tags;
+DROP TABLE links;
+DROP FUNCTION tags_count;
+DROP FUNCTION links_count_update;
+DROP FUNCTION links_count_delete;
+DROP FUNCTION links_count_insert;
+DELETE FROM row_counts WHERE counted IN ('links', 'tags');

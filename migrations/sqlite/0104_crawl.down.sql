@@ -1,9 +1,0 @@
-DROP TABLE scheduler_totals;
-DROP TABLE discovered_links;
-DROP TABLE crawled_pages;
-DROP TABLE frontier;
-DROP TABLE crawl_hosts;
-DROP TABLE job_logs;
-DROP TABLE job_executions;
-DROP TABLE jobs;
-DROP TABLE sources;

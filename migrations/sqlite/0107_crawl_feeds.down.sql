@@ -1,2 +1,0 @@
-DROP TABLE feed_entries;
-DROP TABLE feeds;

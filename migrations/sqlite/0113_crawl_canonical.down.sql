@@ -1,2 +1,0 @@
-DROP INDEX frontier_linked;
-ALTER TABLE crawled_pages DROP COLUMN canonical;

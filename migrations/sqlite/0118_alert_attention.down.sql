@@ -1,2 +1,0 @@
-DROP INDEX deliveries_failed;
-DROP INDEX alerts_severity;

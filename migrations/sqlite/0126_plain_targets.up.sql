@@ -1,1 +1,0 @@
-ALTER TABLE targets RENAME COLUMN beats TO recent_checks;

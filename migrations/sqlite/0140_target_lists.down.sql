@@ -1,8 +1,0 @@
-DROP INDEX targets_down;
-DROP INDEX targets_tls;
-CREATE INDEX targets_tls ON targets (tls_expires_at) WHERE tls_expires_at IS NOT NULL;
-
-DROP TRIGGER targets_count_update;
-DROP TRIGGER targets_count_delete;
-DROP TRIGGER targets_count_insert;
-DELETE FROM row_counts WHERE counted = 'targets';

@@ -1,1 +1,0 @@
-DROP INDEX alerts_ended;

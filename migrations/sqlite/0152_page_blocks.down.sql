@@ -1,1 +1,0 @@
--- Only PostgreSQL's search index changes; see its migration of this number.

@@ -1,1 +1,0 @@
--- Only PostgreSQL has pages with free space; see its migration of this number.

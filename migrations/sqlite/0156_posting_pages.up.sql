@@ -1,1 +1,0 @@
--- Only PostgreSQL stores long values outside of their row; see its migration of this number.

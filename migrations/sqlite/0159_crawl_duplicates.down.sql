@@ -1,1 +1,0 @@
-ALTER TABLE crawled_pages DROP COLUMN duplicate;

@@ -1,1 +1,0 @@
--- Not reverted: the old forms of the URLs are not known.

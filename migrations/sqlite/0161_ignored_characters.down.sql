@@ -1,1 +1,0 @@
--- Merged tags stay merged. Names and search texts get their old form with their next change.

@@ -1,1 +1,0 @@
-ALTER TABLE frontier DROP COLUMN cookies;

@@ -1,3 +1,0 @@
--- Lists of alerts by event and by severity do not read other alerts.
-CREATE INDEX alerts_by_event    ON alerts (event, created_at, id, private_to) WHERE fired_at IS NOT NULL;
-CREATE INDEX alerts_by_severity ON alerts (severity, created_at, id, private_to) WHERE fired_at IS NOT NULL;

@@ -1,1 +1,0 @@
-DROP INDEX pages_submitted_unclear;

@@ -1,1 +1,0 @@
-UPDATE scheduled_jobs SET runs = successes + failures;

@@ -1,2 +1,0 @@
-ALTER TABLE crawl_hosts DROP COLUMN silent_since;
-ALTER TABLE jobs DROP COLUMN forced;

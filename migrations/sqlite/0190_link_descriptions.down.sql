@@ -1,1 +1,0 @@
-ALTER TABLE links DROP COLUMN fetched_description;

@@ -1,1 +1,0 @@
-DROP INDEX websites_indexnow_refused;

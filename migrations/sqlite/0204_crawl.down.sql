@@ -1,0 +1,18 @@
+DROP TABLE archived_pages;
+DROP TABLE archived_bodies;
+DROP TABLE archive_packs;
+DROP TABLE feed_entries;
+DROP TABLE feeds;
+DROP TABLE discovered_links;
+DROP TABLE broken_links;
+DROP TABLE page_index;
+DROP TABLE page_versions;
+DROP TABLE crawled_pages;
+DROP TABLE frontier;
+DROP TABLE crawl_hosts;
+DROP TABLE scheduler_totals;
+DROP TABLE job_logs;
+DROP TABLE job_executions;
+DROP TABLE jobs;
+DROP TABLE sources;
+DELETE FROM row_counts WHERE counted = 'jobs';

@@ -1,0 +1,9 @@
+DROP TABLE deliveries;
+DROP TABLE alert_sent;
+DROP TABLE alert_mentions;
+DROP TABLE alert_notices;
+DROP TABLE alert_subjects;
+DROP TABLE alerts;
+DROP TABLE maintenance;
+DROP TABLE alert_rules;
+DROP TABLE channels;

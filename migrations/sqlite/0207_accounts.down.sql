@@ -1,0 +1,6 @@
+DROP TABLE audit_entries;
+DROP TABLE tokens;
+DROP TABLE used_logins;
+DROP TABLE sessions;
+DROP TABLE recovery_codes;
+DROP TABLE users;
