@@ -157,6 +157,7 @@ func TestDatabaseDown(t *testing.T) {
 
 // TestClientGone: a disconnected client is not an error of the server.
 func TestClientGone(t *testing.T) {
+	t.Parallel() // it waits for the time limit of a fetch without requests
 	s := apptest.New(t)
 	entered, done := make(chan struct{}), make(chan struct{})
 	s.Web.Set("https://slow.test", func(ctx context.Context) {

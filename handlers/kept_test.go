@@ -102,6 +102,7 @@ func (g *guest) keeps(route, path string, form url.Values, typed []string, usern
 // TestLoginKeepsForms: a form that is submitted after the session has ended is shown again after the login, with what was
 // typed. Nothing is stored.
 func TestLoginKeepsForms(t *testing.T) {
+	t.Parallel() // it waits for the limit of logins
 	g, b, root := newGuest(t)
 	changes := func() (all []string) {
 		l, err := g.Systems.Accounts.Store.Audit(t.Context(), accounts.AuditFilter{}, models.Cursor{}, 200)
