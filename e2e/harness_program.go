@@ -23,7 +23,7 @@ import (
 const patience = 30 * time.Second
 
 // tags are the build tags of deploy/Dockerfile, which keep unused code out of the program.
-const tags = "grpcnotrace,nomsgpack"
+const tags = "nomsgpack"
 
 // binary is the program under test. Run builds it.
 var binary string
