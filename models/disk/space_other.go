@@ -1,4 +1,4 @@
-//go:build !linux && !darwin && !freebsd && !dragonfly && !windows
+//go:build !linux && !darwin && !freebsd && !windows
 
 package disk
 

@@ -1,4 +1,4 @@
-//go:build linux || darwin || freebsd || dragonfly
+//go:build linux || darwin || freebsd
 
 package disk
 
@@ -11,5 +11,5 @@ func space(folder string) (free, size uint64, err error) {
 		return 0, 0, err
 	}
 	block := uint64(s.Bsize)
-	return uint64(max(0, int64(s.Bavail))) * block, uint64(s.Blocks) * block, nil
+	return uint64(max(0, int64(s.Bavail))) * block, s.Blocks * block, nil
 }

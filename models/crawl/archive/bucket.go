@@ -56,7 +56,7 @@ func (b *bucket) open(ctx context.Context, key string, start, length int64) (io.
 }
 
 // missing returns ErrMissing if the bucket exists. Without the bucket, a missing object does not mean that a copy is
-// lost. Some services do not tell these apart.
+// lost. Some services respond with the same code to both.
 func (b *bucket) missing(ctx context.Context) error {
 	res, err := b.send(ctx, http.MethodHead, "", nil, http.Header{})
 	if err == nil {
@@ -104,7 +104,7 @@ func (b *bucket) send(ctx context.Context, method, key string, body []byte, h ht
 	h.Set("Accept-Encoding", "identity")
 	r.Header = h
 	r = signer.SignV4(*r, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, b.region)
-	res, err := b.client.Do(r) //nolint:gosec // the operator sets the address
+	res, err := b.client.Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (f folder) put(ctx context.Context, key string, object []byte) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if err := root.MkdirAll(path.Dir(key), folderMode); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (f folder) open(_ context.Context, key string, start, length int64) (io.Rea
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	file, err := root.Open(key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrMissing
@@ -103,7 +103,7 @@ func (f folder) delete(_ context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if err := root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
