@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 
@@ -18,8 +17,6 @@ import (
 const archiveRequests = 16
 
 // openArchive opens the archive of crawled pages; nil if none is configured. It sends no request to an object store.
-//
-//nolint:contextcheck,nolintlint // it only reads settings; nolintlint does not see that callers need the directive
 func openArchive(c *core) (*archive.Archive, error) {
 	cfg := c.Config
 	setting := "CRAWLER_ARCHIVE_URL"
@@ -41,7 +38,7 @@ func openArchive(c *core) (*archive.Archive, error) {
 	client := outbound.NewService(outbound.Options{
 		Endpoint: l.Endpoint, AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: archive.Timeout, MaxConcurrent: archiveRequests,
 	})
-	a, err := archive.Open(context.Background(), l, client)
+	a, err := archive.Open(l, archive.Options{Client: client})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
@@ -65,8 +62,8 @@ func newArchived(c *core, store *crawl.Store) (archived, error) {
 	}
 	archiver, err := crawljobs.NewArchiver(store, crawljobs.ArchiverOptions{Archive: a, Log: c.Log, Registry: c.registry})
 	if err != nil {
-		_ = a.Close()
+		a.Close()
 		return archived{}, err
 	}
-	return archived{archiver.Add, a, archiver.State, []jobs.Service{archiver}, func() { _ = a.Close() }}, nil
+	return archived{archiver.Add, a, archiver.State, []jobs.Service{archiver}, a.Close}, nil
 }

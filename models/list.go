@@ -106,15 +106,40 @@ func (p ListPart) Raw(tx *gorm.DB, sql string, args ...any) *gorm.DB {
 // List returns a page of a list after a cursor, in the order that the cursor wants, with the count if it wants that. load reads
 // the rows of a part. Errors are CodeInvalid ("query.sort", "query.order", "query.page_token").
 func (o Orders[T]) List(tx *gorm.DB, q ListQuery, after Cursor, limit int, load func(ListPart) ([]T, error)) (page Slice[T], err error) {
-	by, more, err := o.resolve(after, q.Filter)
+	plain := o.plain()
+	part, err := plain.part(tx, q, after)
 	if err != nil {
 		return page, err
+	}
+	part.Limit = limit + 1
+	items, err := load(part.ListPart)
+	if err != nil {
+		return page, err
+	}
+	page = NewSlice(items, limit, func(item T) Cursor { return o.cursor(item, part.by, part.more) }).SearchedTo(part.end)
+	page.Count, err = plain.count(tx, q, after)
+	return page, err
+}
+
+// orderedPart is a part of a list in an order.
+type orderedPart struct {
+	ListPart
+	by   order
+	more int    // index in Orders.More, or -1
+	end  Cursor // where the search ends; zero = not before the list
+}
+
+// part returns the part of a list after a cursor, without its limit.
+func (o plainOrders) part(tx *gorm.DB, q ListQuery, after Cursor) (part orderedPart, err error) {
+	by, more, err := o.resolve(after, q.Filter)
+	if err != nil {
+		return part, err
 	}
 	rest := q
 	if after.Started() {
 		at, err := o.position(after, more)
 		if err != nil {
-			return page, err
+			return part, err
 		}
 		// Before the conditions of the list: if two limit the same column of an index, SQLite uses the first.
 		rest.Where, rest.Args = by.compare(false), at
@@ -124,7 +149,7 @@ func (o Orders[T]) List(tx *gorm.DB, q ListQuery, after Cursor, limit int, load 
 	if q.match != "" {
 		var last []any
 		if end, last, err = o.end(tx, rest, by, MaxSearched); err != nil {
-			return page, err
+			return part, err
 		}
 		if last != nil {
 			rest.And(by.compare(true), last...)
@@ -135,19 +160,13 @@ func (o Orders[T]) List(tx *gorm.DB, q ListQuery, after Cursor, limit int, load 
 	if rest.Where == "" {
 		rest.Where = "TRUE"
 	}
-	items, err := load(ListPart{rest.Where, rest.Args, by.sql(), limit + 1})
-	if err != nil {
-		return page, err
-	}
-	page = NewSlice(items, limit, func(item T) Cursor { return o.cursor(item, by, more) }).SearchedTo(end)
-	page.Count, err = o.count(tx, q, after)
-	return page, err
+	return orderedPart{ListPart{Where: rest.Where, Args: rest.Args, Order: by.sql()}, by, more, end}, nil
 }
 
 // end returns the position of row number n of a query in an order, and the values of its columns; none if there are no rows
 // after it.
-func (o Orders[T]) end(tx *gorm.DB, q ListQuery, by order, n int) (end Cursor, values []any, err error) {
-	columns := append(slices.Clone(by.columns), o.Time, o.ID)
+func (o plainOrders) end(tx *gorm.DB, q ListQuery, by order, n int) (end Cursor, values []any, err error) {
+	columns := append(slices.Clone(by.columns), o.time, o.id)
 	q.with(q.Own, q.OwnArgs)
 	where := "TRUE"
 	if q.Where != "" {
@@ -171,7 +190,7 @@ func (o Orders[T]) end(tx *gorm.DB, q ListQuery, by order, n int) (end Cursor, v
 	case string:
 		end.ID = id
 	case int64:
-		end.ID = TimedID(o.Kind, end.CreatedAt, id)
+		end.ID = TimedID(o.kind, end.CreatedAt, id)
 	}
 	end.Sorted = by.sorting
 	if by.sorting.Field != "" {
@@ -181,13 +200,13 @@ func (o Orders[T]) end(tx *gorm.DB, q ListQuery, by order, n int) (end Cursor, v
 }
 
 // count counts the rows of a query.
-func (o Orders[T]) count(tx *gorm.DB, q ListQuery, after Cursor) (n Count, err error) {
+func (o plainOrders) count(tx *gorm.DB, q ListQuery, after Cursor) (n Count, err error) {
 	if !after.Want.Total {
 		return n, nil
 	}
 	partly := false
 	if q.match != "" {
-		by := order{columns: o.columns(), desc: o.Desc}
+		by := order{columns: o.columns(), desc: o.desc}
 		_, last, err := o.end(tx, q, by, maxCountSearched)
 		if err != nil {
 			return n, err

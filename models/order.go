@@ -64,6 +64,31 @@ func (o Orders[T]) Fields() []string {
 	return fields
 }
 
+// plainOrders are Orders without the type of their items. Its methods are compiled once, not for each type.
+type plainOrders struct {
+	field, time, id string
+	desc            bool
+	key             Key
+	kind            Kind
+	isID            func(id string) bool
+	more            []order
+	like            func(more int) []any // values with the types of those of an item
+}
+
+func (o Orders[T]) plain() plainOrders {
+	p := plainOrders{
+		field: o.Field, time: o.Time, id: o.ID, desc: o.Desc, key: o.Key, kind: o.Kind, isID: o.IsID,
+		like: func(more int) []any {
+			var zero T
+			return o.More[more].Values(zero)
+		},
+	}
+	for _, m := range o.More {
+		p.more = append(p.more, order{sorting: Sorting{Field: m.Field}, columns: m.Columns, desc: m.Desc})
+	}
+	return p
+}
+
 // order is the order of one request.
 type order struct {
 	sorting Sorting // zero = the default order and direction
@@ -71,22 +96,24 @@ type order struct {
 	desc    bool
 }
 
-// resolve returns the order that a cursor wants. more is the index in More, or -1. filter is the name of a filter whose index
+// resolve returns the order that a cursor wants. more is the index in more, or -1. filter is the name of a filter whose index
 // has only the default order; "" = none.
-func (o Orders[T]) resolve(after Cursor, filter string) (by order, more int, err error) {
+func (o plainOrders) resolve(after Cursor, filter string) (by order, more int, err error) {
 	want := after.Want.Sort
-	by, more = order{columns: o.columns(), desc: o.Desc}, -1
-	if want.Field != "" && want.Field != o.Field {
-		for i, m := range o.More {
-			if m.Field == want.Field {
-				by, more = order{columns: m.Columns, desc: m.Desc, sorting: Sorting{Field: m.Field}}, i
+	by, more = order{columns: o.columns(), desc: o.desc}, -1
+	if want.Field != "" && want.Field != o.field {
+		fields := []string{o.field}
+		for i, m := range o.more {
+			fields = append(fields, m.sorting.Field)
+			if m.sorting.Field == want.Field {
+				by, more = m, i
 			}
 		}
 		if more < 0 {
-			return by, more, Invalid("query.sort", "must be %s", alternatives(o.Fields()))
+			return by, more, Invalid("query.sort", "must be %s", alternatives(fields))
 		}
 		if filter != "" {
-			return by, more, Invalid("query.sort", "must be %s in a list with the filter %s", o.Field, filter)
+			return by, more, Invalid("query.sort", "must be %s in a list with the filter %s", o.field, filter)
 		}
 	}
 	switch want.Direction {
@@ -96,7 +123,7 @@ func (o Orders[T]) resolve(after Cursor, filter string) (by order, more int, err
 	default:
 		return by, more, Invalid("query.order", "must be asc or desc")
 	}
-	if more >= 0 || by.desc != o.Desc {
+	if more >= 0 || by.desc != o.desc {
 		by.sorting.Direction = Ascending
 		if by.desc {
 			by.sorting.Direction = Descending
@@ -108,31 +135,30 @@ func (o Orders[T]) resolve(after Cursor, filter string) (by order, more int, err
 	return by, more, nil
 }
 
-func (o Orders[T]) columns() []string {
-	if o.Key == ByNumber {
-		return []string{o.ID}
+func (o plainOrders) columns() []string {
+	if o.key == ByNumber {
+		return []string{o.id}
 	}
-	return []string{o.Time, o.ID}
+	return []string{o.time, o.id}
 }
 
 // position returns the values of the columns of an order at a cursor, or ErrPageToken.
-func (o Orders[T]) position(after Cursor, more int) ([]any, error) {
+func (o plainOrders) position(after Cursor, more int) ([]any, error) {
 	var number int64
 	at := after.CreatedAt
 	switch {
-	case o.Key != TimeAndID:
+	case o.key != TimeAndID:
 		var err error
-		if at, number, err = ParseTimedID(o.Kind, after.ID); err != nil {
+		if at, number, err = ParseTimedID(o.kind, after.ID); err != nil {
 			return nil, ErrPageToken
 		}
-	case o.IsID != nil && !o.IsID(after.ID), o.IsID == nil && CheckID(o.Kind, after.ID) != nil:
+	case o.isID != nil && !o.isID(after.ID), o.isID == nil && CheckID(o.kind, after.ID) != nil:
 		return nil, ErrPageToken
 	}
 	if more >= 0 {
-		var zero T
-		return parseValues(after.Values, o.More[more].Values(zero))
+		return parseValues(after.Values, o.like(more))
 	}
-	switch o.Key {
+	switch o.key {
 	case ByNumber:
 		return []any{number}, nil
 	case TimeAndNumber:

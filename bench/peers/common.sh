@@ -39,7 +39,7 @@ from_debian() {
 
 # measure prints rows of the table: measurement, other program, Linkwatch, baseline. Linkwatch is built as in deploy/Dockerfile.
 measure() {
-  CGO_ENABLED=0 GOFLAGS="-buildvcs=false -trimpath -tags=grpcnotrace,nomsgpack '-ldflags=-s -w'" \
+  CGO_ENABLED=0 GOFLAGS="-buildvcs=false -trimpath -tags=nomsgpack '-ldflags=-s -w'" \
     go test ./bench -run "^TestPeerFigures\$/^$name\$" -figures -peer "$program" -v -count=1 -timeout 30m >"$work/log" 2>&1 || {
     cat "$work/log"
     exit 1

@@ -36,20 +36,20 @@ func Item(op huma.Operation, members ...string) huma.Operation {
 }
 
 // addItem registers the operation of Item.
-func addItem[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+func (a *API) addItem(op huma.Operation, in, out reflect.Type, do call) {
 	names, ok := op.Metadata[itemKey].([]string)
 	if !ok {
 		return
 	}
-	output, _ := reflect.TypeFor[O]().FieldByName("Body")
+	output, _ := out.FieldByName("Body")
 	a.editable[output.Type] = fieldsOf(output.Type, names)
 	a.items[op.Path] = item{output.Type, func(ctx context.Context, request huma.Context) (any, error) {
-		in := new(I)
-		setPath(reflect.ValueOf(in).Elem(), request.Param)
-		if r, ok := any(in).(huma.Resolver); ok {
+		input := reflect.New(in)
+		setPath(input.Elem(), request.Param)
+		if r, ok := input.Interface().(huma.Resolver); ok {
 			r.Resolve(headContext{request})
 		}
-		out, err := do(ctx, in)
+		out, err := do(ctx, input.Interface())
 		if err != nil {
 			return nil, err
 		}

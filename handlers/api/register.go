@@ -95,19 +95,9 @@ func Own(op huma.Operation) huma.Operation {
 // a read deadline: middleware.Errors.Body has already read the body, and a deadline that
 // expires while the handler works looks like a client that closed the connection.
 func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
-	op.BodyReadTimeout = -1
-	op.MaxBodyBytes = middleware.MaxBody + 1 // huma rejects a body of exactly this size
-	op.Metadata[membersKey] = members(reflect.TypeFor[I]())
-	op.Metadata[tableKey] = isTable(op, reflect.TypeFor[O]())
-	if body, ok := reflect.TypeFor[O]().FieldByName("Body"); ok {
-		op.Metadata[outputKey] = body.Type
-	}
-	needs, _ := op.Metadata[needsKey].(middleware.Role)
-	limit, _ := op.Metadata[limitKey].(*middleware.Limiter)
-	own, _ := op.Metadata[ownKey].(bool)
-	a.routes = append(a.routes, middleware.Route{Method: op.Method, Path: routePath(op.Path), Needs: needs, System: a.system, OwnCredentials: own, Limit: limit})
-	a.describeProblems(&op, reflect.TypeFor[I]())
-	defer describeHeaders(op.Responses) // after huma has added its own
+	// Code in this function is compiled for each operation, so it calls others.
+	in, out := reflect.TypeFor[I](), reflect.TypeFor[O]()
+	a.begin(&op, in, out)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
 		if err != nil {
@@ -115,9 +105,36 @@ func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 		}
 		return out, nil
 	})
-	a.describeList(op)
-	addItem(a, op, do)
+	a.end(op, in, out, func(ctx context.Context, in any) (any, error) { return do(ctx, in.(*I)) })
 }
+
+// begin prepares an operation and adds its route.
+func (a *API) begin(op *huma.Operation, in, out reflect.Type) {
+	op.BodyReadTimeout = -1
+	op.MaxBodyBytes = middleware.MaxBody + 1 // huma rejects a body of exactly this size
+	op.Metadata[membersKey] = members(in)
+	op.Metadata[tableKey] = isTable(*op, out)
+	if body, ok := out.FieldByName("Body"); ok {
+		op.Metadata[outputKey] = body.Type
+	}
+	needs, _ := op.Metadata[needsKey].(middleware.Role)
+	limit, _ := op.Metadata[limitKey].(*middleware.Limiter)
+	own, _ := op.Metadata[ownKey].(bool)
+	a.routes = append(a.routes, middleware.Route{
+		Method: op.Method, Path: routePath(op.Path), Needs: needs, System: a.system, OwnCredentials: own, Limit: limit,
+	})
+	a.describeProblems(op, in)
+}
+
+// end completes an operation after huma has added its own responses and headers.
+func (a *API) end(op huma.Operation, in, out reflect.Type, do call) {
+	a.describeList(op)
+	a.addItem(op, in, out, do)
+	describeHeaders(op.Responses)
+}
+
+// call calls an operation with a pointer to its input. It returns a pointer to its output.
+type call func(ctx context.Context, in any) (out any, err error)
 
 // routePath converts an OpenAPI path to a router path: "/v1/links/{id}" to "/v1/links/:id".
 func routePath(path string) string {

@@ -16,7 +16,6 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/prometheus/client_golang/prometheus"
-	"gocloud.dev/blob/fileblob"
 
 	crawljobs "linkwatch/jobs/crawl"
 	"linkwatch/models"
@@ -35,7 +34,7 @@ type keeper struct {
 // keeper returns an archiver that is not started.
 func (w *world) keeper(a *archive.Archive, change ...func(*crawljobs.ArchiverOptions)) *keeper {
 	w.Helper()
-	w.Cleanup(func() { _ = a.Close() })
+	w.Cleanup(a.Close)
 	k := &keeper{t: w.T, reg: prometheus.NewRegistry()}
 	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, PackDelay: time.Millisecond, SweepInterval: 10 * time.Millisecond}
 	for _, f := range change {
@@ -89,11 +88,11 @@ func (k *keeper) page(n int, body string) {
 func folder(t *testing.T) (a *archive.Archive, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	b, err := fileblob.OpenBucket(dir, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	a, err := archive.Open(archive.Location{Folder: dir}, archive.Options{Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return archive.New(b, time.Millisecond), dir
+	return a, dir
 }
 
 // bucket returns an archive on an S3 server. Its requests go through outbound.
@@ -105,7 +104,8 @@ func bucket(t *testing.T, server http.Handler) *archive.Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Open(t.Context(), l, outbound.NewService(outbound.Options{Endpoint: l.Endpoint, Timeout: 200 * time.Millisecond, MaxConcurrent: 16}))
+	o := outbound.Options{Endpoint: l.Endpoint, Timeout: 200 * time.Millisecond, MaxConcurrent: 16}
+	a, err := archive.Open(l, archive.Options{Client: outbound.NewService(o)})
 	if err != nil {
 		t.Fatal(err)
 	}

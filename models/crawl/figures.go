@@ -23,7 +23,7 @@ func (s *Store) VisibleMetrics(ctx context.Context, all Metrics) (m Metrics, err
 	}
 	name := models.Owner(ctx)
 	if m, ok := s.figures.GetIfPresent(name); ok && s.clock.Now().Sub(m.At.Time) < figuresTTL {
-		return m, nil
+		return *m, nil
 	}
 	m = Metrics{StaleLocksCleared: all.StaleLocksCleared, LastPollAt: all.LastPollAt}
 	if m.Jobs, err = s.StatusCounts(ctx); err == nil {
@@ -38,6 +38,6 @@ func (s *Store) VisibleMetrics(ctx context.Context, all Metrics) (m Metrics, err
 	}
 	m.Executions.Total = m.Executions.Completed + m.Executions.Failed
 	m.At = s.clock.Now()
-	s.figures.Set(name, m)
+	s.figures.Set(name, &m)
 	return m, nil
 }

@@ -28,7 +28,7 @@ type Store struct {
 	urls        chan struct{} // signaled when the frontier has URLs to fetch
 	seen        *otter.Cache[entryKey, struct{}]
 	patterns    *otter.Cache[patternKey, int]
-	figures     *otter.Cache[string, Metrics] // by account name
+	figures     *otter.Cache[string, *Metrics] // by account name
 	text        fulltext.Index
 	pages       chan struct{} // signaled when pages need to be indexed
 }
@@ -51,7 +51,7 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 		db: db, clock: clock, opts: opts, jobsChanged: make(chan struct{}, 1), urls: make(chan struct{}, 1), pages: make(chan struct{}, 1), text: fulltext.New(db.Engine),
 		seen:     otter.Must(&otter.Options[entryKey, struct{}]{MaximumSize: maxSeen}),
 		patterns: otter.Must(&otter.Options[patternKey, int]{MaximumSize: maxPatterns}),
-		figures:  otter.Must(&otter.Options[string, Metrics]{MaximumSize: maxFigures}),
+		figures:  otter.Must(&otter.Options[string, *Metrics]{MaximumSize: maxFigures}),
 	}
 }
 

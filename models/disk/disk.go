@@ -1,10 +1,6 @@
 // Package disk measures the free space of the disks that the program writes to.
 package disk
 
-import (
-	"github.com/shirou/gopsutil/v4/disk"
-)
-
 // The uses of a disk.
 const (
 	Database = "database"
@@ -42,8 +38,8 @@ func On(database, backup string) Look {
 			if on.folder == "" {
 				continue
 			}
-			if u, err := disk.Usage(on.folder); err == nil {
-				all = append(all, Space{Of: on.use, Free: u.Free, Size: u.Total})
+			if free, size, err := space(on.folder); err == nil {
+				all = append(all, Space{Of: on.use, Free: free, Size: size})
 			}
 		}
 		return all

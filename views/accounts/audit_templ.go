@@ -15,6 +15,8 @@ import (
 )
 
 // AuditPage is the page of the audit log.
+//
+//go:noinline
 func AuditPage(v Audit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -131,6 +133,7 @@ func AuditPage(v Audit) templ.Component {
 	})
 }
 
+//go:noinline
 func auditFilters(v Audit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -266,6 +269,7 @@ func auditFilters(v Audit) templ.Component {
 	})
 }
 
+//go:noinline
 func auditTable(v Audit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -305,6 +309,7 @@ func auditTable(v Audit) templ.Component {
 	})
 }
 
+//go:noinline
 func auditRow(v Audit, e audit.Entry) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -608,6 +613,7 @@ func auditRow(v Audit, e audit.Entry) templ.Component {
 	})
 }
 
+//go:noinline
 func auditValues(e audit.Entry, all []value) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

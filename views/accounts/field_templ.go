@@ -14,6 +14,8 @@ import (
 )
 
 // input renders a field with its label, hint and error.
+//
+//go:noinline
 func input(f field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -230,6 +232,8 @@ func input(f field) templ.Component {
 }
 
 // roleField is the selection of a role.
+//
+//go:noinline
 func roleField(chosen accounts.Role, problem string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

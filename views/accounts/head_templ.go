@@ -25,6 +25,8 @@ func isAdmin(ctx context.Context) bool {
 const longList = 8
 
 // head is the header of a settings page, with links to all of them. path is the current page.
+//
+//go:noinline
 func head(path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -128,6 +130,8 @@ func head(path string) templ.Component {
 }
 
 // subHead is the header of a page below another settings page.
+//
+//go:noinline
 func subHead(title, path, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -13,6 +13,8 @@ import "linkwatch/views/ui"
 const footer = "Linkwatch: links, uptime monitoring and short links."
 
 // LoginPage is the login page, for the password or for the code.
+//
+//go:noinline
 func LoginPage(v Login) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -427,6 +429,8 @@ func LoginPage(v Login) templ.Component {
 }
 
 // SetupPage is the page that adds the first account.
+//
+//go:noinline
 func SetupPage(v Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

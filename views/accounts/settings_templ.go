@@ -14,6 +14,8 @@ import (
 )
 
 // SettingsPage is the page of the user's own account.
+//
+//go:noinline
 func SettingsPage(v Settings) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -89,6 +91,7 @@ func SettingsPage(v Settings) templ.Component {
 	})
 }
 
+//go:noinline
 func ownAccount(v Settings) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -262,6 +265,7 @@ func ownAccount(v Settings) templ.Component {
 	})
 }
 
+//go:noinline
 func ownPassword(v Settings) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -366,6 +370,7 @@ func ownPassword(v Settings) templ.Component {
 	})
 }
 
+//go:noinline
 func ownSecondFactor(v Settings) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -453,6 +458,7 @@ func ownSecondFactor(v Settings) templ.Component {
 	})
 }
 
+//go:noinline
 func ownSessions(v Settings) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -520,6 +526,7 @@ func ownSessions(v Settings) templ.Component {
 	})
 }
 
+//go:noinline
 func sessionRow(v Settings, s accounts.Session) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -636,6 +643,8 @@ func sessionRow(v Settings, s accounts.Session) templ.Component {
 }
 
 // NoAccountPage explains why there are no account settings.
+//
+//go:noinline
 func NoAccountPage(v NoAccount) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

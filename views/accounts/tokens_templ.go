@@ -14,6 +14,8 @@ import (
 )
 
 // TokensPage is the page of the user's own API tokens.
+//
+//go:noinline
 func TokensPage(v Tokens) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -114,6 +116,8 @@ func TokensPage(v Tokens) templ.Component {
 }
 
 // madeToken shows a new token. It is shown only once.
+//
+//go:noinline
 func madeToken(t accounts.Token, secret string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -199,6 +203,8 @@ func madeToken(t accounts.Token, secret string) templ.Component {
 }
 
 // TokenTable lists tokens. path is the prefix of the paths that revoke them.
+//
+//go:noinline
 func TokenTable(p ui.Page, tokens []accounts.Token, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -351,6 +357,7 @@ func TokenTable(p ui.Page, tokens []accounts.Token, path string) templ.Component
 	})
 }
 
+//go:noinline
 func tokenForm(v Tokens) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

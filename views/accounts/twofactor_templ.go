@@ -14,6 +14,8 @@ import (
 )
 
 // TwoFactorPage is the page of the user's own two-factor authentication.
+//
+//go:noinline
 func TwoFactorPage(v TwoFactor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -90,6 +92,7 @@ func TwoFactorPage(v TwoFactor) templ.Component {
 	})
 }
 
+//go:noinline
 func factorOff(v TwoFactor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -147,6 +150,7 @@ func factorOff(v TwoFactor) templ.Component {
 	})
 }
 
+//go:noinline
 func confirmKey(v TwoFactor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -258,6 +262,7 @@ func confirmKey(v TwoFactor) templ.Component {
 	})
 }
 
+//go:noinline
 func recoveryCodes(v TwoFactor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -344,6 +349,7 @@ func recoveryCodes(v TwoFactor) templ.Component {
 	})
 }
 
+//go:noinline
 func factorOn(v TwoFactor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -476,6 +482,8 @@ func factorOn(v TwoFactor) templ.Component {
 }
 
 // onMark is the mark of something that is on.
+//
+//go:noinline
 func onMark(word string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

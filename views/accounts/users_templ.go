@@ -14,6 +14,8 @@ import (
 )
 
 // UsersPage is the list of accounts.
+//
+//go:noinline
 func UsersPage(v Users) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -137,6 +139,8 @@ func UsersPage(v Users) templ.Component {
 }
 
 // DeletedUsersPage is the list of deleted accounts.
+//
+//go:noinline
 func DeletedUsersPage(v Users) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -295,6 +299,7 @@ func DeletedUsersPage(v Users) templ.Component {
 	})
 }
 
+//go:noinline
 func userRow(v Users, u accounts.User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -434,6 +439,7 @@ func userRow(v Users, u accounts.User) templ.Component {
 	})
 }
 
+//go:noinline
 func disabledMark(u accounts.User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -470,6 +476,7 @@ func disabledMark(u accounts.User) templ.Component {
 	})
 }
 
+//go:noinline
 func userForm(f UserForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -533,6 +540,8 @@ func userForm(f UserForm) templ.Component {
 }
 
 // OneUserPage is the page of one account, for admins.
+//
+//go:noinline
 func OneUserPage(v User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -792,6 +801,7 @@ func OneUserPage(v User) templ.Component {
 	})
 }
 
+//go:noinline
 func userRole(v User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -891,6 +901,7 @@ func userRole(v User) templ.Component {
 	})
 }
 
+//go:noinline
 func userLogin(v User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1070,6 +1081,7 @@ func userLogin(v User) templ.Component {
 	})
 }
 
+//go:noinline
 func userTokens(v User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1114,6 +1126,7 @@ func userTokens(v User) templ.Component {
 	})
 }
 
+//go:noinline
 func userEnd(v User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

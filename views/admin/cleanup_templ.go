@@ -13,6 +13,8 @@ import (
 )
 
 // CleanupPage shows the status and the runs of the reaper.
+//
+//go:noinline
 func CleanupPage(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -82,6 +84,8 @@ func CleanupPage(v Cleanup) templ.Component {
 }
 
 // CleanupFigures is the part of the page that updates itself.
+//
+//go:noinline
 func CleanupFigures(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -128,6 +132,8 @@ func CleanupFigures(v Cleanup) templ.Component {
 }
 
 // reaperState shows the status of the reaper with the button Run now.
+//
+//go:noinline
 func reaperState(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -252,6 +258,8 @@ func reaperState(v Cleanup) templ.Component {
 }
 
 // lastRuns shows how many rows the last runs deleted.
+//
+//go:noinline
 func lastRuns(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -466,6 +474,8 @@ func lastRuns(v Cleanup) templ.Component {
 }
 
 // cleanupKinds shows the totals of each kind of rows.
+//
+//go:noinline
 func cleanupKinds(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 )
 
 // JobsPage shows the scheduled jobs.
+//
+//go:noinline
 func JobsPage(v Jobs) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -73,6 +75,8 @@ func JobsPage(v Jobs) templ.Component {
 }
 
 // JobsTable is the part of the page that updates itself.
+//
+//go:noinline
 func JobsTable(v Jobs) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -353,6 +357,8 @@ func JobsTable(v Jobs) templ.Component {
 }
 
 // newestBackup shows the age of the newest backup; nil = none are scheduled.
+//
+//go:noinline
 func newestBackup(b *Backups, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -513,6 +519,8 @@ func newestBackup(b *Backups, now time.Time) templ.Component {
 }
 
 // outcome shows the result of the last run, or that the job is running.
+//
+//go:noinline
 func outcome(j schedule.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -623,6 +631,7 @@ func outcome(j schedule.Job, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func success(err string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -675,6 +684,7 @@ func success(err string) templ.Component {
 	})
 }
 
+//go:noinline
 func runNow(j schedule.Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

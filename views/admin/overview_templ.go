@@ -18,6 +18,8 @@ import (
 )
 
 // failedJob is a row for a failed job.
+//
+//go:noinline
 func failedJob(j schedule.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -112,6 +114,8 @@ func failedJob(j schedule.Job, now time.Time) templ.Component {
 }
 
 // overdueJob is a row for a job that has not started.
+//
+//go:noinline
 func overdueJob(j schedule.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -193,6 +197,8 @@ func overdueJob(j schedule.Job, now time.Time) templ.Component {
 }
 
 // fillingDisk is a row for a filling disk.
+//
+//go:noinline
 func fillingDisk(s disk.Space) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -275,6 +281,8 @@ func fillingDisk(s disk.Space) templ.Component {
 }
 
 // nextRuns shows the next run of each job.
+//
+//go:noinline
 func nextRuns(jobs []schedule.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,6 +14,8 @@ import (
 )
 
 // AlertPage is the page of an alert.
+//
+//go:noinline
 func AlertPage(v Alert) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -133,6 +135,8 @@ func AlertPage(v Alert) templ.Component {
 }
 
 // AlertNow is the part of the page that updates itself.
+//
+//go:noinline
 func AlertNow(v Alert) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -506,6 +510,7 @@ func AlertNow(v Alert) templ.Component {
 	})
 }
 
+//go:noinline
 func members(v Alert) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -709,6 +714,8 @@ func members(v Alert) templ.Component {
 }
 
 // acknowledgeBar acknowledges the selected subjects. It is visible while any row is selected.
+//
+//go:noinline
 func acknowledgeBar(v Alert) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -785,6 +792,7 @@ func acknowledgeBar(v Alert) templ.Component {
 	})
 }
 
+//go:noinline
 func messages(v Alert) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

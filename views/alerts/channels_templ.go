@@ -14,6 +14,8 @@ import (
 )
 
 // ChannelsPage is the list of channels.
+//
+//go:noinline
 func ChannelsPage(v Channels) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -129,6 +131,7 @@ func ChannelsPage(v Channels) templ.Component {
 	})
 }
 
+//go:noinline
 func channelRows(v Channels) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -169,6 +172,8 @@ func channelRows(v Channels) templ.Component {
 }
 
 // ChannelRow is the row of a channel after a test message.
+//
+//go:noinline
 func ChannelRow(v Channels, id string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -202,6 +207,7 @@ func ChannelRow(v Channels, id string) templ.Component {
 	})
 }
 
+//go:noinline
 func channelRow(v Channels, c alerts.Channel) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -401,6 +407,8 @@ func channelRow(v Channels, c alerts.Channel) templ.Component {
 }
 
 // useButton sends the important alerts to a channel.
+//
+//go:noinline
 func useButton(c alerts.Channel) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -483,6 +491,8 @@ func useButton(c alerts.Channel) templ.Component {
 }
 
 // testButton sends a test message. The row then shows the result.
+//
+//go:noinline
 func testButton(c alerts.Channel) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -573,6 +583,8 @@ func testButton(c alerts.Channel) templ.Component {
 }
 
 // testResult shows the result of a test message.
+//
+//go:noinline
 func testResult(t Tested) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -677,6 +689,7 @@ func testResult(t Tested) templ.Component {
 	})
 }
 
+//go:noinline
 func services() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -743,6 +756,8 @@ func services() templ.Component {
 }
 
 // ChannelFormPage is the form of a channel, or the services to choose from.
+//
+//go:noinline
 func ChannelFormPage(v ChannelForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -821,6 +836,7 @@ func ChannelFormPage(v ChannelForm) templ.Component {
 	})
 }
 
+//go:noinline
 func channelForm(v ChannelForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -989,6 +1005,7 @@ func channelForm(v ChannelForm) templ.Component {
 	})
 }
 
+//go:noinline
 func serviceFields(v ChannelForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

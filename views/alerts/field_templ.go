@@ -14,6 +14,8 @@ import (
 )
 
 // textField renders an input with its label, hint and error.
+//
+//go:noinline
 func textField(f field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -221,6 +223,8 @@ func textField(f field) templ.Component {
 }
 
 // ticks renders the checkboxes of a field.
+//
+//go:noinline
 func ticks(name string, all []Choice, chosen []string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -356,6 +360,8 @@ func ticks(name string, all []Choice, chosen []string) templ.Component {
 }
 
 // scopeFields renders the scope fields of a rule or a maintenance window.
+//
+//go:noinline
 func scopeFields(s Scope) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -471,6 +477,8 @@ func scopeFields(s Scope) templ.Component {
 }
 
 // ScopeChoices is the part of the form that changes while the user searches for targets.
+//
+//go:noinline
 func ScopeChoices(s Scope) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -588,6 +596,8 @@ func ScopeChoices(s Scope) templ.Component {
 }
 
 // timeZones is the list of suggestions for time zone fields.
+//
+//go:noinline
 func timeZones() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // ListPage is the list of alerts.
+//
+//go:noinline
 func ListPage(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -94,6 +96,8 @@ func ListPage(v List) templ.Component {
 }
 
 // ListRows is the part of the page that updates itself.
+//
+//go:noinline
 func ListRows(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -306,6 +310,7 @@ func ListRows(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func rows(v List, rows []Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -345,6 +350,7 @@ func rows(v List, rows []Row) templ.Component {
 	})
 }
 
+//go:noinline
 func row(v List, r Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -556,6 +562,8 @@ func row(v List, r Row) templ.Component {
 }
 
 // bulkBar has the bulk actions. It is visible while any row is selected.
+//
+//go:noinline
 func bulkBar(back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -660,6 +668,8 @@ func bulkBar(back string) templ.Component {
 }
 
 // standing shows whether an alert is acknowledged, silenced, resolved or flapping.
+//
+//go:noinline
 func standing(a alerts.Alert, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -733,6 +743,8 @@ func standing(a alerts.Alert, now time.Time) templ.Component {
 }
 
 // subjectLink links to the subject of an alert.
+//
+//go:noinline
 func subjectLink(a alerts.Alert) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -813,6 +825,8 @@ func subjectLink(a alerts.Alert) templ.Component {
 }
 
 // channelStatuses lists the channels of an alert with the status of the last message to each.
+//
+//go:noinline
 func channelStatuses(all []ChannelStatus) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -880,6 +894,7 @@ func channelStatuses(all []ChannelStatus) templ.Component {
 	})
 }
 
+//go:noinline
 func noAlerts(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,6 +14,8 @@ import (
 )
 
 // mail is the HTML part of an email. It loads nothing.
+//
+//go:noinline
 func mail(n alerts.Notification, links []alerts.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

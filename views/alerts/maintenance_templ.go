@@ -14,6 +14,8 @@ import (
 )
 
 // WindowsPage is the list of maintenance windows.
+//
+//go:noinline
 func WindowsPage(v Windows) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -111,6 +113,7 @@ func WindowsPage(v Windows) templ.Component {
 	})
 }
 
+//go:noinline
 func windowRow(v Windows, m alerts.Maintenance) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -268,6 +271,8 @@ func windowRow(v Windows, m alerts.Maintenance) templ.Component {
 }
 
 // WindowFormPage is the form of a maintenance window.
+//
+//go:noinline
 func WindowFormPage(v WindowForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 const manageFooter = "Linkwatch sent you a link to this page."
 
 // ManagePage is the public page of an alert with buttons to acknowledge and silence it.
+//
+//go:noinline
 func ManagePage(v Manage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -344,6 +346,8 @@ func ManagePage(v Manage) templ.Component {
 }
 
 // manageSubjects lists the subjects with their causes. Open ones can be selected if there are several.
+//
+//go:noinline
 func manageSubjects(v Manage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -490,6 +494,8 @@ func manageSubjects(v Manage) templ.Component {
 const acknowledgeForm = "acknowledge"
 
 // selectable renders the name of a subject, with a checkbox if it can be acknowledged without the others.
+//
+//go:noinline
 func selectable(v Members, m alerts.AlertSubject) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -561,6 +567,8 @@ func selectable(v Members, m alerts.AlertSubject) templ.Component {
 }
 
 // ManageProblemPage is the error page of the public page.
+//
+//go:noinline
 func ManageProblemPage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

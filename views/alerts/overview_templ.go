@@ -15,6 +15,8 @@ import (
 )
 
 // attentionRow is an alert that is not acknowledged yet.
+//
+//go:noinline
 func attentionRow(a alerts.Alert, message string, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -117,6 +119,8 @@ func attentionRow(a alerts.Alert, message string, now time.Time) templ.Component
 }
 
 // failingRow is a channel whose messages fail or were lost.
+//
+//go:noinline
 func failingRow(c alerts.FailingChannel, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -219,6 +223,8 @@ func failingRow(c alerts.FailingChannel, now time.Time) templ.Component {
 }
 
 // muteRow is a rule without a usable channel.
+//
+//go:noinline
 func muteRow(r alerts.Rule) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -309,6 +315,8 @@ func muteRow(r alerts.Rule) templ.Component {
 }
 
 // channelStep is the first step of setting up alerts.
+//
+//go:noinline
 func channelStep() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -352,6 +360,8 @@ func channelStep() templ.Component {
 }
 
 // noChannel is the section shown while there are no channels.
+//
+//go:noinline
 func noChannel() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -395,6 +405,8 @@ func noChannel() templ.Component {
 }
 
 // underWay is the section with the active maintenance windows.
+//
+//go:noinline
 func underWay(v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // RulesPage is the list of rules.
+//
+//go:noinline
 func RulesPage(v Rules) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -131,6 +133,7 @@ func RulesPage(v Rules) templ.Component {
 	})
 }
 
+//go:noinline
 func ruleRow(v Rules, r alerts.Rule) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -301,6 +304,8 @@ func ruleRow(v Rules, r alerts.Rule) templ.Component {
 }
 
 // RuleFormPage is the form of a rule.
+//
+//go:noinline
 func RuleFormPage(v RuleForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -462,6 +467,8 @@ func RuleFormPage(v RuleForm) templ.Component {
 }
 
 // RuleReach says what the rule applies to. It updates itself while the form is edited.
+//
+//go:noinline
 func RuleReach(v RuleForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -517,6 +524,7 @@ func RuleReach(v RuleForm) templ.Component {
 	})
 }
 
+//go:noinline
 func eventFields(v RuleForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -688,6 +696,7 @@ func eventFields(v RuleForm) templ.Component {
 	})
 }
 
+//go:noinline
 func timing(v RuleForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import "linkwatch/views/ui"
 
 // firstSteps shows the next setup step on an empty page.
+//
+//go:noinline
 func firstSteps(s Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -176,6 +178,8 @@ func firstSteps(s Setup) templ.Component {
 }
 
 // failingChannels names the channels to which messages are not delivered, if any.
+//
+//go:noinline
 func failingChannels(s Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -247,6 +251,8 @@ func failingChannels(s Setup) templ.Component {
 }
 
 // nudge shows what is missing before alerts are sent, if anything. Its button returns to back.
+//
+//go:noinline
 func nudge(s Setup, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -295,6 +301,8 @@ func nudge(s Setup, back string) templ.Component {
 }
 
 // missing describes what is missing before alerts are sent.
+//
+//go:noinline
 func missing(s Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -372,6 +380,8 @@ func missing(s Setup) templ.Component {
 }
 
 // missingButton is the button for the step that missing describes.
+//
+//go:noinline
 func missingButton(s Setup, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

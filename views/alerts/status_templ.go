@@ -15,6 +15,8 @@ import (
 )
 
 // severityMark shows a severity by word, icon and color.
+//
+//go:noinline
 func severityMark(s event.Severity) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -45,6 +47,8 @@ func severityMark(s event.Severity) templ.Component {
 }
 
 // deliveryMark shows the status of a message by word, icon and color.
+//
+//go:noinline
 func deliveryMark(s alerts.DeliveryStatus) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -75,6 +79,8 @@ func deliveryMark(s alerts.DeliveryStatus) templ.Component {
 }
 
 // tabs links to the pages of alerts. current is the path of the current page.
+//
+//go:noinline
 func tabs(current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -189,6 +195,8 @@ func tabs(current string) templ.Component {
 }
 
 // formHead is the heading of a form page. up and label are the link to its list.
+//
+//go:noinline
 func formHead(title, up, label string, private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -266,6 +274,8 @@ func formHead(title, up, label string, private bool) templ.Component {
 }
 
 // switchButton enables or disables the item at path.
+//
+//go:noinline
 func switchButton(path, name string, enabled bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -366,6 +376,8 @@ func switchButton(path, name string, enabled bool) templ.Component {
 }
 
 // editLink links to the form of the item at path.
+//
+//go:noinline
 func editLink(path, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -430,6 +442,8 @@ func editLink(path, name string) templ.Component {
 }
 
 // deleteButton deletes the item at path. The next page offers to undo it.
+//
+//go:noinline
 func deleteButton(path, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -494,6 +508,8 @@ func deleteButton(path, name string) templ.Component {
 }
 
 // acknowledgeButton acknowledges an alert and returns to back.
+//
+//go:noinline
 func acknowledgeButton(a alerts.Alert, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -524,6 +540,8 @@ func acknowledgeButton(a alerts.Alert, back string) templ.Component {
 }
 
 // endSilence ends the silence of an alert and returns to back.
+//
+//go:noinline
 func endSilence(a alerts.Alert, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -554,6 +572,8 @@ func endSilence(a alerts.Alert, back string) templ.Component {
 }
 
 // silenceMenu silences an alert and returns to back. Only one menu is open at a time. Escape closes it.
+//
+//go:noinline
 func silenceMenu(a alerts.Alert, message, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -39,6 +39,8 @@ func (v TargetAlerts) silent() bool {
 }
 
 // TargetSection is the alerts section on the page of a target.
+//
+//go:noinline
 func TargetSection(v TargetAlerts) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

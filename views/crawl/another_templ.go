@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import "linkwatch/views/ui"
 
 // AnotherPage asks what to do with a URL whose site has a source.
+//
+//go:noinline
 func AnotherPage(v Another) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

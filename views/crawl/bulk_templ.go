@@ -15,6 +15,8 @@ import (
 )
 
 // selectCell is the cell with the checkbox that selects a row for the form "bulk".
+//
+//go:noinline
 func selectCell(id, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -72,6 +74,8 @@ func selectCell(id, name string) templ.Component {
 
 // bulkBar is the bar below a list, visible while a row is selected. The form posts the
 // selected ids and the action to path. The user then returns to back.
+//
+//go:noinline
 func bulkBar(path, back, label string, actions []bulkAction) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -199,6 +203,8 @@ func bulkBar(path, back, label string, actions []bulkAction) templ.Component {
 }
 
 // rowForm has the actions of bulkBar as buttons for a single row.
+//
+//go:noinline
 func rowForm(path, back, id, name string, actions []bulkAction) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -325,6 +331,8 @@ func rowForm(path, back, id, name string, actions []bulkAction) templ.Component 
 }
 
 // savedMarks link to the saved link and the target of a URL.
+//
+//go:noinline
 func savedMarks(s Saved) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -411,6 +419,8 @@ func savedMarks(s Saved) templ.Component {
 }
 
 // CrawlButton links to the form that adds a crawl of the site of a URL.
+//
+//go:noinline
 func CrawlButton(address string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -463,6 +473,8 @@ func CrawlButton(address string) templ.Component {
 
 // SiteCrawlSection is a section on the page of a link, target or website: the crawl of its site,
 // and whether the crawl found the page.
+//
+//go:noinline
 func SiteCrawlSection(v SiteCrawl, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -606,6 +618,8 @@ func SiteCrawlSection(v SiteCrawl, now time.Time) templ.Component {
 }
 
 // filterChip is an active filter of a list. It links to the list without the filter.
+//
+//go:noinline
 func filterChip(what, value, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 )
 
 // CrawledPagesPage lists the crawled pages.
+//
+//go:noinline
 func CrawledPagesPage(v CrawledPages) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -182,6 +184,8 @@ func CrawledPagesPage(v CrawledPages) templ.Component {
 }
 
 // CrawledResults is the part of the page that htmx replaces while the user types.
+//
+//go:noinline
 func CrawledResults(v CrawledPages) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -344,6 +348,8 @@ func CrawledResults(v CrawledPages) templ.Component {
 }
 
 // indexLag warns that a search may miss pages.
+//
+//go:noinline
 func indexLag(v CrawledPages) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -407,6 +413,7 @@ func indexLag(v CrawledPages) templ.Component {
 	})
 }
 
+//go:noinline
 func crawledRow(v CrawledPages, p crawl.FoundPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -608,6 +615,8 @@ func crawledRow(v CrawledPages, p crawl.FoundPage) templ.Component {
 }
 
 // pageStatus is the status of the last response for a page.
+//
+//go:noinline
 func pageStatus(p crawl.Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -668,6 +677,8 @@ func pageStatus(p crawl.Page) templ.Component {
 }
 
 // marked is a text with its matches marked. Its spaces stay as they are.
+//
+//go:noinline
 func marked(pieces []fulltext.Piece) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -724,6 +735,7 @@ func marked(pieces []fulltext.Piece) templ.Component {
 	})
 }
 
+//go:noinline
 func noCrawled(v CrawledPages) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // CrawledPagePage shows a crawled page: its text, its metadata and its history.
+//
+//go:noinline
 func CrawledPagePage(v CrawledPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -185,6 +187,7 @@ func CrawledPagePage(v CrawledPage) templ.Component {
 	})
 }
 
+//go:noinline
 func pageActions(v CrawledPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -316,6 +319,8 @@ func pageActions(v CrawledPage) templ.Component {
 }
 
 // savedMarksIfAny shows the marks unless there are none.
+//
+//go:noinline
 func savedMarksIfAny(k Saved) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -347,6 +352,7 @@ func savedMarksIfAny(k Saved) templ.Component {
 	})
 }
 
+//go:noinline
 func pageText(v CrawledPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -459,6 +465,7 @@ func pageText(v CrawledPage) templ.Component {
 	})
 }
 
+//go:noinline
 func pageHistory(v CrawledPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -630,6 +637,7 @@ func pageHistory(v CrawledPage) templ.Component {
 	})
 }
 
+//go:noinline
 func pageFacts(v CrawledPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1172,6 +1180,8 @@ func pageFacts(v CrawledPage) templ.Component {
 }
 
 // archivedCopies links to the copies of the page. They open in a new tab, because their content is not ours.
+//
+//go:noinline
 func archivedCopies(v CrawledPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1275,6 +1285,8 @@ func archivedCopies(v CrawledPage) templ.Component {
 }
 
 // PageDiffPage compares two versions of a crawled page side by side.
+//
+//go:noinline
 func PageDiffPage(v PageDiff) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1509,6 +1521,7 @@ func PageDiffPage(v PageDiff) templ.Component {
 	})
 }
 
+//go:noinline
 func versionChoice(field, label string, all []crawl.Version, chosen int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1610,6 +1623,7 @@ func versionChoice(field, label string, all []crawl.Version, chosen int) templ.C
 	})
 }
 
+//go:noinline
 func sideBySide(v PageDiff) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1743,6 +1757,7 @@ func sideBySide(v PageDiff) templ.Component {
 	})
 }
 
+//go:noinline
 func spans(all []textdiff.Span, old bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

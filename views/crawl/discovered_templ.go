@@ -14,6 +14,8 @@ import (
 )
 
 // DiscoveredPage lists the discovered links.
+//
+//go:noinline
 func DiscoveredPage(v DiscoveredLinks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -133,6 +135,8 @@ func DiscoveredPage(v DiscoveredLinks) templ.Component {
 }
 
 // DiscoveredResults is the part of the page that htmx replaces while the user types.
+//
+//go:noinline
 func DiscoveredResults(v DiscoveredLinks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -423,6 +427,7 @@ func DiscoveredResults(v DiscoveredLinks) templ.Component {
 	})
 }
 
+//go:noinline
 func noDiscovered(at DiscoveredPlace) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,6 +15,8 @@ import (
 )
 
 // FeedsPage lists the feeds.
+//
+//go:noinline
 func FeedsPage(v Feeds) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -187,6 +189,7 @@ func FeedsPage(v Feeds) templ.Component {
 	})
 }
 
+//go:noinline
 func feedRow(v Feeds, f crawl.Feed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -515,6 +518,7 @@ func feedRow(v Feeds, f crawl.Feed) templ.Component {
 	})
 }
 
+//go:noinline
 func noFeeds(v Feeds) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -602,6 +606,8 @@ func noFeeds(v Feeds) templ.Component {
 }
 
 // FeedDeletePage asks for confirmation before a feed is deleted.
+//
+//go:noinline
 func FeedDeletePage(v FeedDelete) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

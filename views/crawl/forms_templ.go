@@ -14,6 +14,7 @@ import (
 	"strconv"
 )
 
+//go:noinline
 func addForm(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -99,6 +100,7 @@ func addForm(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func scheduleField(chosen string, errs ui.Errors) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -191,6 +193,8 @@ func scheduleField(chosen string, errs ui.Errors) templ.Component {
 }
 
 // retryField is the field of what follows when all retries of a run have failed.
+//
+//go:noinline
 func retryField(ticked bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -228,6 +232,7 @@ func retryField(ticked bool) templ.Component {
 	})
 }
 
+//go:noinline
 func checkbox(name, label string, ticked bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -294,6 +299,8 @@ func checkbox(name, label string, ticked bool) templ.Component {
 }
 
 // sourceFields are the fields of a source, without its URL.
+//
+//go:noinline
 func sourceFields(f SourceForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -486,6 +493,8 @@ func sourceFields(f SourceForm) templ.Component {
 }
 
 // jobFields are the fields of a job.
+//
+//go:noinline
 func jobFields(f JobForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -602,6 +611,8 @@ func jobFields(f JobForm) templ.Component {
 }
 
 // jobNameField is the field of a job's own name.
+//
+//go:noinline
 func jobNameField(field, value string, errs ui.Errors) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

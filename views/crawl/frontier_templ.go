@@ -16,6 +16,8 @@ import (
 )
 
 // FrontierPage lists the frontier.
+//
+//go:noinline
 func FrontierPage(v Frontier) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -148,6 +150,8 @@ func FrontierPage(v Frontier) templ.Component {
 }
 
 // FrontierResults is the part of the page that htmx replaces while the user types.
+//
+//go:noinline
 func FrontierResults(v Frontier) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -621,6 +625,8 @@ func FrontierResults(v Frontier) templ.Component {
 }
 
 // FrontierDeletePage asks for confirmation before entries are deleted.
+//
+//go:noinline
 func FrontierDeletePage(v FrontierDelete) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -751,6 +757,7 @@ func FrontierDeletePage(v FrontierDelete) templ.Component {
 	})
 }
 
+//go:noinline
 func noEntries(at FrontierPlace) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // JobPage shows a job, its runs and its actions.
+//
+//go:noinline
 func JobPage(v Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -278,6 +280,8 @@ func JobPage(v Job) templ.Component {
 }
 
 // JobPart is the part of the page that refreshes itself. Log lines arrive as events.
+//
+//go:noinline
 func JobPart(v Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -327,6 +331,8 @@ func JobPart(v Job) templ.Component {
 var oobSwap = templ.Attributes{"hx-swap-oob": "outerMorph"}
 
 // jobActions are the actions that the status of the job allows.
+//
+//go:noinline
 func jobActions(v Job, part templ.Attributes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -372,6 +378,7 @@ func jobActions(v Job, part templ.Attributes) templ.Component {
 	})
 }
 
+//go:noinline
 func buttons(j crawl.Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -479,6 +486,8 @@ func buttons(j crawl.Job) templ.Component {
 }
 
 // jobNow shows the status and the progress.
+//
+//go:noinline
 func jobNow(v Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -528,6 +537,7 @@ func jobNow(v Job) templ.Component {
 	})
 }
 
+//go:noinline
 func aside(v Job, part templ.Attributes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -579,6 +589,7 @@ func aside(v Job, part templ.Attributes) templ.Component {
 	})
 }
 
+//go:noinline
 func state(v Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -728,6 +739,7 @@ func state(v Job) templ.Component {
 	})
 }
 
+//go:noinline
 func progress(v Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1028,6 +1040,7 @@ func progress(v Job) templ.Component {
 	})
 }
 
+//go:noinline
 func executions(v Job, part templ.Attributes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1320,6 +1333,7 @@ func executions(v Job, part templ.Attributes) templ.Component {
 	})
 }
 
+//go:noinline
 func facts(v Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1710,6 +1724,8 @@ func facts(v Job) templ.Component {
 }
 
 // JobCancelPage asks for confirmation before a job is cancelled.
+//
+//go:noinline
 func JobCancelPage(v JobCancel) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

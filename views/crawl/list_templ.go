@@ -16,6 +16,8 @@ import (
 )
 
 // ListPage is the list of jobs.
+//
+//go:noinline
 func ListPage(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -148,6 +150,7 @@ func ListPage(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func searchForm(at Place, bad bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -214,6 +217,8 @@ func searchForm(at Place, bad bool) templ.Component {
 }
 
 // ListResults is the part of the page that refreshes itself.
+//
+//go:noinline
 func ListResults(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -474,6 +479,7 @@ func ListResults(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func noJobs(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -524,6 +530,8 @@ func noJobs(v List) templ.Component {
 }
 
 // row is a job of the list with its newest run; zero = it has not run.
+//
+//go:noinline
 func row(j crawl.Job, last crawl.Execution, at Place, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -728,6 +736,8 @@ func row(j crawl.Job, last crawl.Execution, at Place, now time.Time) templ.Compo
 }
 
 // lastRun shows the result of a run and when it ended; zero is "never".
+//
+//go:noinline
 func lastRun(e crawl.Execution, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -867,6 +877,7 @@ func lastRun(e crawl.Execution, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func nextRun(j crawl.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -927,6 +938,8 @@ func nextRun(j crawl.Job, now time.Time) templ.Component {
 }
 
 // rowAction is a button, or a link to a confirmation page if the action needs one.
+//
+//go:noinline
 func rowAction(j crawl.Job, at Place, a action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,6 +15,8 @@ import (
 )
 
 // logSection is the log of a run. static/app.js adds the lines that arrive as events.
+//
+//go:noinline
 func logSection(v Job) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -89,6 +91,8 @@ func logSection(v Job) templ.Component {
 }
 
 // logHead is the heading of the log. Its attributes tell static/app.js which log to stream.
+//
+//go:noinline
 func logHead(v Job, part templ.Attributes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -225,6 +229,8 @@ func logHead(v Job, part templ.Attributes) templ.Component {
 }
 
 // line is a line of the log. static/app.js renders the same element.
+//
+//go:noinline
 func line(l crawl.LogLine) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

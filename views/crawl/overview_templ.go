@@ -14,6 +14,7 @@ import (
 	"time"
 )
 
+//go:noinline
 func failedRow(j crawl.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -129,6 +130,8 @@ func failedRow(j crawl.Job, now time.Time) templ.Component {
 }
 
 // counts is a section with the number of jobs by status.
+//
+//go:noinline
 func counts(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,6 +15,8 @@ import (
 )
 
 // ReportPage shows the changed pages and broken links of a run.
+//
+//go:noinline
 func ReportPage(v Report) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -194,6 +196,7 @@ func ReportPage(v Report) templ.Component {
 	})
 }
 
+//go:noinline
 func reportChanges(v Report) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -443,6 +446,7 @@ func reportChanges(v Report) templ.Component {
 	})
 }
 
+//go:noinline
 func reportBroken(v Report) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import "linkwatch/views/ui"
 
 // SchedulePage shows the jobs of the next 24 hours, and offers to rebalance them.
+//
+//go:noinline
 func SchedulePage(v Schedule) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -218,6 +220,8 @@ func SchedulePage(v Schedule) templ.Component {
 }
 
 // moves shows what a rebalance would do, with its button.
+//
+//go:noinline
 func moves(v Schedule) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 )
 
 // LinkPage is the page of one link.
+//
+//go:noinline
 func LinkPage(v Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -251,6 +253,8 @@ func LinkPage(v Link) templ.Component {
 }
 
 // healthSection is the health of the link, with the button that applies a redirect.
+//
+//go:noinline
 func healthSection(l links.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -379,6 +383,7 @@ func healthSection(l links.Link) templ.Component {
 	})
 }
 
+//go:noinline
 func linkTags(v Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -521,6 +526,8 @@ func linkTags(v Link) templ.Component {
 }
 
 // notes are the notes, with the form for title and notes.
+//
+//go:noinline
 func notes(v Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -697,6 +704,7 @@ func notes(v Link) templ.Component {
 	})
 }
 
+//go:noinline
 func facts(v Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 )
 
 // ListPage is the list of links.
+//
+//go:noinline
 func ListPage(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -172,6 +174,7 @@ func ListPage(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func addForm(f AddForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -322,6 +325,8 @@ func addForm(f AddForm) templ.Component {
 }
 
 // PreviewFragment shows the title and picture of a pasted URL. The form that it is in sends the result with the link.
+//
+//go:noinline
 func PreviewFragment(p Preview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -464,6 +469,7 @@ func PreviewFragment(p Preview) templ.Component {
 	})
 }
 
+//go:noinline
 func searchForm(at Place, bad bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -576,6 +582,8 @@ func searchForm(at Place, bad bool) templ.Component {
 }
 
 // ListResults is the part of the page that a search replaces.
+//
+//go:noinline
 func ListResults(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -675,6 +683,7 @@ func ListResults(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func filters(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1110,6 +1119,7 @@ func filters(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func noLinks(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1229,6 +1239,8 @@ func noLinks(v List) templ.Component {
 }
 
 // bulkBar is the bar of bulk actions. It is visible while a row is selected.
+//
+//go:noinline
 func bulkBar(at Place, f BulkForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

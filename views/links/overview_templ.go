@@ -17,6 +17,8 @@ import (
 )
 
 // attentionRow is a dead, suspect or moved link.
+//
+//go:noinline
 func attentionRow(l links.Link, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -250,6 +252,8 @@ func attentionRow(l links.Link, now time.Time) templ.Component {
 }
 
 // briefs is a section with a short list of links, each with its views or its age.
+//
+//go:noinline
 func briefs(title, path string, ls []links.Link, now time.Time, views bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -366,6 +370,7 @@ func briefs(title, path string, ls []links.Link, now time.Time, views bool) temp
 	})
 }
 
+//go:noinline
 func pasteStep() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -395,6 +400,7 @@ func pasteStep() templ.Component {
 	})
 }
 
+//go:noinline
 func saveStep(baseURL string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,6 +14,8 @@ import (
 )
 
 // RefreshPage shows the progress of a bulk refresh.
+//
+//go:noinline
 func RefreshPage(v Refresh) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -83,6 +85,8 @@ func RefreshPage(v Refresh) templ.Component {
 }
 
 // RefreshProgress polls every second until the refresh is finished.
+//
+//go:noinline
 func RefreshProgress(v Refresh) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -206,6 +210,7 @@ func RefreshProgress(v Refresh) templ.Component {
 	})
 }
 
+//go:noinline
 func progressBar(v Refresh) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 )
 
 // health is a link's health as a colored icon and a word.
+//
+//go:noinline
 func health(h links.Health) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -82,6 +84,8 @@ func health(h links.Health) templ.Component {
 }
 
 // statusMark is a link's health, or "expired".
+//
+//go:noinline
 func statusMark(l links.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -127,6 +131,8 @@ func statusMark(l links.Link) templ.Component {
 }
 
 // row is one link of the list. Its checkbox belongs to the form "bulk".
+//
+//go:noinline
 func row(l links.Link, picked bool, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -404,6 +410,8 @@ func row(l links.Link, picked bool, now time.Time) templ.Component {
 }
 
 // brief is one link of a short list.
+//
+//go:noinline
 func brief(l links.Link, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,6 +15,8 @@ import (
 
 // Saved is a section for pages of other systems. It links to the saved link of the URL u. If l has no ID, it has a
 // button that saves u.
+//
+//go:noinline
 func Saved(u string, l links.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

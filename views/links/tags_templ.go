@@ -16,6 +16,8 @@ import (
 )
 
 // TagsPage is the list of tags.
+//
+//go:noinline
 func TagsPage(v Tags) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -124,6 +126,8 @@ func TagsPage(v Tags) templ.Component {
 }
 
 // TagsResults is the part of the page that the filter replaces.
+//
+//go:noinline
 func TagsResults(v Tags) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -340,6 +344,7 @@ func TagsResults(v Tags) templ.Component {
 	})
 }
 
+//go:noinline
 func rename(t links.Tag, v Tags) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -20,6 +20,8 @@ type Error struct {
 }
 
 // ErrorPage shows an error and what to do.
+//
+//go:noinline
 func ErrorPage(v Error) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,6 +14,8 @@ import (
 )
 
 // ProblemTypePage explains a problem type. It is public.
+//
+//go:noinline
 func ProblemTypePage(v ProblemType) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -127,6 +129,8 @@ func ProblemTypePage(v ProblemType) templ.Component {
 }
 
 // NoProblemTypePage is the error page for an unknown problem type.
+//
+//go:noinline
 func NoProblemTypePage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import "linkwatch/views/ui"
 
 // Page is the search page.
+//
+//go:noinline
 func Page(v Search) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -74,6 +76,8 @@ func Page(v Search) templ.Component {
 }
 
 // Results is the part of the page that a search replaces.
+//
+//go:noinline
 func Results(v Search) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -274,6 +278,8 @@ func Results(v Search) templ.Component {
 }
 
 // hitDetails shows the details of a hit after its title.
+//
+//go:noinline
 func hitDetails(h ui.Hit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -335,6 +341,8 @@ func hitDetails(h ui.Hit) templ.Component {
 }
 
 // remarks shows errors of groups, or that there are no results.
+//
+//go:noinline
 func remarks(v Search) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -422,6 +430,8 @@ func remarks(v Search) templ.Component {
 }
 
 // Palette is the content of the command palette: the options of a list box.
+//
+//go:noinline
 func Palette(v Search) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -632,6 +642,8 @@ func Palette(v Search) templ.Component {
 }
 
 // option is a link that static/palette.js selects with the keyboard. The script also sets its ID.
+//
+//go:noinline
 func option(path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 )
 
 // ListPage is the list of short links.
+//
+//go:noinline
 func ListPage(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -95,6 +97,8 @@ func ListPage(v List) templ.Component {
 }
 
 // created shows the short link that was just created.
+//
+//go:noinline
 func created(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -188,6 +192,8 @@ func created(v List) templ.Component {
 }
 
 // shortAddress is the URL of a short link with a button to copy it.
+//
+//go:noinline
 func shortAddress(prefix string, l shortlinks.ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -260,6 +266,7 @@ func shortAddress(prefix string, l shortlinks.ShortLink) templ.Component {
 	})
 }
 
+//go:noinline
 func qrCode(prefix, key string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -315,6 +322,7 @@ func qrCode(prefix, key string) templ.Component {
 	})
 }
 
+//go:noinline
 func addForm(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -414,6 +422,8 @@ func addForm(v List) templ.Component {
 }
 
 // formFields are the fields that the forms to add and to edit share.
+//
+//go:noinline
 func formFields(f Form, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -639,6 +649,7 @@ func formFields(f Form, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func searchForm(at Place, bad bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -705,6 +716,8 @@ func searchForm(at Place, bad bool) templ.Component {
 }
 
 // ListResults is the part of the page that htmx replaces.
+//
+//go:noinline
 func ListResults(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -939,6 +952,7 @@ func ListResults(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func noShortLinks(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1002,6 +1016,8 @@ func noShortLinks(v List) templ.Component {
 }
 
 // row is one short link of the list.
+//
+//go:noinline
 func row(l shortlinks.ShortLink, v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1259,6 +1275,8 @@ func row(l shortlinks.ShortLink, v List) templ.Component {
 }
 
 // expiryCell shows when a short link expires or expired.
+//
+//go:noinline
 func expiryCell(l shortlinks.ShortLink, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1306,6 +1324,8 @@ func expiryCell(l shortlinks.ShortLink, now time.Time) templ.Component {
 }
 
 // toggle is the button in a row that disables or enables a short link.
+//
+//go:noinline
 func toggle(l shortlinks.ShortLink, v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

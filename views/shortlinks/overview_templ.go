@@ -14,6 +14,8 @@ import (
 )
 
 // briefs is a section with the newest short links.
+//
+//go:noinline
 func briefs(ls []shortlinks.ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -100,6 +102,7 @@ func briefs(ls []shortlinks.ShortLink) templ.Component {
 	})
 }
 
+//go:noinline
 func shortenHint() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import "linkwatch/views/ui"
 
 // PreviewPage shows a visitor the destination before the redirect.
+//
+//go:noinline
 func PreviewPage(v Preview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -141,6 +143,8 @@ func PreviewPage(v Preview) templ.Component {
 }
 
 // WithheldPage stands in for the redirect of a short link with a visit limit. path is the URL path of the short link.
+//
+//go:noinline
 func WithheldPage(path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -215,6 +219,8 @@ func WithheldPage(path string) templ.Component {
 }
 
 // RedirectProblemPage tells a visitor why a short link does not redirect.
+//
+//go:noinline
 func RedirectProblemPage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 
 // Shortened is a section on the page of a link or a target: the short link l to the same
 // URL. prefix is the URL prefix of short links.
+//
+//go:noinline
 func Shortened(prefix string, l shortlinks.ShortLink, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -98,6 +100,8 @@ func Shortened(prefix string, l shortlinks.ShortLink, now time.Time) templ.Compo
 }
 
 // ShortenButton is a button that posts to path to add a short link.
+//
+//go:noinline
 func ShortenButton(path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,6 +17,8 @@ import (
 )
 
 // ShortLinkPage shows one short link, its visits and the actions on it.
+//
+//go:noinline
 func ShortLinkPage(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -290,6 +292,8 @@ func ShortLinkPage(v ShortLink) templ.Component {
 }
 
 // ShortLinkNow is the part of the page that htmx replaces.
+//
+//go:noinline
 func ShortLinkNow(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -366,6 +370,7 @@ func ShortLinkNow(v ShortLink) templ.Component {
 	})
 }
 
+//go:noinline
 func state(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -526,6 +531,8 @@ func state(v ShortLink) templ.Component {
 }
 
 // ranges shows the visits of each range, with a link to show it in the chart.
+//
+//go:noinline
 func ranges(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -625,6 +632,7 @@ func ranges(v ShortLink) templ.Component {
 	})
 }
 
+//go:noinline
 func visits(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -818,6 +826,7 @@ func visits(v ShortLink) templ.Component {
 	})
 }
 
+//go:noinline
 func shares(all []share, none string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -898,6 +907,7 @@ func shares(all []share, none string) templ.Component {
 	})
 }
 
+//go:noinline
 func shareList(some []share, whole int64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -971,6 +981,7 @@ func shareList(some []share, whole int64) templ.Component {
 	})
 }
 
+//go:noinline
 func shareCode(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1042,6 +1053,7 @@ func shareCode(v ShortLink) templ.Component {
 	})
 }
 
+//go:noinline
 func facts(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,6 +14,8 @@ import (
 )
 
 // statusMark shows a status by word, shape and color.
+//
+//go:noinline
 func statusMark(s shortlinks.Status) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,6 +14,7 @@ import (
 	"slices"
 )
 
+//go:noinline
 func coverage(v Site) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -195,6 +196,8 @@ func coverage(v Site) templ.Component {
 }
 
 // coverageLegend lists the statuses of the chart with their current counts. Each links to its pages.
+//
+//go:noinline
 func coverageLegend(v Site) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -295,6 +298,7 @@ func coverageLegend(v Site) templ.Component {
 	})
 }
 
+//go:noinline
 func meters(v Site) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -479,6 +483,8 @@ func meters(v Site) templ.Component {
 }
 
 // causeRows lists the causes of pages that failed or are not indexed.
+//
+//go:noinline
 func causeRows(v Site) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // UnindexedPage lists the pages that are not indexed, with the reasons.
+//
+//go:noinline
 func UnindexedPage(v Unindexed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -116,6 +118,8 @@ func UnindexedPage(v Unindexed) templ.Component {
 }
 
 // UnindexedResults is the part of the page that a search replaces.
+//
+//go:noinline
 func UnindexedResults(v Unindexed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -312,6 +316,7 @@ func UnindexedResults(v Unindexed) templ.Component {
 	})
 }
 
+//go:noinline
 func diagnosedRow(d Diagnosed, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -521,6 +526,7 @@ func diagnosedRow(d Diagnosed, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func crawlSaw(d Diagnosed, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -614,6 +620,8 @@ func crawlSaw(d Diagnosed, now time.Time) templ.Component {
 }
 
 // checksSee shows the last check of the target, or the last recheck of the saved link.
+//
+//go:noinline
 func checksSee(d Diagnosed, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -735,6 +743,7 @@ func checksSee(d Diagnosed, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func knownFacts(k sites.Evidence, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -812,6 +821,7 @@ func knownFacts(k sites.Evidence, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func noUnindexed(v Unindexed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

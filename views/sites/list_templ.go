@@ -15,6 +15,8 @@ import (
 )
 
 // ListPage is the list of websites.
+//
+//go:noinline
 func ListPage(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -74,6 +76,7 @@ func ListPage(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func addSite(f AddForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -160,6 +163,8 @@ func addSite(f AddForm) templ.Component {
 }
 
 // ListRows is the part of the page that refreshes itself.
+//
+//go:noinline
 func ListRows(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -389,6 +394,7 @@ func ListRows(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func siteRow(v List, w sites.Website, c sites.Counts, q sites.Quota) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -686,6 +692,7 @@ func siteRow(v List, w sites.Website, c sites.Counts, q sites.Quota) templ.Compo
 	})
 }
 
+//go:noinline
 func noSites(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

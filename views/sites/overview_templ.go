@@ -14,6 +14,7 @@ import (
 	"time"
 )
 
+//go:noinline
 func refusedRow(w sites.Website, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -135,6 +136,7 @@ func refusedRow(w sites.Website, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func indexNowRow(w sites.Website) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -219,6 +221,7 @@ func indexNowRow(w sites.Website) templ.Component {
 	})
 }
 
+//go:noinline
 func unreadRow(w sites.Website, broken int, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -320,6 +323,7 @@ func unreadRow(w sites.Website, broken int, now time.Time) templ.Component {
 	})
 }
 
+//go:noinline
 func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -446,6 +450,8 @@ func failedPagesRow(w sites.Website, counts sites.Counts) templ.Component {
 }
 
 // briefs is a section with the first websites and their indexed share.
+//
+//go:noinline
 func briefs(v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // OnePagePage shows one page of a website.
+//
+//go:noinline
 func OnePagePage(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -270,6 +272,7 @@ func OnePagePage(v OnePage) templ.Component {
 	})
 }
 
+//go:noinline
 func pageActions(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -347,6 +350,8 @@ func pageActions(v OnePage) templ.Component {
 }
 
 // PageNow is the part of the page that refreshes itself while the page is waiting.
+//
+//go:noinline
 func PageNow(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -526,6 +531,7 @@ func PageNow(v OnePage) templ.Component {
 	})
 }
 
+//go:noinline
 func diagnosis(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -611,6 +617,7 @@ func diagnosis(v OnePage) templ.Component {
 	})
 }
 
+//go:noinline
 func finding(f sites.Finding) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -685,6 +692,7 @@ func finding(f sites.Finding) templ.Component {
 	})
 }
 
+//go:noinline
 func googleSays(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -955,6 +963,7 @@ func googleSays(v OnePage) templ.Component {
 	})
 }
 
+//go:noinline
 func pageSubmissions(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1012,6 +1021,7 @@ func pageSubmissions(v OnePage) templ.Component {
 	})
 }
 
+//go:noinline
 func pageFacts(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1255,6 +1265,7 @@ func pageFacts(v OnePage) templ.Component {
 	})
 }
 
+//go:noinline
 func relatedItems(v OnePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1312,6 +1323,8 @@ func relatedItems(v OnePage) templ.Component {
 }
 
 // RemovalPage asks for confirmation before a removal is submitted.
+//
+//go:noinline
 func RemovalPage(v Removal) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

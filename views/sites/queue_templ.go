@@ -16,6 +16,8 @@ import (
 )
 
 // QueuePage lists the pages of a website in queue order.
+//
+//go:noinline
 func QueuePage(v Queue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -128,6 +130,7 @@ func QueuePage(v Queue) templ.Component {
 	})
 }
 
+//go:noinline
 func pagesHead(w sites.Website, title, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -218,6 +221,8 @@ func pagesHead(w sites.Website, title, current string) templ.Component {
 }
 
 // siteNav links the pages of a website. current is the one shown.
+//
+//go:noinline
 func siteNav(w sites.Website, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -332,6 +337,8 @@ func siteNav(w sites.Website, current string) templ.Component {
 }
 
 // QueueResults is the part of the page that a search replaces.
+//
+//go:noinline
 func QueueResults(v Queue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -581,6 +588,7 @@ func QueueResults(v Queue) templ.Component {
 	})
 }
 
+//go:noinline
 func chip(word, icon string, n int, on bool, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -682,6 +690,8 @@ func chip(word, icon string, n int, on bool, path string) templ.Component {
 }
 
 // causeChips are filters by cause. pathOf returns the path of the list filtered by a cause.
+//
+//go:noinline
 func causeChips(all []sites.Count, chosen string, pathOf func(cause string) string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -777,6 +787,7 @@ func causeChips(all []sites.Count, chosen string, pathOf func(cause string) stri
 	})
 }
 
+//go:noinline
 func boostAll(v Queue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -890,6 +901,8 @@ func boostAll(v Queue) templ.Component {
 }
 
 // QueueRow is one row of the list.
+//
+//go:noinline
 func QueueRow(p sites.Page, k Related, back string, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1147,6 +1160,7 @@ func QueueRow(p sites.Page, k Related, back string, now time.Time) templ.Compone
 	})
 }
 
+//go:noinline
 func setPriority(p sites.Page, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1273,6 +1287,7 @@ func setPriority(p sites.Page, back string) templ.Component {
 	})
 }
 
+//go:noinline
 func relatedLinks(k Related) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1379,6 +1394,7 @@ func relatedLinks(k Related) templ.Component {
 	})
 }
 
+//go:noinline
 func noPages(v Queue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

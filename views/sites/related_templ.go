@@ -16,6 +16,8 @@ import (
 
 // RelatedSection is the section on the page of a related item (link, target or crawled page) that shows whether Google has indexed its URL.
 // pages are the website pages with that URL.
+//
+//go:noinline
 func RelatedSection(pages []sites.Page, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

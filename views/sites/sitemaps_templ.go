@@ -14,6 +14,7 @@ import (
 	"strconv"
 )
 
+//go:noinline
 func sitemaps(v Site) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -204,6 +205,7 @@ func sitemaps(v Site) templ.Component {
 	})
 }
 
+//go:noinline
 func sitemapRow(v Site, m sites.Sitemap) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -515,6 +517,7 @@ func sitemapRow(v Site, m sites.Sitemap) templ.Component {
 	})
 }
 
+//go:noinline
 func addSitemap(v Site) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -568,6 +571,8 @@ func addSitemap(v Site) templ.Component {
 }
 
 // SitemapDeletePage asks for confirmation before a sitemap is deleted.
+//
+//go:noinline
 func SitemapDeletePage(v SitemapDelete) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // SubmissionsPage lists the submissions of a website.
+//
+//go:noinline
 func SubmissionsPage(v Submissions) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -71,6 +73,7 @@ func SubmissionsPage(v Submissions) templ.Component {
 	})
 }
 
+//go:noinline
 func SubmissionsResults(v Submissions) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -148,6 +151,8 @@ func SubmissionsResults(v Submissions) templ.Component {
 }
 
 // submissionRows is a table of submissions. named adds a column with the submitted item.
+//
+//go:noinline
 func submissionRows(all []sites.Submission, site string, now time.Time, named bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,6 +12,8 @@ import "strconv"
 
 // BadgeSVG draws a badge without styles, scripts or fonts, so that any site can
 // embed it.
+//
+//go:noinline
 func BadgeSVG(b Badge) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -196,6 +198,7 @@ func BadgeSVG(b Badge) templ.Component {
 	})
 }
 
+//go:noinline
 func badgeText(text string, x int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

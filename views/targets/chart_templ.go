@@ -13,6 +13,8 @@ import "linkwatch/views/ui"
 // latencyChart draws the median and the 95th percentile of each bucket. It has gaps
 // where there was no response and marks where checks failed. The page must show the
 // figures as text too.
+//
+//go:noinline
 func latencyChart(c chart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

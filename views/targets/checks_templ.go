@@ -17,6 +17,8 @@ import (
 )
 
 // ChecksPage is the check history of all targets.
+//
+//go:noinline
 func ChecksPage(v Checks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -74,6 +76,8 @@ func ChecksPage(v Checks) templ.Component {
 
 // ChecksTable is the part of the page that updates itself. It does so only if it
 // shows the newest checks.
+//
+//go:noinline
 func ChecksTable(v Checks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -442,6 +446,8 @@ func ChecksTable(v Checks) templ.Component {
 }
 
 // response shows the HTTP status of a check, its error, or both.
+//
+//go:noinline
 func response(r targets.Result) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -18,6 +18,8 @@ import (
 )
 
 // ListPage is the list of targets.
+//
+//go:noinline
 func ListPage(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -85,6 +87,7 @@ func ListPage(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func addForm(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -147,6 +150,8 @@ func addForm(v List) templ.Component {
 }
 
 // formFields are the fields of a target except its URL.
+//
+//go:noinline
 func formFields(f Form, check time.Duration, intervals []int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -409,6 +414,7 @@ func formFields(f Form, check time.Duration, intervals []int) templ.Component {
 	})
 }
 
+//go:noinline
 func searchForm(at Place, bad bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -521,6 +527,8 @@ func searchForm(at Place, bad bool) templ.Component {
 }
 
 // ListResults is the part of the page that updates itself.
+//
+//go:noinline
 func ListResults(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -913,6 +921,7 @@ func ListResults(v List) templ.Component {
 	})
 }
 
+//go:noinline
 func noTargets(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -989,6 +998,8 @@ func noTargets(v List) templ.Component {
 }
 
 // maintenanceMark marks a target that is in maintenance.
+//
+//go:noinline
 func maintenanceMark() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1027,6 +1038,8 @@ func maintenanceMark() templ.Component {
 }
 
 // lateMark marks a target whose check is late. The title has the reason and since when.
+//
+//go:noinline
 func lateMark(l targets.Late, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1100,6 +1113,8 @@ func lateMark(l targets.Late, now time.Time) templ.Component {
 }
 
 // staleMark marks a target whose status is no longer known.
+//
+//go:noinline
 func staleMark(t targets.Target, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1147,6 +1162,8 @@ func staleMark(t targets.Target, now time.Time) templ.Component {
 }
 
 // row is one target of the list.
+//
+//go:noinline
 func row(t targets.Target, at Place, maintenance bool, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1492,6 +1509,8 @@ func row(t targets.Target, at Place, maintenance bool, now time.Time) templ.Comp
 }
 
 // rowAction is a button in a row. static/app.js finds it by the attribute key.
+//
+//go:noinline
 func rowAction(t targets.Target, at Place, action, label, icon, key string, fields ...ui.Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1645,6 +1664,8 @@ func rowAction(t targets.Target, at Place, action, label, icon, key string, fiel
 }
 
 // since shows the start of an uptime if the history does not fill its range.
+//
+//go:noinline
 func since(r targets.Range, share targets.Share, asOf models.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ import (
 )
 
 // downRow is a target that is down.
+//
+//go:noinline
 func downRow(t targets.Target, maintenance bool, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -175,6 +177,8 @@ func downRow(t targets.Target, maintenance bool, now time.Time) templ.Component 
 }
 
 // overdueRow is a target whose check is late.
+//
+//go:noinline
 func overdueRow(t targets.Target, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -289,6 +293,8 @@ func overdueRow(t targets.Target, now time.Time) templ.Component {
 }
 
 // certificateRow is a target whose certificate expires soon or has expired.
+//
+//go:noinline
 func certificateRow(t targets.Target, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -390,6 +396,8 @@ func certificateRow(t targets.Target, now time.Time) templ.Component {
 }
 
 // hostMark shows the host of a target that has a name. The title of others is the host.
+//
+//go:noinline
 func hostMark(t targets.Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -443,6 +451,7 @@ func hostMark(t targets.Target) templ.Component {
 	})
 }
 
+//go:noinline
 func watchStep() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,6 +12,8 @@ import "linkwatch/views/ui"
 
 // statusMark shows the status of a target or the outcome of a check by word, shape
 // and color.
+//
+//go:noinline
 func statusMark(status string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

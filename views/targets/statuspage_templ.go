@@ -16,6 +16,8 @@ import (
 )
 
 // StatusPagePage is the whole public page.
+//
+//go:noinline
 func StatusPagePage(v StatusPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -104,6 +106,8 @@ func StatusPagePage(v StatusPage) templ.Component {
 }
 
 // StatusNow is the part of the page that updates itself.
+//
+//go:noinline
 func StatusNow(v StatusPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -292,6 +296,8 @@ func StatusNow(v StatusPage) templ.Component {
 }
 
 // system is one target with its name, its status and its uptime by day.
+//
+//go:noinline
 func system(t targets.Target, days []targets.DayShare, maintenance bool, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -447,6 +453,8 @@ func system(t targets.Target, days []targets.DayShare, maintenance bool, now tim
 }
 
 // statusOutages is the outages by day.
+//
+//go:noinline
 func statusOutages(v StatusPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -662,6 +670,8 @@ func statusOutages(v StatusPage) templ.Component {
 }
 
 // StatusProblemPage is the error page for visitors of status pages.
+//
+//go:noinline
 func StatusProblemPage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

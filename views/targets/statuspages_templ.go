@@ -15,6 +15,8 @@ import (
 )
 
 // StatusPagesPage lists the status pages.
+//
+//go:noinline
 func StatusPagesPage(v StatusPages) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -225,6 +227,8 @@ func StatusPagesPage(v StatusPages) templ.Component {
 }
 
 // StatusEditPage is the form of a new or stored status page.
+//
+//go:noinline
 func StatusEditPage(v StatusEdit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -530,6 +534,8 @@ func StatusEditPage(v StatusEdit) templ.Component {
 
 // StatusChoices is the part of the form that changes as it is used: the targets of
 // the page, and those that can be added.
+//
+//go:noinline
 func StatusChoices(v StatusEdit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -630,6 +636,7 @@ func StatusChoices(v StatusEdit) templ.Component {
 	})
 }
 
+//go:noinline
 func choice(v StatusEdit, t targets.Target, chosen bool, at int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -749,6 +756,8 @@ func choice(v StatusEdit, t targets.Target, chosen bool, at int) templ.Component
 
 // moveButton moves a selected target up or down. It stays enabled at the end of the
 // list, because a disabled button loses the keyboard focus.
+//
+//go:noinline
 func moveButton(v StatusEdit, direction, label string, t targets.Target, off bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -862,6 +871,8 @@ func moveButton(v StatusEdit, direction, label string, t targets.Target, off boo
 }
 
 // statusBadges shows the badges of the targets on the page, with markup to copy.
+//
+//go:noinline
 func statusBadges(v StatusEdit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -970,6 +981,7 @@ func statusBadges(v StatusEdit) templ.Component {
 	})
 }
 
+//go:noinline
 func snippet(language, name, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1073,6 +1085,8 @@ func snippet(language, name, text string) templ.Component {
 }
 
 // StatusDeletePage asks for confirmation before a status page is deleted.
+//
+//go:noinline
 func StatusDeletePage(v StatusDelete) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -20,6 +20,8 @@ import (
 )
 
 // TargetPage shows one target, its history and the actions on it.
+//
+//go:noinline
 func TargetPage(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -191,6 +193,8 @@ func TargetPage(v Target) templ.Component {
 }
 
 // keyAction is a button of the page that also has a keyboard shortcut.
+//
+//go:noinline
 func keyAction(t targets.Target, action, icon, label, key string, fields ...ui.Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -302,6 +306,8 @@ func keyAction(t targets.Target, action, icon, label, key string, fields ...ui.F
 
 // TargetNow is the part of the page that updates itself. It does so only if it
 // shows the newest checks and outages.
+//
+//go:noinline
 func TargetNow(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -389,6 +395,7 @@ func stays(at TargetPlace) templ.Attributes {
 	return templ.Attributes{"hx-get": at.Path(), "hx-target": "#now", "hx-swap": "outerMorph", "hx-sync": "#now:replace"}
 }
 
+//go:noinline
 func state(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -559,6 +566,8 @@ func state(v Target) templ.Component {
 }
 
 // tlsMark marks a certificate that needs attention.
+//
+//go:noinline
 func tlsMark() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -597,6 +606,8 @@ func tlsMark() templ.Component {
 }
 
 // turned says when the state of a target last changed.
+//
+//go:noinline
 func turned(t targets.Target, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -655,6 +666,8 @@ func turned(t targets.Target, now time.Time) templ.Component {
 }
 
 // ranges are the uptimes by range. Each links to the chart of its range.
+//
+//go:noinline
 func ranges(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -753,6 +766,7 @@ func ranges(v Target) templ.Component {
 	})
 }
 
+//go:noinline
 func latency(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -917,6 +931,7 @@ func latency(v Target) templ.Component {
 	})
 }
 
+//go:noinline
 func outages(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1075,6 +1090,7 @@ func outages(v Target) templ.Component {
 	})
 }
 
+//go:noinline
 func checks(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1307,6 +1323,7 @@ func checks(v Target) templ.Component {
 	})
 }
 
+//go:noinline
 func facts(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,6 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // uptimeBar draws the segments, the newest last, as wide as its container. label
 // describes them for screen readers: "up in 38 of 40 checks".
+//
+//go:noinline
 func uptimeBar(label string, segments []segment) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -18,6 +18,8 @@ import (
 
 // Watched is a section with the status of a target. It is shown on the pages of
 // links and other items that have the URL of the target.
+//
+//go:noinline
 func Watched(t targets.Target, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -165,6 +167,8 @@ func Watched(t targets.Target, now time.Time) templ.Component {
 // WatchButton adds a target with the URL of another item. A name that is too long for
 // a target is cut. The target is private if the item is. The browser returns to the
 // path back.
+//
+//go:noinline
 func WatchButton(url, name, back string, private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,6 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // AdminHead is the heading of an admin page, with the navigation of all admin pages. current is the
 // ID of the current page.
+//
+//go:noinline
 func AdminHead(p Page, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

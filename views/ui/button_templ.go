@@ -12,6 +12,8 @@ import templruntime "github.com/a-h/templ/runtime"
 type Field struct{ Name, Value string }
 
 // PostButton is a form with one button and hidden fields.
+//
+//go:noinline
 func PostButton(path, icon, label, class string, fields ...Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

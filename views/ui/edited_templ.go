@@ -10,6 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // EditVersion is the first part of an edit form: the version of the stored values. If they have changed since the form was
 // made, it shows them beside what was typed, and the user decides.
+//
+//go:noinline
 func EditVersion(action string, stored Edited) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -19,6 +19,8 @@ type URLField struct {
 }
 
 // URLRow draws a URLField.
+//
+//go:noinline
 func URLRow(f URLField) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -176,6 +178,8 @@ func URLRow(f URLField) templ.Component {
 
 // FieldError is the error message of a field. The field must refer to id in aria-describedby. Render lists the message in
 // the error summary of the form.
+//
+//go:noinline
 func FieldError(id, message string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -240,6 +244,8 @@ func FieldError(id, message string) templ.Component {
 
 // errorSummary lists all errors of a form and links to its fields. It has the focus after the form has failed: static/app.js
 // sets it where autofocus does not work.
+//
+//go:noinline
 func errorSummary(problems []fieldProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -361,6 +367,8 @@ func errorSummary(problems []fieldProblem) templ.Component {
 
 // QueryError is the error message of a list's search field. For an invalid query, only this element
 // is updated, so that the previous results stay.
+//
+//go:noinline
 func QueryError(message string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -414,6 +422,8 @@ func QueryError(message string) templ.Component {
 }
 
 // BadQuery replaces the rows of a list with an invalid query by a link to the whole list.
+//
+//go:noinline
 func BadQuery(all, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,6 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // Icon draws an icon in the color of the text. Icons are decorative: a text or label next to them must
 // say the same.
+//
+//go:noinline
 func Icon(name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

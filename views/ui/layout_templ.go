@@ -21,6 +21,8 @@ import (
 const HTMXConfig = `{"includeIndicatorCSS":false,"noSwap":[204,304,"404","5xx"],"history":"reload","morphIgnore":["data-htmx-powered","open"],"defaultTimeout":15000}`
 
 // Layout is the HTML document of a page. Its children are the content.
+//
+//go:noinline
 func Layout(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -395,6 +397,8 @@ func Layout(p Page) templ.Component {
 }
 
 // account is the link to the settings of the user's account.
+//
+//go:noinline
 func account(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -515,6 +519,7 @@ func account(p Page) templ.Component {
 	})
 }
 
+//go:noinline
 func newButton(l *Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -576,6 +581,7 @@ func newButton(l *Link) templ.Component {
 	})
 }
 
+//go:noinline
 func flash(f Flash, params []string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -782,6 +788,7 @@ func flash(f Flash, params []string) templ.Component {
 	})
 }
 
+//go:noinline
 func keys(all []Key) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -53,6 +53,8 @@ func StepTo(exists bool, label, path string) PagerStep {
 }
 
 // Steps links to the start and to the next part of a list with a cursor.
+//
+//go:noinline
 func Steps(label string, first, next PagerStep) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -167,6 +169,8 @@ func Steps(label string, first, next PagerStep) templ.Component {
 
 // Searched says that a search has read only a part of a list. found is the number of matches in it, and what its items
 // are called, such as "targets".
+//
+//go:noinline
 func Searched(stopped bool, found int, what string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -250,6 +254,8 @@ func NextLabel(stopped bool, usual string) string {
 }
 
 // Pages links to the previous and next page. It shows nothing if there is only one page.
+//
+//go:noinline
 func Pages(p Pager) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,6 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // palette is the command palette: the global search as a dialog (static/palette.js). It loads its
 // results from /search.
+//
+//go:noinline
 func palette() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,6 +16,8 @@ type PublicProblem struct{ Heading, Detail, RequestID string }
 // PublicFrame is the HTML document of a page for visitors, without navigation and login. feed is the
 // Atom feed of the page, or the zero Link. Without JavaScript, a page with a feed refreshes every
 // minute. by is the text of the footer. description is for search engines and previews; none = no description.
+//
+//go:noinline
 func PublicFrame(title string, feed Link, by string, description ...string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -212,6 +214,8 @@ func PublicFrame(title string, feed Link, by string, description ...string) temp
 }
 
 // Brand is the logo with the name.
+//
+//go:noinline
 func Brand() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -255,6 +259,8 @@ func Brand() templ.Component {
 }
 
 // PublicProblemPage is an error page for visitors. by is the text of the footer.
+//
+//go:noinline
 func PublicProblemPage(v PublicProblem, by string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

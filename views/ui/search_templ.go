@@ -21,6 +21,8 @@ type ListSearch struct {
 }
 
 // SearchForm draws a ListSearch. Its children are hidden fields for the other filters.
+//
+//go:noinline
 func SearchForm(s ListSearch) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

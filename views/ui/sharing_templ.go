@@ -22,6 +22,8 @@ func signedIn(ctx context.Context) bool {
 
 // PrivateField is the checkbox Private of a form. It is hidden if the user is not signed in;
 // pages.Private then returns nil.
+//
+//go:noinline
 func PrivateField(private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -64,6 +66,8 @@ func PrivateField(private bool) templ.Component {
 }
 
 // PrivateMark marks a private item.
+//
+//go:noinline
 func PrivateMark(private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -104,6 +108,8 @@ func PrivateMark(private bool) templ.Component {
 }
 
 // OwnerFact shows the owner of an item and whether it is private.
+//
+//go:noinline
 func OwnerFact(owner string, private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

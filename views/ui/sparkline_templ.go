@@ -10,6 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // Sparkline is a small line chart of durations in milliseconds, newest last. A negative value is a
 // gap. label is the accessible description.
+//
+//go:noinline
 func Sparkline(label string, ms []int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

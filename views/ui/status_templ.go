@@ -10,6 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // StatusMark shows a status as text, icon and color. The color comes from the CSS class with the name
 // of the status.
+//
+//go:noinline
 func StatusMark(status, icon string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import "time"
 
 // Ago shows a relative time with the exact time on hover. The zero time is "never".
+//
+//go:noinline
 func Ago(t, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -87,6 +89,8 @@ func Ago(t, now time.Time) templ.Component {
 }
 
 // Due shows a scheduled time. A time in the past is "due", the zero time "not scheduled".
+//
+//go:noinline
 func Due(t, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -2,79 +2,89 @@ package elastic
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-
-	// go-elasticsearch rejects OpenSearch, and its generated API takes minutes to compile.
-	"github.com/opensearch-project/opensearch-go/v4"
-	"github.com/opensearch-project/opensearch-go/v4/opensearchapi"
 )
 
-// transport sends the library's requests to one address. It replaces the library's own transport,
-// which checks nodes in the background, retries without our backoff and reads settings from
-// the environment.
-type transport struct {
-	client        *http.Client
+// client sends requests to one search engine. No library is used, because there are only three requests. The one of
+// Elasticsearch takes minutes to compile and rejects OpenSearch.
+type client struct {
+	http          *http.Client
 	base          *url.URL // without credentials
 	authorization string
 }
 
-// newClient returns the library's client for an http:// or https:// URL, which can have a user, a
-// password and a path. The API key takes precedence over user and password.
-func newClient(client *http.Client, address, apiKey string) (*opensearchapi.Client, error) {
+// newClient returns the client for an http:// or https:// URL, which can have a user, a password and a path. The API
+// key takes precedence over user and password.
+func newClient(sender *http.Client, address, apiKey string) (*client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, errors.New("invalid search engine URL") // the parser's error would contain the password
 	}
-	t := &transport{client: client, base: u.JoinPath()}
-	t.base.User = nil
+	c := &client{http: sender, base: u.JoinPath()}
+	c.base.User = nil
 	switch {
 	case apiKey != "":
-		t.authorization = "ApiKey " + apiKey
+		c.authorization = "ApiKey " + apiKey
 	case u.User != nil:
 		password, _ := u.User.Password()
 		r := http.Request{Header: http.Header{}}
 		r.SetBasicAuth(u.User.Username(), password)
-		t.authorization = r.Header.Get("Authorization")
+		c.authorization = r.Header.Get("Authorization")
 	}
-	return opensearchapi.NewFromClient(&opensearch.Client{Transport: t}), nil
+	return c, nil
 }
 
-// Perform implements opensearchtransport.Interface. It buffers the response body and returns a
-// *statusError for a status of 300 or above.
-func (t *transport) Perform(r *http.Request) (*http.Response, error) {
-	sent := r.Clone(r.Context())
-	sent.URL = t.base.JoinPath(r.URL.EscapedPath())
-	sent.URL.RawQuery = r.URL.RawQuery
-	if r.Body != nil {
-		// A copy, because net/http may still read it after the response, when the library reuses the buffer.
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return nil, err
-		}
-		sent.Body, sent.GetBody, sent.ContentLength = io.NopCloser(bytes.NewReader(body)), nil, int64(len(body))
-	}
-	if t.authorization != "" {
-		sent.Header.Set("Authorization", t.authorization)
-	}
-	res, err := t.client.Do(sent) //nolint:gosec // the operator sets the address
+// The types of bodies.
+const (
+	typeJSON   = "application/json"
+	typeNDJSON = "application/x-ndjson"
+)
+
+// request is a request to the search engine.
+type request struct {
+	method, path string
+	query        url.Values
+	bodyType     string
+	body         []byte
+}
+
+// do sends a request and decodes the JSON of its response into out. The error is a *statusError for a status of 300 or
+// above.
+func (c *client) do(ctx context.Context, send request, out any) error {
+	u := c.base.JoinPath(send.path)
+	u.RawQuery = send.query.Encode()
+	r, err := http.NewRequestWithContext(ctx, send.method, u.String(), bytes.NewReader(send.body))
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if send.bodyType != "" {
+		r.Header.Set("Content-Type", send.bodyType)
+	}
+	if c.authorization != "" {
+		r.Header.Set("Authorization", c.authorization)
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return err
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body) // the client limits the size
 	if err != nil {
-		return nil, fmt.Errorf("read response: %w", err)
+		return fmt.Errorf("read response: %w", err)
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
-		return nil, newStatusError(res.StatusCode, body)
+		return newStatusError(res.StatusCode, body)
 	}
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	return res, nil
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("parse response: %w", err)
+	}
+	return nil
 }
 
 // statusError is an error response of the search engine.

@@ -1,17 +1,15 @@
 package elastic
 
 import (
-	"bytes"
 	"context"
 	_ "embed" // index.json
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
-
-	"github.com/opensearch-project/opensearch-go/v4/opensearchapi"
 
 	"linkwatch/models"
 	"linkwatch/models/crawl"
@@ -59,7 +57,7 @@ const (
 
 // indexes creates the indexes of documents. It is not safe for concurrent use.
 type indexes struct {
-	client *opensearchapi.Client
+	client *client
 	clock  models.Clock
 	log    *slog.Logger
 	known  map[string]time.Time // when they were checked
@@ -73,24 +71,21 @@ func (x *indexes) ensure(ctx context.Context, name string) error {
 		return nil
 	}
 	delete(x.known, name)
-	mappings, err := x.client.Indices.Mapping.Get(ctx, &opensearchapi.MappingGetReq{
-		Indices: []string{name},
-		Params: opensearchapi.MappingGetParams{FilterPath: []string{
-			"*.mappings.dynamic", "*.mappings.properties.*.type", "*.mappings.properties.json_ld_data.properties.jsonld_raw.enabled",
-		}},
-	})
+	var found mappings
+	read := request{method: http.MethodGet, path: name + "/_mapping", query: url.Values{"filter_path": {mappingParts}}}
+	err := x.client.do(ctx, read, &found)
 	switch {
 	case err == nil:
 		if len(x.warned) >= maxIndexes {
 			clear(x.warned)
 		}
-		if !x.warned[name] && !isOurs(mappings) {
+		if !x.warned[name] && !isOurs(found) {
 			x.warned[name] = true
 			x.log.Warn("index has a different mapping, documents may be refused", "index", name)
 		}
 	case status(err) == http.StatusNotFound:
-		_, err = x.client.Indices.Create(ctx, opensearchapi.IndicesCreateReq{Index: name, Body: bytes.NewReader(definition)})
-		if err != nil && !exists(err) {
+		create := request{method: http.MethodPut, path: name, bodyType: typeJSON, body: definition}
+		if err = x.client.do(ctx, create, &struct{}{}); err != nil && !exists(err) {
 			return fmt.Errorf("create index %s: %w", name, err)
 		}
 	default:
@@ -112,6 +107,15 @@ func exists(err error) bool {
 	return ok && e.kind == "resource_already_exists_exception"
 }
 
+// mappings are the mappings of the indexes behind a name.
+type mappings map[string]struct {
+	Mappings json.RawMessage `json:"mappings"`
+}
+
+// mappingParts are the members of mappings that isOurs compares.
+const mappingParts = "*.mappings.dynamic,*.mappings.properties.*.type," +
+	"*.mappings.properties.json_ld_data.properties.jsonld_raw.enabled"
+
 // mapping is the part of a mapping that isOurs compares.
 type mapping struct {
 	Dynamic    any `json:"dynamic"` // false or "false"
@@ -131,14 +135,14 @@ func (m mapping) jsonLDEnabled() bool {
 
 // isOurs reports whether the indexes behind a name accept all documents: the mapping is not dynamic,
 // and the fields have the types of index.json.
-func isOurs(res *opensearchapi.MappingGetResp) bool {
+func isOurs(found mappings) bool {
 	var ours struct {
 		Mappings mapping `json:"mappings"`
 	}
 	if err := json.Unmarshal(definition, &ours); err != nil {
 		return false
 	}
-	for _, index := range res.GetIndices() {
+	for _, index := range found {
 		var theirs mapping
 		if err := json.Unmarshal(index.Mappings, &theirs); err != nil || theirs.isDynamic() || theirs.jsonLDEnabled() {
 			return false
@@ -149,5 +153,5 @@ func isOurs(res *opensearchapi.MappingGetResp) bool {
 			}
 		}
 	}
-	return len(res.GetIndices()) > 0
+	return len(found) > 0
 }

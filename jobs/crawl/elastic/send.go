@@ -3,20 +3,18 @@ package elastic
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
-
-	"github.com/opensearch-project/opensearch-go/v4/opensearchapi"
-	"github.com/opensearch-project/opensearch-go/v4/opensearchutil"
+	"net/url"
 
 	"linkwatch/models/crawl"
 )
 
 const (
 	maxBytes    = 5 << 20 // size of a request, without its last document
-	bulkTimeout = 20 * time.Second
+	bulkTimeout = "20s"   // how long the search engine may wait for an index to be available
 )
 
 // The outcomes of a document, as labels of the metrics.
@@ -79,17 +77,13 @@ func (s *Service) send(ctx context.Context, docs []crawl.Document) []result {
 
 // bulk sends the chosen documents. If the request is too large, it sends them in halves.
 func (s *Service) bulk(ctx context.Context, docs []crawl.Document, bodies [][]byte, results []result, chosen []int) {
-	if len(chosen) == 0 {
-		return
-	}
-	for _, i := range chosen {
-		results[i] = result{failed, errMissing}
-	}
-	if err := s.request(ctx, docs, bodies, results, chosen); err != nil {
-		for _, i := range chosen {
-			if results[i].outcome == failed && errors.Is(results[i].err, errMissing) {
-				results[i].err = err
-			}
+	var lines bytes.Buffer
+	first := 0
+	for n, i := range chosen {
+		writeAction(&lines, docs[i], bodies[i])
+		if lines.Len() >= maxBytes || n == len(chosen)-1 {
+			s.request(ctx, docs, results, chosen[first:n+1], lines.Bytes())
+			lines, first = bytes.Buffer{}, n+1
 		}
 	}
 	var large []int
@@ -113,54 +107,72 @@ type wholeError struct{ err error }
 func (e *wholeError) Error() string { return e.err.Error() }
 func (e *wholeError) Unwrap() error { return e.err }
 
-// request sends the chosen documents with a bulk indexer.
-func (s *Service) request(ctx context.Context, docs []crawl.Document, bodies [][]byte, results []result, chosen []int) error {
-	indexer, err := opensearchutil.NewBulkIndexer(opensearchutil.BulkIndexerConfig{
-		Client: s.indexes.client, NumWorkers: 1, FlushBytes: maxBytes, FlushInterval: time.Hour, Timeout: bulkTimeout,
-		Header:  http.Header{"Content-Type": {"application/x-ndjson"}},
-		Context: context.WithoutCancel(ctx), // so that Close waits for the worker
-		OnFlushStart: func(context.Context) context.Context {
-			return ctx // cancels the requests of the worker and of Close
-		},
-	})
-	if err != nil {
-		return err
+// action is the first line of a document in a request. The second is the document, unless it is a deletion.
+type action struct {
+	Index       string `json:"_index"`
+	ID          string `json:"_id"`
+	Version     int64  `json:"version"`
+	VersionType string `json:"version_type"`
+}
+
+func writeAction(lines *bytes.Buffer, d crawl.Document, body []byte) {
+	verb := "index"
+	if d.Gone {
+		verb = "delete"
 	}
-	kind := "external_gte"
-	for _, i := range chosen {
-		d := docs[i]
-		item := opensearchutil.BulkIndexerItem{
-			Index: Index(d), Action: "index", DocumentID: d.ID, Version: &d.Version, VersionType: &kind, Body: bytes.NewReader(bodies[i]),
-			OnSuccess: func(_ context.Context, _ opensearchutil.BulkIndexerItem, res opensearchapi.BulkRespItem) {
-				results[i] = judge(d, res)
-			},
-			OnFailure: func(_ context.Context, _ opensearchutil.BulkIndexerItem, res opensearchapi.BulkRespItem, err error) {
-				if err != nil {
-					results[i] = result{failed, &wholeError{err}}
-					return
-				}
-				results[i] = judge(d, res)
-			},
-		}
-		if d.Gone {
-			item.Action, item.Body = "delete", nil
-		}
-		if err = indexer.Add(ctx, item); err != nil {
-			break
+	line, _ := json.Marshal(map[string]action{verb: {Index(d), d.ID, d.Version, "external_gte"}}) // never fails
+	lines.Write(line)
+	lines.WriteByte('\n')
+	if !d.Gone {
+		lines.Write(body)
+		lines.WriteByte('\n')
+	}
+}
+
+// bulkItem is the result of a document in a response.
+type bulkItem struct {
+	ID     string `json:"_id"`
+	Status int    `json:"status"`
+	Error  struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+		Cause  struct {
+			Reason string `json:"reason"`
+		} `json:"caused_by"`
+	} `json:"error"`
+}
+
+// request sends lines, which contain the chosen documents, and sets their results.
+func (s *Service) request(ctx context.Context, docs []crawl.Document, results []result, chosen []int, lines []byte) {
+	var response struct {
+		Items []map[string]bulkItem `json:"items"` // each has one member, named after the action
+	}
+	bulk := request{
+		method: http.MethodPost, path: "_bulk", query: url.Values{"timeout": {bulkTimeout}},
+		bodyType: typeNDJSON, body: lines,
+	}
+	err := s.indexes.client.do(ctx, bulk, &response)
+	if n := len(response.Items); err == nil && n > len(chosen) {
+		err = fmt.Errorf("the response has %d results for %d documents", n, len(chosen))
+	}
+	for n, i := range chosen {
+		results[i] = result{failed, errMissing}
+		if err != nil {
+			results[i].err = &wholeError{err}
+		} else if n < len(response.Items) {
+			for _, one := range response.Items[n] {
+				results[i] = judge(docs[i], one)
+			}
 		}
 	}
-	return errors.Join(err, indexer.Close(context.WithoutCancel(ctx)))
 }
 
 // judge returns the result of a document from its response. Errors that the document did not cause,
 // such as a busy search engine or missing permissions, make it failed rather than refused.
-func judge(d crawl.Document, res opensearchapi.BulkRespItem) result {
-	err := &statusError{status: res.Status}
-	if res.Error != nil {
-		err.kind, err.reason = res.Error.Type, res.Error.Reason
-		if cause := res.Error.Cause.Reason; cause != "" {
-			err.reason += " (" + cause + ")"
-		}
+func judge(d crawl.Document, res bulkItem) result {
+	err := &statusError{res.Status, res.Error.Type, res.Error.Reason}
+	if cause := res.Error.Cause.Reason; cause != "" {
+		err.reason += " (" + cause + ")"
 	}
 	code := res.Status
 	switch {

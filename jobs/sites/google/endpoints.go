@@ -21,7 +21,7 @@ type Options struct {
 	Indexing       string        // GOOGLE_INDEXING_ENDPOINT
 	SearchConsole  string        // GOOGLE_SEARCHCONSOLE_ENDPOINT
 	Token          string        // GOOGLE_TOKEN_ENDPOINT
-	UserAgent      string        // added to that of the Google library
+	UserAgent      string        // "" = Go's default
 	Timeout        time.Duration // of a request; 0 = 30 s
 	InspectTimeout time.Duration // of an inspection; 0 = 60 s
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
-	"google.golang.org/api/googleapi"
 
 	"linkwatch/jobs/sites/engine"
 	"linkwatch/models/sites"
@@ -30,7 +29,7 @@ var (
 
 // classify returns the error of a failed request. It is nil if r accepts a 404 and that is the response.
 func (c *Client) classify(ctx context.Context, r call, attempt *engine.Attempt, token string, err error) *engine.Error {
-	g, ok := errors.AsType[*googleapi.Error](err)
+	g, ok := errors.AsType[*apiError](err)
 	if !ok {
 		return attempt.Failure(ctx, "Google", err)
 	}
@@ -137,7 +136,7 @@ func (a errorDetails) has(reasons ...string) bool {
 }
 
 // parseError parses the reasons of an error, in the older and newer format. Google sends either or both.
-func parseError(g *googleapi.Error) errorDetails {
+func parseError(g *apiError) errorDetails {
 	a := errorDetails{json: g.Message != "" || len(g.Errors) > 0}
 	for _, item := range g.Errors {
 		a.reasons = append(a.reasons, item.Reason)

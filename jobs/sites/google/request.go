@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strings"
-
-	"google.golang.org/api/googleapi"
 
 	"linkwatch/jobs/sites/engine"
 )
@@ -19,12 +16,12 @@ const (
 	webmastersScope = "https://www.googleapis.com/auth/webmasters"
 )
 
-// endpoint is one API of Google. The generated clients of google.golang.org/api are not used: five requests do not need gRPC,
+// endpoint is one API of Google. The clients of google.golang.org/api are not used: five requests do not need gRPC,
 // OpenTelemetry and the discovery of credentials, which they link.
 type endpoint struct {
 	client    *engine.Client
 	url       string // with a slash at the end
-	userAgent string
+	userAgent string // "" = Go's default
 }
 
 // notification is the UrlNotification of the Indexing API.
@@ -75,7 +72,7 @@ type site struct {
 }
 
 // send sends one request with an access token. in is the body, nil for none. A response of 2xx is decoded into out, unless out is
-// nil or the response has no content. The error is a *googleapi.Error for other responses.
+// nil or the response has no content. The error is an *apiError for other statuses.
 func (e endpoint) send(ctx context.Context, token, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -90,7 +87,9 @@ func (e endpoint) send(ctx context.Context, token, method, path string, in, out 
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("User-Agent", strings.TrimSpace(googleapi.UserAgent+" "+e.userAgent))
+	if e.userAgent != "" {
+		r.Header.Set("User-Agent", e.userAgent)
+	}
 	if in != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -99,11 +98,15 @@ func (e endpoint) send(ctx context.Context, token, method, path string, in, out 
 		return err
 	}
 	defer res.Body.Close()
-	if err := googleapi.CheckResponse(res); err != nil || out == nil || res.StatusCode == http.StatusNoContent {
-		return err
+	failed := res.StatusCode < http.StatusOK || res.StatusCode >= http.StatusMultipleChoices
+	if !failed && (out == nil || res.StatusCode == http.StatusNoContent) {
+		return nil
 	}
-	all, err := io.ReadAll(res.Body)
-	if err != nil {
+	all, err := io.ReadAll(res.Body) // the client limits the size
+	switch {
+	case failed:
+		return newAPIError(all)
+	case err != nil:
 		return err
 	}
 	return json.Unmarshal(all, out)

@@ -11,12 +11,7 @@ import (
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
-	"net/http"
-	"os"
 	"time"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	"linkwatch/models/crawl"
 )
@@ -46,32 +41,27 @@ var (
 	ErrTooLarge = errors.New("copy is larger than 5 MiB")
 )
 
-var errNoArchive = errors.New("bucket or folder not found")
+// store is a place for objects: a folder or a bucket. Its methods make one attempt.
+type store interface {
+	// put stores an object completely or not at all.
+	put(ctx context.Context, key string, object []byte) error
+	// open opens a part of an object; length 0 = to the end. The part may be shorter. The error is ErrMissing if the store
+	// is available and has no such object. It may be ErrDamaged if the object ends before start.
+	open(ctx context.Context, key string, start, length int64) (io.ReadCloser, error)
+	// delete deletes an object. A missing object is not an error, a missing store is.
+	delete(ctx context.Context, key string) error
+	// close closes idle connections.
+	close()
+}
 
 // Archive stores bodies by hash. It is safe for concurrent use.
 type Archive struct {
-	bucket *blob.Bucket
-	pause  time.Duration // before the second attempt; later pauses are longer
-	client *http.Client  // used by the bucket; nil = none
-	folder string        // "" = not a folder
+	store store
+	pause time.Duration // before the second attempt; later pauses are longer
 }
 
-// New returns an archive in a bucket. Closing the archive closes the bucket. pause is the time before the second attempt of
-// an operation; 0 = 250 ms. Each later pause is four times as long.
-func New(bucket *blob.Bucket, pause time.Duration) *Archive {
-	if pause <= 0 {
-		pause = backoff
-	}
-	return &Archive{bucket: bucket, pause: pause}
-}
-
-// Close closes the bucket and idle connections.
-func (a *Archive) Close() error {
-	if a.client != nil {
-		a.client.CloseIdleConnections()
-	}
-	return a.bucket.Close()
-}
+// Close closes idle connections.
+func (a *Archive) Close() { a.store.close() }
 
 // HashOf returns the hash of a body.
 func HashOf(body []byte) crawl.BodyHash { return sha256.Sum256(body) }
@@ -88,20 +78,7 @@ func NewKey() string {
 // Put stores a pack under a key from NewKey, completely or not at all. It does not sync the file to the disk, which would
 // cost more than everything else. A power failure may truncate it. Get detects that for each body.
 func (a *Archive) Put(ctx context.Context, key string, p *Pack) error {
-	return a.try(ctx, opPut, func(ctx context.Context) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		w, err := a.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/zstd", DisableContentTypeDetection: true, MaxConcurrency: 1})
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(p.packed); err != nil {
-			cancel() // otherwise Close would store a partial object
-			_ = w.Close()
-			return err
-		}
-		return w.Close()
-	})
+	return a.try(ctx, opPut, func(ctx context.Context) error { return a.store.put(ctx, key, p.packed) })
 }
 
 // Get returns the body of a hash. It reads only that part of the object. Errors are ErrMissing, ErrDamaged, and those of the
@@ -125,22 +102,15 @@ func (a *Archive) OpenPack(ctx context.Context, key string) (*OpenedPack, error)
 
 // read returns a part of an object, at most MaxBody bytes.
 func (a *Archive) read(ctx context.Context, op string, at crawl.BodyLocation) (part []byte, err error) {
-	length := at.Length
-	switch {
-	case at.Start < 0, at.Start > MaxBody, length < 0, length > MaxBody:
+	if at.Start < 0 || at.Start > MaxBody || at.Length < 0 || at.Length > MaxBody {
 		return nil, newError(op, ErrDamaged)
-	case length == 0:
-		length = -1 // to the end
 	}
 	err = a.try(ctx, op, func(ctx context.Context) error {
-		r, err := a.bucket.NewRangeReader(ctx, at.Key, at.Start, length, nil)
-		if isInvalidRange(err) {
-			return ErrDamaged
-		}
+		r, err := a.store.open(ctx, at.Key, at.Start, at.Length)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = r.Close() }()
+		defer r.Close()
 		if part, err = io.ReadAll(io.LimitReader(r, MaxBody+1)); err != nil {
 			return err
 		}
@@ -149,11 +119,6 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyLocation) (p
 		}
 		return nil
 	})
-	if errors.Is(err, ErrMissing) {
-		if away := a.checkAvailable(ctx, op); away != nil {
-			return nil, away
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -172,28 +137,9 @@ func (a *Archive) Probe(ctx context.Context) error {
 	return a.Delete(ctx, key)
 }
 
-// checkAvailable returns an error unless the bucket or folder exists. Without it, a missing object does not mean that a copy is lost.
-func (a *Archive) checkAvailable(ctx context.Context, op string) error {
-	return a.try(ctx, op, func(ctx context.Context) error {
-		if a.folder != "" {
-			if _, err := os.Stat(a.folder); err != nil { // IsAccessible does not check this
-				return errNoArchive
-			}
-		}
-		if ok, err := a.bucket.IsAccessible(ctx); err == nil && !ok {
-			return errNoArchive
-		}
-		return nil
-	})
-}
-
 // Delete deletes an object. A missing object is not an error.
 func (a *Archive) Delete(ctx context.Context, key string) error {
-	err := a.try(ctx, opDelete, func(ctx context.Context) error { return a.bucket.Delete(ctx, key) })
-	if errors.Is(err, ErrMissing) {
-		return a.checkAvailable(ctx, opDelete)
-	}
-	return err
+	return a.try(ctx, opDelete, func(ctx context.Context) error { return a.store.delete(ctx, key) })
 }
 
 // try makes up to Attempts attempts with pauses between them.
@@ -205,9 +151,6 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 		cancel()
 		if err == nil {
 			return nil
-		}
-		if op != opPut && gcerrors.Code(err) == gcerrors.NotFound && !isNoBucket(err) {
-			err = ErrMissing
 		}
 		if n == Attempts || ctx.Err() != nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {
 			return newError(op, err)

@@ -29,12 +29,11 @@ const secret = "hunter2hunter2"
 func folder(t *testing.T) (*archive.Archive, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new", "archive")
-	a, err := archive.Open(t.Context(), archive.Location{Folder: dir}, nil)
+	a, err := archive.Open(archive.Location{Folder: dir}, archive.Options{Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = a.Close() })
-	a.SetPause(time.Millisecond)
+	t.Cleanup(a.Close)
 	return a, dir
 }
 
@@ -46,12 +45,11 @@ func bucket(t *testing.T, server http.Handler, timeout time.Duration) *archive.A
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Open(t.Context(), l, &http.Client{Timeout: timeout})
+	a, err := archive.Open(l, archive.Options{Client: &http.Client{Timeout: timeout}, Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = a.Close() })
-	a.SetPause(time.Millisecond)
+	t.Cleanup(a.Close)
 	return a
 }
 
@@ -369,7 +367,7 @@ func TestBrokenFolder(t *testing.T) {
 	if err == nil || err.Error() != "archive: store copies: not a directory" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := archive.Open(t.Context(), archive.Location{Folder: dir}, nil); err == nil {
+	if _, err := archive.Open(archive.Location{Folder: dir}, archive.Options{}); err == nil {
 		t.Error("a file was opened as an archive")
 	}
 }
@@ -413,7 +411,6 @@ func TestProbe(t *testing.T) {
 		}
 		server.ServeHTTP(w, r)
 	}), time.Minute)
-	small.SetPause(time.Millisecond)
 	if err := small.Probe(t.Context()); err == nil {
 		t.Error("got no error, but nothing can be stored")
 	}

@@ -3,15 +3,17 @@ package archive
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
 	"regexp"
 	"syscall"
+)
 
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/smithy-go"
+// Errors of a store that a retry may fix.
+var (
+	errNoArchive     = errors.New("bucket or folder not found")
+	errNoCredentials = errors.New("no credentials found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 )
 
 // apiCode matches an error code of S3, such as SlowDown. Other text from a server is not shown.
@@ -30,33 +32,14 @@ func newError(op string, err error) *Error {
 	return e
 }
 
-// isNoBucket reports whether the bucket, and not an object, is missing.
-func isNoBucket(err error) bool {
-	api, ok := errors.AsType[smithy.APIError](err)
-	return ok && api.ErrorCode() == "NoSuchBucket"
-}
-
-// isInvalidRange reports whether the object ends before the requested range.
-func isInvalidRange(err error) bool {
-	api, ok := errors.AsType[smithy.APIError](err)
-	return ok && api.ErrorCode() == "InvalidRange"
-}
-
 func reasonOf(err error) string {
-	for _, own := range []error{ErrMissing, ErrDamaged, ErrTooLarge, errNoArchive} {
+	for _, own := range []error{ErrMissing, ErrDamaged, ErrTooLarge, errNoArchive, errNoCredentials} {
 		if errors.Is(err, own) {
 			return own.Error()
 		}
 	}
-	code := ""
-	if api, ok := errors.AsType[smithy.APIError](err); ok && apiCode.MatchString(api.ErrorCode()) {
-		code = api.ErrorCode()
-	}
-	if res, ok := errors.AsType[*awshttp.ResponseError](err); ok && res.HTTPStatusCode() >= 300 {
-		if code != "" {
-			code = " " + code
-		}
-		return fmt.Sprintf("status %d%s", res.HTTPStatusCode(), code)
+	if response, ok := errors.AsType[*responseError](err); ok {
+		return response.Error()
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error() // such as "no space left on device" or "connection refused"
@@ -71,8 +54,6 @@ func reasonOf(err error) string {
 		return "connection closed"
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return "folder is not accessible"
-	case code != "":
-		return code
 	}
 	return "request failed"
 }

@@ -3,7 +3,6 @@ package archive
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"time"
 )
 
@@ -12,10 +11,11 @@ const maxTemporaryAge = time.Hour
 
 // DeleteTempFiles deletes temporary files older than an hour, which a killed process left in the folder. A bucket has none.
 func (a *Archive) DeleteTempFiles() error {
-	if a.folder == "" {
+	f, ok := a.store.(folder)
+	if !ok {
 		return nil
 	}
-	root, err := os.OpenRoot(a.folder)
+	root, err := f.root()
 	if err != nil {
 		return newError(opDelete, err)
 	}
