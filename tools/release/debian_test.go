@@ -23,10 +23,13 @@ func needs(t *testing.T, name string) {
 func TestDebianContents(t *testing.T) {
 	needs(t, "dpkg-deb")
 	src := released(t)
-	for _, arch := range []string{"amd64", "arm64"} {
-		file := filepath.Join(*dist, src.name(arch)+".deb")
+	for _, p := range platforms {
+		if p.os != "linux" {
+			continue
+		}
+		file := filepath.Join(*dist, src.name(p.arch)+".deb")
 		fields := output(t, "dpkg-deb", "-f", file, "Package", "Architecture")
-		if fields != "Package: linkwatch\nArchitecture: "+arch+"\n" {
+		if fields != "Package: linkwatch\nArchitecture: "+p.arch+"\n" {
 			t.Errorf("got %s", fields)
 		}
 		contents := output(t, "dpkg-deb", "-c", file)
