@@ -38,15 +38,22 @@ func release(ctx context.Context, root, out string) error {
 	if err != nil {
 		return err
 	}
-	programs, err := src.buildAll(ctx, filepath.Join(tmp, "bin"))
-	if err != nil {
-		return err
-	}
-	if src.version, err = versionOf(programs[0].path, src.commit); err != nil {
-		return err
-	}
-	if err := src.checkChangelog(); err != nil {
-		return err
+	var programs []program
+	for _, p := range platforms {
+		built, err := src.build(ctx, p, filepath.Join(tmp, "bin", p.String()))
+		if err != nil {
+			return fmt.Errorf("building for %s: %w", p, err)
+		}
+		programs = append(programs, built)
+		if src.version != "" {
+			continue
+		}
+		if src.version, err = versionOf(built.path, src.commit); err != nil {
+			return err
+		}
+		if err := src.checkChangelog(); err != nil { // before all other programs are built
+			return err
+		}
 	}
 	if err := emptyFolder(out); err != nil {
 		return err

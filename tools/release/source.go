@@ -62,32 +62,29 @@ func cloneSource(ctx context.Context, root, dir string) (source, error) {
 // buildLine is the build of deploy/Dockerfile, the one place that has the flags and tags of a release.
 var buildLine = regexp.MustCompile(`(?m)^RUN (CGO_ENABLED=0 go build .*) -o /out/linkwatch \.`)
 
-// buildAll builds the program for all platforms, into one folder per platform.
-func (s source) buildAll(ctx context.Context, dir string) (programs []program, err error) {
+// build builds the program for a platform into a folder.
+func (s source) build(ctx context.Context, p platform, dir string) (program, error) {
 	dockerfile, err := os.ReadFile(filepath.Join(s.dir, "deploy", "Dockerfile"))
 	if err != nil {
-		return nil, err
+		return program{}, err
 	}
 	line := buildLine.FindSubmatch(dockerfile)
 	if line == nil {
-		return nil, errors.New("deploy/Dockerfile has no line like " + buildLine.String())
+		return program{}, errors.New("deploy/Dockerfile has no line like " + buildLine.String())
 	}
-	for _, p := range platforms {
-		path := filepath.Join(dir, p.String(), "linkwatch")
-		if p.os == "windows" {
-			path += ".exe"
-		}
-		build := exec.CommandContext(ctx, "sh", "-c", string(line[1])+` -o "$OUT" .`)
-		build.Dir = s.dir
-		// The version is written into the program. Settings of the user must not change it.
-		build.Env = append(os.Environ(), "OUT="+path, "GOOS="+p.os, "GOARCH="+p.arch, "GOFLAGS=-buildvcs=true",
-			"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
-		if out, err := build.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("building for %s: %w\n%s", p, err, out)
-		}
-		programs = append(programs, program{p, path})
+	path := filepath.Join(dir, "linkwatch")
+	if p.os == "windows" {
+		path += ".exe"
 	}
-	return programs, nil
+	build := exec.CommandContext(ctx, "sh", "-c", string(line[1])+` -o "$OUT" .`)
+	build.Dir = s.dir
+	// The same program whatever the go command of the user is set to. -buildvcs=true writes the version into it.
+	build.Env = append(os.Environ(), "OUT="+path, "GOOS="+p.os, "GOARCH="+p.arch, "GOFLAGS=-buildvcs=true",
+		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		return program{}, fmt.Errorf("%w\n%s", err, out)
+	}
+	return program{p, path}, nil
 }
 
 // versionOf returns the version that the go command wrote into a program: a tag, or a pseudo-version of Go for a commit
