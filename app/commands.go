@@ -51,7 +51,7 @@ func commands() []command {
 			details: "Secrets are masked. The source of a setting is the environment, the settings file, or a variable that\n" +
 				"names a file."},
 		{name: "openapi", summary: "Print the OpenAPI document", usage: []string{"[flags]"}, run: printOpenAPI, flags: new(openapiFlags).declare},
-		{name: "version", summary: "Print the version", run: printVersion},
+		{name: "version", summary: "Print the version, commit and date", run: printVersion},
 		{name: "help", summary: "Print help for a command", usage: []string{"[COMMAND]"}, run: help},
 	}
 }

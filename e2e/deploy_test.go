@@ -315,6 +315,36 @@ func exceedsShutdownGrace(t *testing.T, file, wait string) {
 	}
 }
 
+// The newest version of the changelog is that of the chart, whose pods get enough time to stop.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	changelog, err := os.ReadFile("../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## \[(\S+)\] - `).FindSubmatch(changelog)
+	if newest == nil {
+		t.Fatal("CHANGELOG.md has no version")
+	}
+	var chart struct {
+		Version    string
+		AppVersion string `yaml:"appVersion"`
+	}
+	if err := yaml.Unmarshal([]byte(readDeployed(t, "helm/linkwatch/Chart.yaml")), &chart); err != nil {
+		t.Fatal(err)
+	}
+	if want := string(newest[1]); chart.Version != want || chart.AppVersion != want {
+		t.Errorf("got the chart %s of the program %s, want %s", chart.Version, chart.AppVersion, want)
+	}
+	var values struct {
+		Grace int `yaml:"terminationGracePeriodSeconds"`
+	}
+	if err := yaml.Unmarshal([]byte(readDeployed(t, "helm/linkwatch/values.yaml")), &values); err != nil {
+		t.Fatal(err)
+	}
+	exceedsShutdownGrace(t, "values.yaml", strconv.Itoa(values.Grace)+"s")
+}
+
 // The systemd unit runs the program as its own user, which can write only to its own folder, and allows time to stop.
 func TestSystemdUnit(t *testing.T) {
 	t.Parallel()
@@ -334,7 +364,7 @@ func TestSystemdUnit(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"ExecStart": "/usr/local/bin/linkwatch serve", "ExecReload": "/bin/kill -HUP $MAINPID", "WorkingDirectory": "/var/lib/linkwatch",
-		"EnvironmentFile": "-/etc/linkwatch.env",
+		"EnvironmentFile": "-/etc/linkwatch/linkwatch.env",
 		"DynamicUser":     "yes", "StateDirectory": "linkwatch linkwatch/backups", "StateDirectoryMode": "0700", "UMask": "0077",
 		"NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "AmbientCapabilities": "",
 		"ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateDevices": "yes", "PrivateUsers": "yes",
