@@ -159,7 +159,7 @@ func (c *chaos) inject(plan []fault) {
 func (c *chaos) do(f fault) {
 	switch f.kind {
 	case killNode, quietKill:
-		c.nodes[f.node].Kill()
+		c.nodes[f.node].kill()
 		time.Sleep(f.lasts)
 		c.nodes[f.node].start()
 	case stopNode:
@@ -169,7 +169,7 @@ func (c *chaos) do(f fault) {
 	case stopPostgres:
 		pause(c.postgres.process, f.lasts)
 	case killRedis:
-		c.redis.Kill()
+		c.redis.kill()
 		time.Sleep(f.lasts)
 		if err := c.redis.start(); err != nil {
 			c.t.Error("starting Redis again: ", err)

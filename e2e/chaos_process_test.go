@@ -105,7 +105,7 @@ func (p *process) end(sig syscall.Signal) {
 	select {
 	case <-p.ended:
 	case <-time.After(10 * time.Second):
-		p.Kill()
+		p.kill()
 	}
 }
 

@@ -133,7 +133,7 @@ func newRedis(t *testing.T) *chaosRedis {
 	if err := r.start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Kill() })
+	t.Cleanup(func() { r.kill() })
 	client := redis.NewClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", r.port)})
 	defer func() { _ = client.Close() }()
 	modelstest.Eventually(t, "Redis answers", func() bool { return client.Ping(t.Context()).Err() == nil })

@@ -14,6 +14,8 @@ import (
 )
 
 // GuidePage is a guide with its contents and the list of all guides.
+//
+//go:noinline
 func GuidePage(v Reading) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -156,6 +158,8 @@ func GuidePage(v Reading) templ.Component {
 }
 
 // contents lists the sections of a guide.
+//
+//go:noinline
 func contents(g Guide) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

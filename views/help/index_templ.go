@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import "linkwatch/views/ui"
 
 // IndexPage lists all guides and searches them.
+//
+//go:noinline
 func IndexPage(v Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -74,6 +76,8 @@ func IndexPage(v Index) templ.Component {
 }
 
 // Results is the part of the page that a search replaces.
+//
+//go:noinline
 func Results(v Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
