@@ -115,7 +115,7 @@ func newChaos(t *testing.T) *chaos {
 		}
 		t.Cleanup(func() {
 			if n.process != nil && !n.hasEnded() {
-				n.Kill()
+				n.kill()
 			}
 		})
 		n.start()

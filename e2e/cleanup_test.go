@@ -55,7 +55,7 @@ func shortLinksIn(t *testing.T, file string) (n int64) {
 // The statistics match the deleted rows exactly, even if the server is killed or stopped during a run.
 func TestStopDuringReaperRun(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(s *Server){"killed": (*Server).kill, "stopped": (*Server).Stop} {
+	for name, end := range map[string]func(s *Server){"killed": (*Server).Kill, "stopped": (*Server).Stop} {
 		t.Run(name, func(t *testing.T) {
 			const all = 20_000
 			file := ShortLinkFile(t, "old", all, time.Now().Add(-2*time.Hour))

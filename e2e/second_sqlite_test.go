@@ -188,7 +188,7 @@ func TestSecondSQLiteRecovers(t *testing.T) {
 	s := Start(t, store)
 	writers := s.write("kill")
 	modelstest.Eventually(t, "there are writes", func() bool { return len(writers.written()) > 100 })
-	s.kill()
+	s.Kill()
 	acked := writers.stop()
 
 	db := second(t, s.store, waiting)

@@ -57,6 +57,7 @@ func TestStreamsOfEveryRole(t *testing.T) {
 
 // TestStreamsEndWithTheirCredentials: open streams end with their session, token, role or account.
 func TestStreamsEndWithTheirCredentials(t *testing.T) {
+	t.Parallel() // it waits for the next look at the credentials of a stream
 	s := newTeam(t)
 	admin, editor, viewer := s.users[middleware.Admin], s.users[middleware.Editor], s.users[middleware.Viewer]
 	demoted := s.user("demoted1", accounts.Admin)

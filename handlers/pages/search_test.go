@@ -135,18 +135,18 @@ func TestSearchEndsWithItsClient(t *testing.T) {
 // The results are replaced while the user types. The command palette has its own.
 func TestSearchParts(t *testing.T) {
 	s := apptest.New(t)
-	s.Save("https://example.com/report", "go")
-	page := s.Get("/search?q=report")
+	s.Save("https://example.com/quagga", "go")
+	page := s.Get("/search?q=quagga")
 	apptest.WantCount(t, page, `form.find[hx-get="/search"][hx-target="#results"][action="/search"]`, 1)
 	apptest.WantCount(t, page, "#results .hits li", 1)
-	part := s.Part("/search?q=report")
+	part := s.Part("/search?q=quagga")
 	apptest.WantCount(t, part, "#results .hits li", 1)
 	apptest.WantCount(t, part, "h1, [role=option]", 0)
 	apptest.WantText(t, part, "#results [role=status]", "1 result")
-	if got := part.Header.Get("HX-Replace-Url"); got != "/search?q=report" {
+	if got := part.Header.Get("HX-Replace-Url"); got != "/search?q=quagga" {
 		t.Errorf("the address becomes %q", got)
 	}
-	palette := s.Part("/search?for=palette&q=report")
+	palette := s.Part("/search?for=palette&q=quagga")
 	apptest.WantCount(t, palette, "#palette-list [role=option]", 1)
 	if got := palette.Header.Get("HX-Replace-Url"); got != "" {
 		t.Errorf("the palette changes the address to %q", got)

@@ -1,0 +1,9 @@
+package handlers_test
+
+import (
+	"testing"
+
+	"linkwatch/models/modelstest"
+)
+
+func TestMain(m *testing.M) { modelstest.Main(m) }

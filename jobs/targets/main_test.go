@@ -1,0 +1,9 @@
+package targets_test
+
+import (
+	"testing"
+
+	"linkwatch/models/modelstest"
+)
+
+func TestMain(m *testing.M) { modelstest.Main(m) }
