@@ -83,7 +83,6 @@ func TestFetchFollowsRefreshes(t *testing.T) {
 
 // All pages together have the time of one.
 func TestRefreshesHaveOneTimeLimit(t *testing.T) {
-	t.Parallel() // it waits for the time limit of a fetch
 	t.Parallel()
 	s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Refresh", "0; url=/x"+r.URL.Path)
