@@ -199,7 +199,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Kill ends the program with SIGKILL, as a crash of the machine does.
+// Kill ends the program without warning (SIGKILL).
 func (s *Server) Kill() {
 	s.t.Helper()
 	s.signal(syscall.SIGKILL)

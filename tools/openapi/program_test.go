@@ -4,35 +4,45 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 )
 
-// binary returns the program: the file that TEST_BINARY names with its whole path, or one that it builds.
-var binary = sync.OnceValues(func() (string, error) {
-	if file := os.Getenv("TEST_BINARY"); file != "" {
-		return file, nil
+// binary is the program: the file that TEST_BINARY names with its whole path, or one that TestMain builds.
+var binary = os.Getenv("TEST_BINARY")
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	if binary != "" {
+		return m.Run()
 	}
-	file := filepath.Join(os.TempDir(), "linkwatch-openapi")
-	build := exec.Command("go", "build", "-o", file, ".")
+	dir, err := os.MkdirTemp("", "linkwatch-openapi-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make a folder for the program:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a file may stay in the temporary folder
+	binary = filepath.Join(dir, "linkwatch")
+	build := exec.Command("go", "build", "-o", binary, ".")
 	build.Dir, build.Stderr = "../..", os.Stderr
-	return file, build.Run()
-})
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build the program:", err)
+		return 1
+	}
+	return m.Run()
+}
 
 // start starts the program on a new database and returns its address. It stops the program when the test ends.
 func start(t *testing.T) (address string) {
 	t.Helper()
-	file, err := binary()
-	if err != nil {
-		t.Fatal("build the program: ", err)
-	}
-	cmd := exec.Command(file)
+	cmd := exec.Command(binary)
 	cmd.Env = []string{
 		"DATABASE_URL=" + filepath.Join(t.TempDir(), "linkwatch.db"), "HTTP_PORT=0", "OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "LOG_FORMAT=json",
 	}
