@@ -72,7 +72,7 @@ func (b *tab) accessible(where string) {
 const tabs = 3
 
 // accessiblePages runs axe on pages in all color schemes and widths, in parallel subtests. more is another check, or nil.
-func accessiblePages(t *testing.T, s *Server, paths []string, more func(b *tab, where string)) {
+func accessiblePages(t *testing.T, s *Server, paths []string, more func(b *tab, path string)) {
 	t.Helper()
 	for i := range tabs {
 		t.Run(fmt.Sprintf("tab %d", i+1), func(t *testing.T) {
@@ -81,12 +81,10 @@ func accessiblePages(t *testing.T, s *Server, paths []string, more func(b *tab, 
 			b.expect("status of 4")
 			for at := i; at < len(paths); at += tabs {
 				b.open(paths[at])
-				b.inEveryLook(paths[at], func(where string) {
-					b.accessible(where)
-					if more != nil {
-						more(b, where)
-					}
-				})
+				b.inEveryLook(paths[at], b.accessible)
+				if more != nil {
+					more(b, paths[at])
+				}
 			}
 		})
 	}
@@ -201,18 +199,10 @@ func TestAccessibleDemo(t *testing.T) {
 			break
 		}
 	}
-	accessiblePages(t, s, paths, func(b *tab, where string) { b.fits(size{eval[int64](b, "window.innerWidth"), 0}, where) })
-	t.Run("tablets", func(t *testing.T) {
-		t.Parallel()
-		b := browse(t, s, wide, "/")
-		b.expect("status of 4")
-		for _, path := range paths {
-			b.open(path)
-			for _, width := range []int64{1181, 1041, 721} { // the narrowest of each layout
-				in := size{width, 900}
-				b.resize(in)
-				b.fits(in, path)
-			}
+	accessiblePages(t, s, paths, func(b *tab, path string) {
+		for _, in := range []size{wide, {1181, 900}, {1041, 900}, {721, 900}, narrow} { // tablets: the narrowest of each layout
+			b.resize(in)
+			b.fits(in, path)
 		}
 	})
 	t.Run("forms", func(t *testing.T) {

@@ -55,6 +55,8 @@ func openBrowser() {
 		flag("disable-background-timer-throttling", true), flag("disable-renderer-backgrounding", true),
 		flag("disable-backgrounding-occluded-windows", true), flag("hide-scrollbars", true),
 		flag("allow-pre-commit-input", true), // else a click on a new page before its first frame is lost
+		// A page of a test lives for a second: its scripts would be optimized for longer than they run.
+		flag("js-flags", "--no-maglev --no-turbofan --min-semi-space-size=16"),                          // MiB
 		flag("host-resolver-rules", "MAP "+pictures+" 127.0.0.1 , MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"), // this machine only
 	)
 	ctx, closeTab := chromedp.NewContext(alloc)

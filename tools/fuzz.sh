@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# fuzz.sh DURATION: runs every fuzz target of the module for DURATION, after its seed corpus. It runs one target per CPU, with
-# one worker each, because half of a short run is startup.
+# fuzz.sh DURATION [FOLDER]: runs every fuzz target of the module for DURATION, after its corpus. It runs one target per CPU,
+# with one worker each, because half of a short run is startup. Inputs that reach new code are stored in FOLDER and are part of
+# the corpus of the next run. Default: where go test stores them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export duration=$1 work
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-inputs=$(go env GOCACHE)/fuzz/linkwatch # inputs that reached new code, where go test stores them
+inputs=${2:-$(go env GOCACHE)/fuzz/linkwatch}
 export inputs
 
 targets=$(grep -rHo --include='*_test.go' -E '^func Fuzz[A-Za-z0-9_]*' . | sed -E 's|/[^/]*:func | |' | sort -u)
