@@ -55,6 +55,7 @@ func expired(t *testing.T, file string) {
 // CLEANUP_ENABLED governs short links only: without it they answer 410 and stay,
 // and everything else is deleted as ever.
 func TestCleanupEnabledIsAboutShortLinksOnly(t *testing.T) {
+	t.Parallel()
 	for enabled, left := range map[string]int64{"true": 0, "false": 1} {
 		t.Run(enabled, func(t *testing.T) {
 			getenv := env(t, map[string]string{"CLEANUP_ENABLED": enabled})

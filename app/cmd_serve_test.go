@@ -11,6 +11,7 @@ import (
 
 // TestServe starts the program twice on the same database.
 func TestServe(t *testing.T) {
+	t.Parallel()
 	getenv := env(t, nil)
 	for range 2 {
 		p := start(t, getenv)
@@ -30,6 +31,7 @@ func TestServe(t *testing.T) {
 
 // A start that cannot check other instances logs that, and the program ends without an error.
 func TestServeWithoutLeasesOfOthers(t *testing.T) {
+	t.Parallel()
 	db := modelstest.New(t)
 	var file string
 	const query = "SELECT file FROM pragma_database_list WHERE name = 'main'"
@@ -49,6 +51,7 @@ func TestServeWithoutLeasesOfOthers(t *testing.T) {
 
 // TestStopFinishesRequests checks that running requests complete after SIGTERM.
 func TestStopFinishesRequests(t *testing.T) {
+	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	site := newSite(t, func(w http.ResponseWriter) {
 		close(entered)
@@ -85,6 +88,7 @@ func TestStopFinishesRequests(t *testing.T) {
 
 // TestStopCancelsRequests checks that a request that does not end is canceled after SHUTDOWN_GRACE.
 func TestStopCancelsRequests(t *testing.T) {
+	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	site := newSite(t, func(http.ResponseWriter) {
 		close(entered)
@@ -107,6 +111,7 @@ func TestStopCancelsRequests(t *testing.T) {
 
 // TestStartErrors checks that errors at start are one line and name the setting.
 func TestStartErrors(t *testing.T) {
+	t.Parallel()
 	taken := start(t, env(t, nil))
 	_, port, _ := strings.Cut(strings.TrimPrefix(taken.url, "http://"), ":")
 	for name, c := range map[string]struct {
@@ -132,6 +137,7 @@ func TestStartErrors(t *testing.T) {
 }
 
 func TestAdminPasswordIsRequired(t *testing.T) {
+	t.Parallel()
 	for set, want := range map[string]int{"": 401, "true": 200} {
 		p := start(t, env(t, map[string]string{"ADMIN_PASSWORD": "secret", "AUTH_DISABLED": set}))
 		if status, _ := p.get(t, "/v1/links"); status != want {

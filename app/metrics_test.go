@@ -12,6 +12,7 @@ import (
 
 // The metrics have the results of targets, which do not pass the registry, and each name once.
 func TestMetricsHaveTargets(t *testing.T) {
+	t.Parallel()
 	site := httptest.NewServer(http.NotFoundHandler())
 	defer site.Close()
 	p := start(t, env(t, nil))

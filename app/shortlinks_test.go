@@ -40,6 +40,7 @@ func (p *program) follow(t *testing.T, key string) int {
 
 // Every visit that was answered is written down, those too that were made while the program was stopping.
 func TestStopWritesVisitsDown(t *testing.T) {
+	t.Parallel()
 	getenv := env(t, map[string]string{"SHUTDOWN_GRACE": "10s"})
 	p := start(t, getenv)
 	p.shorten(t, "counted")
@@ -84,6 +85,7 @@ func TestStopWritesVisitsDown(t *testing.T) {
 
 // The program serves without its Redis, and says so.
 func TestServeWithoutItsRedis(t *testing.T) {
+	t.Parallel()
 	r := miniredis.RunT(t)
 	p := start(t, env(t, map[string]string{"REDIS_URL": "redis://" + r.Addr()}))
 	health := func(want string) { // the status of all is also that of the machine's disk
@@ -134,6 +136,7 @@ func TestServeWithoutItsRedis(t *testing.T) {
 }
 
 func TestHealthWithoutRedis(t *testing.T) {
+	t.Parallel()
 	p := start(t, env(t, nil))
 	if _, body := p.get(t, "/health"); !strings.Contains(body, `"redis":{"status":"off","detail":null}`) {
 		t.Errorf("%s", body)

@@ -8,6 +8,7 @@ import (
 
 // TestUserAgent checks that outbound requests name the program, and PUBLIC_URL if it is set.
 func TestUserAgent(t *testing.T) {
+	t.Parallel()
 	for publicURL, suffix := range map[string]string{"": "", "https://links.example": " (+https://links.example)"} {
 		agents := make(chan string, 10)
 		site := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { agents <- r.UserAgent() }))

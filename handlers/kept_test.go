@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -102,44 +103,64 @@ func (g *guest) keeps(route, path string, form url.Values, typed []string, usern
 // TestLoginKeepsForms: a form that is submitted after the session has ended is shown again after the login, with what was
 // typed. Nothing is stored.
 func TestLoginKeepsForms(t *testing.T) {
-	t.Parallel() // it waits for the limit of logins
-	g, b, root := newGuest(t)
-	changes := func() (all []string) {
-		l, err := g.Systems.Accounts.Store.Audit(t.Context(), accounts.AuditFilter{}, models.Cursor{}, 200)
-		g.Must(err)
-		for _, e := range l.Items {
-			if e.Action != "login" && e.Action != "login.failed" {
-				all = append(all, e.Action)
+	const parts = 4 // each has its own limit of logins, for which it waits
+	for part := range parts {
+		t.Run(fmt.Sprintf("part %d", part+1), func(t *testing.T) {
+			t.Parallel()
+			g, b, root := newGuest(t)
+			n := 0
+			for _, r := range g.Router.Routes() {
+				if len(r.Keeps) == 0 {
+					continue
+				}
+				if n++; n%parts == part {
+					g.keepsForm(r.Path, b, root)
+				}
 			}
-		}
-		return all
+			if n < 20 {
+				t.Errorf("only %d routes keep forms", n)
+			}
+		})
 	}
-	for _, r := range g.Router.Routes() {
-		if len(r.Keeps) == 0 {
-			continue
-		}
-		typed := keptForms[r.Path]
-		if typed == nil {
-			t.Errorf("%s: the test has no form", r.Path)
-			continue
-		}
-		form := url.Values{}
-		for i := 0; i < len(typed); i += 2 {
-			form.Set(typed[i], typed[i+1])
-		}
-		if _, ok := form["job"]; ok {
-			form.Set("job", b.ids["job"])
-		}
-		path := b.pathOf(r.Path)
-		if path == "" {
-			path = strings.Replace(r.Path, ":slug", "shop", 1)
-		}
-		before := changes()
-		g.keeps(r.Path, path, form, typed, root.Username)
-		if after := changes(); len(after) != len(before) {
-			t.Errorf("%s: got %d changes", r.Path, len(after)-len(before))
+}
+
+// keepsForm submits the form of a route and checks that nothing is stored.
+func (g *guest) keepsForm(route string, b *belongings, root accounts.User) {
+	g.Helper()
+	typed := keptForms[route]
+	if typed == nil {
+		g.Errorf("%s: the test has no form", route)
+		return
+	}
+	form := url.Values{}
+	for i := 0; i < len(typed); i += 2 {
+		form.Set(typed[i], typed[i+1])
+	}
+	if _, ok := form["job"]; ok {
+		form.Set("job", b.ids["job"])
+	}
+	path := b.pathOf(route)
+	if path == "" {
+		path = strings.Replace(route, ":slug", "shop", 1)
+	}
+	before := g.changes()
+	g.keeps(route, path, form, typed, root.Username)
+	if after := g.changes(); len(after) != len(before) {
+		g.Errorf("%s: got %d changes", route, len(after)-len(before))
+	}
+}
+
+// changes returns the actions in the audit log, without logins.
+func (g *guest) changes() (all []string) {
+	g.Helper()
+	l, err := g.Systems.Accounts.Store.Audit(g.Context(), accounts.AuditFilter{}, models.Cursor{}, 200)
+	g.Must(err)
+	for _, e := range l.Items {
+		if e.Action != "login" && e.Action != "login.failed" {
+			all = append(all, e.Action)
 		}
 	}
+	return all
 }
 
 // The form survives a wrong password. It is dropped if another account signs in, if it is too old or changed, and if it does

@@ -214,6 +214,7 @@ func TestArchiverBoundsPacks(t *testing.T) {
 
 // A failing archive is reported, gets few requests, and is used again after it recovers.
 func TestArchiverPausesWhileTheArchiveFails(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]http.HandlerFunc{
 		"answers 503":       func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusServiceUnavailable) },
 		"drops connections": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },

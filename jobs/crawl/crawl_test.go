@@ -61,6 +61,7 @@ func TestCrawl(t *testing.T) {
 
 // A failed start page fails the execution, and the job is retried.
 func TestStartPage(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		page   http.HandlerFunc
 		robots string

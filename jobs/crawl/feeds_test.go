@@ -137,6 +137,7 @@ func TestUnchangedFeedsAreNotParsedAgain(t *testing.T) {
 }
 
 func TestRedirectsOfFeeds(t *testing.T) {
+	t.Parallel()
 	to := func(status int, path string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, path, status) }
 	}
@@ -169,6 +170,7 @@ func TestRedirectsOfFeeds(t *testing.T) {
 
 // A feed may redirect to itself until a cookie comes back.
 func TestCookiesOfFeeds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	good := text("application/rss+xml", "<rss><channel><title>T</title></channel></rss>")
 	s := newSite(t, map[string]http.HandlerFunc{
@@ -186,6 +188,7 @@ func TestCookiesOfFeeds(t *testing.T) {
 }
 
 func TestHostileFeedsFail(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -300,6 +303,7 @@ func TestLongFeedsAreReadInPart(t *testing.T) {
 
 // A rate limited feed waits, and a feed on a private address gets no request.
 func TestRateLimitedAndPrivateFeedsGetNoRequests(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/busy": func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Retry-After", "1800")
@@ -356,6 +360,7 @@ func TestPollsAndCrawlsTakeTurns(t *testing.T) {
 }
 
 func TestPollingIsOffByDefault(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, nil)
 	w.feed(s.URL + "/feed")

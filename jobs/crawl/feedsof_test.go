@@ -9,6 +9,7 @@ import (
 )
 
 func TestStartPagesAddFeeds(t *testing.T) {
+	t.Parallel()
 	links := []outbound.Link{{URL: "https://example.com/feed?utm_source=x", Text: "News"}, {URL: "javascript:alert(1)"}}
 	for i := range 30 {
 		links = append(links, outbound.Link{URL: fmt.Sprintf("https://example.com/%d", i)})

@@ -98,6 +98,7 @@ func TestPauseAfterRobotsFailed(t *testing.T) {
 
 // A request may take longer than a minute if HTTP_TIMEOUT allows it.
 func TestLongRequest(t *testing.T) {
+	t.Parallel()
 	if crawljobs.LongRequest(t.Context()) {
 		t.Error("cancelled")
 	}

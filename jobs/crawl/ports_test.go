@@ -15,6 +15,7 @@ import (
 // A crawl does not leave the port of its source, by links, canonical links or redirects, unless the allowed domains name the other
 // port. Links to other ports are discovered links.
 func TestCrawlStaysOnItsPort(t *testing.T) {
+	t.Parallel()
 	for name, named := range map[string]bool{"by default": false, "with the other port": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

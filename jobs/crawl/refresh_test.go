@@ -94,6 +94,7 @@ func TestRefresh(t *testing.T) {
 
 // Pages that a browser shows for some seconds may go in a circle, or to a new URL each time. They are pages, not loops.
 func TestSlideshow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{
 		"/": html("Home", "/a", "/b", "/live"), "/a": refreshTo("5; url=/b"), "/b": refreshTo("5; url=/a"),

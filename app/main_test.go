@@ -1,0 +1,9 @@
+package app
+
+import (
+	"testing"
+
+	"linkwatch/models/modelstest"
+)
+
+func TestMain(m *testing.M) { modelstest.Main(m) }
