@@ -33,6 +33,7 @@ func env(t *testing.T) func(string) string {
 
 // TestDemo looks at one demo from all sides: to make it is most of the work.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	getenv, begun := env(t), time.Now()
 	var out strings.Builder
 	if err := app.Run(t.Context(), []string{"demo", "--links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Added 1700") {
@@ -382,6 +383,7 @@ func demoPagesAreKnown(t *testing.T, db *models.DB, store *sites.Store, all []si
 // The demo's links are frozen, and no others: one that was there before is still
 // rechecked.
 func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
+	t.Parallel()
 	getenv := env(t)
 	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -284,6 +284,7 @@ func TestCompressionEnds(t *testing.T) {
 
 // Of zstd that is cut anywhere, the start of the page is read.
 func TestZstdIsCut(t *testing.T) {
+	t.Parallel()
 	random := make([]byte, 700) // for blocks that are not compressed
 	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
 	for _, page := range []string{

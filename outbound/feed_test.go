@@ -142,6 +142,7 @@ func TestParseFeedRepairs(t *testing.T) {
 
 // A text of any length continues, wherever the reader's buffer ends in it.
 func TestParseFeedContinuesAfterALongText(t *testing.T) {
+	t.Parallel()
 	for _, text := range [][2]string{{"", ""}, {"<![CDATA[", "]]>"}, {"<![CDATA[", "]]]]>"}, {"<!--", "-->"}, {"<?pi ", "?>"}} {
 		for n := maxXMLToken - 20; n < maxXMLToken+5; n++ {
 			feed := "<rss><channel><item><link>/1</link>" + text[0] + strings.Repeat("x", n) + text[1] + "</item>" + nearTail

@@ -124,6 +124,7 @@ func secureClient(t *testing.T) *Client {
 // A response with an odd head is read as in a browser, with and without TLS and however it arrives. What follows it is not
 // taken for another response: the connection is closed.
 func TestOddHeads(t *testing.T) {
+	t.Parallel()
 	const injected = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\ninjected"
 	for name, head := range oddHeads {
 		for _, mode := range []struct{ secure, split bool }{{}, {secure: true}, {split: true}} {
@@ -196,6 +197,7 @@ func TestConflictingHeads(t *testing.T) {
 
 // Lines of a chunked body may end in LF, what follows its sizes is ignored, and its trailer may be odd.
 func TestChunkLines(t *testing.T) {
+	t.Parallel()
 	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 	for name, tc := range map[string]struct {
 		answer string

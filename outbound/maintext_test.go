@@ -73,6 +73,7 @@ func TestFeeds(t *testing.T) {
 
 // Each of these pages takes well under a second. With quadratic time they would take minutes.
 func TestHostilePages(t *testing.T) {
+	t.Parallel()
 	const size = 2 << 20 // work that grows with its square takes minutes
 	for _, part := range []string{
 		"<div>", "</div>", "<div class=content>x", "<p>x", "<li>", "</p>", "<a href=x>", "<a href=x>y", "<table><tr><td>", "<ul><li><ul>", "<b>", "x", "x ", "\x00", "<", "<!--",

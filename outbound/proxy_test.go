@@ -239,6 +239,7 @@ func TestProxyKeepsTLSVerification(t *testing.T) {
 }
 
 func TestHangingProxy(t *testing.T) {
+	t.Parallel()
 	for _, scheme := range []string{"http", "https", "socks5"} {
 		asked := make(chan struct{}, 2)
 		proxy := proxyPeer(t, scheme, func(conn net.Conn) {

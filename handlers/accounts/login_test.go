@@ -259,6 +259,7 @@ func TestThrottledLogins(t *testing.T) {
 // During a flood of logins from many networks, a browser that has signed in before signs in again from a new address, and a
 // client from an address with a session.
 func TestKnownClientsSignInDuringAFlood(t *testing.T) {
+	t.Parallel()
 	s := apptest.New(t)
 	add(s, "alice", accounts.Admin)
 	friend := newBrowser(s, "198.51.100.1")

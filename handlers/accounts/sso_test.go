@@ -162,6 +162,7 @@ func TestSingleSignOn_UsernameTaken(t *testing.T) {
 
 // Invalid responses of the provider are rejected. A valid response is accepted once, in the browser that started the login.
 func TestSingleSignOn_Rejected(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []standin.Fault{
 		standin.WrongIssuer, standin.WrongAudience, standin.WrongNonce, standin.NoNonce, standin.WrongKey, standin.UnknownKey, standin.BrokenSignature, standin.Expired,
 		standin.AlgorithmNone, standin.ClientSecretHMAC, standin.PublicKeyHMAC, standin.BadAccessHash, standin.WrongState, standin.WrongCallbackIssuer, standin.Denied,

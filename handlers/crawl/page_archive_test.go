@@ -46,6 +46,7 @@ func archivedSite(t *testing.T) (s *site, dir, path string) {
 
 // A copy is shown unchanged, and its scripts do not run.
 func TestArchivedCopy(t *testing.T) {
+	t.Parallel()
 	s, dir, path := archivedSite(t)
 	a := s.Request("GET", path)
 	if a.Status != http.StatusOK || a.Body != archivedBody {

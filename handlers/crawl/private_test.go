@@ -204,6 +204,7 @@ func TestListsSkipPrivateSources(t *testing.T) {
 
 // Event streams of another account have no events of a private source.
 func TestStreamsSkipPrivateSources(t *testing.T) {
+	t.Parallel()
 	p := newSecret(t)
 	listen := func(name string) func(job string) (heard string) {
 		ctx, cancel := context.WithCancel(t.Context())

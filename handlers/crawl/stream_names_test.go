@@ -47,6 +47,7 @@ func (s *site) events(path string, change func(), names ...string) map[string]ma
 // Events name the time at, the number of pages items_crawled and the error of a job last_error, as lists do. The old names stay
 // beside them.
 func TestNamesOfEvents(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	same := func(event map[string]any, name, old string) {
 		t.Helper()

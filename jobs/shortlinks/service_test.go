@@ -152,6 +152,7 @@ func TestLastVisitsAreWrittenDown(t *testing.T) {
 }
 
 func TestBadDatabase(t *testing.T) {
+	t.Parallel()
 	db := modelstest.New(t)
 	i := newInstance(t, db, "")
 	l := i.add()
