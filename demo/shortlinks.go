@@ -49,7 +49,7 @@ func allShortLinks() []madeShortLink {
 		{key: "spring26", title: "Spring catalog", url: "https://shop.northwind.example/catalogues/spring", age: 20 * day, ends: 3*day + 5*time.Hour, perDay: 34, halved: 20 * day},
 		{key: "webinar", title: "Webinar, registration", url: "https://letters.northwind.example/webinar", age: 12 * day, ends: 7 * time.Hour, perDay: 18},
 		{key: "beta-invite", title: "Beta invitations", url: "https://accounts.northwind.example/join?code=beta", age: 6 * day, most: 50, perDay: 4},
-		{key: "first-20", title: "Twenty free samples", url: "https://shop.northwind.example/samples", age: 30 * time.Hour, most: 20, perDay: 40},
+		{key: "first-20", title: "Twenty free samples", url: "https://shop.northwind.example/samples", age: 30 * time.Hour, most: 20, perDay: 80},
 		{key: "lunch-poll", title: "Where shall we eat?", url: "https://northwind.example/polls/4711", age: 2 * day, ends: -25 * time.Minute, perDay: 8},
 		{key: "wifi", title: "Guest network", url: "https://help.northwind.example/wifi", age: 110 * day, perDay: 5},
 		{url: "https://docs.northwind.example/api/changes#v7", title: "What changed in version 7", age: 33 * day, perDay: 3},

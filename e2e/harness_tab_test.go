@@ -248,13 +248,13 @@ func (b *tab) fits(in size, path string) {
 	}
 }
 
-// inEveryLook runs a check with the page wide and narrow, and in the dark color scheme, which is the same at each width.
+// inEveryLook runs a check with the page wide and narrow, light and dark.
 func (b *tab) inEveryLook(where string, check func(where string)) {
 	b.t.Helper()
 	for _, look := range []struct {
 		size
 		scheme string
-	}{{narrow, "light"}, {wide, "light"}, {wide, "dark"}} {
+	}{{narrow, "light"}, {narrow, "dark"}, {wide, "light"}, {wide, "dark"}} {
 		b.resize(look.size)
 		b.scheme(look.scheme)
 		check(fmt.Sprintf("%s (%d px, %s)", where, look.width, look.scheme))

@@ -17,6 +17,9 @@ func MaxMigration(limit time.Duration) (undo func()) {
 	return func() { maxMigration = before }
 }
 
+// Revert is MigrateDown that reverts baselines too, and everything if steps is 0.
+func (db *DB) Revert(ctx context.Context, steps int) error { return db.revert(ctx, steps, 0) }
+
 // RunMigration runs a script as the migration to the next version.
 func (db *DB) RunMigration(ctx context.Context, script string) error {
 	pool, err := db.writer()

@@ -422,7 +422,7 @@ func TestOwnFilesOfEveryVersion(t *testing.T) {
 		if step == 0 {
 			err = db.Migrate(t.Context())
 		} else {
-			err = db.MigrateDown(t.Context(), 1)
+			err = db.Revert(t.Context(), 1)
 		}
 		if closed := db.Close(); closed != nil {
 			t.Fatal(closed)

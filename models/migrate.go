@@ -44,9 +44,14 @@ func (db *DB) Migrate(ctx context.Context) error {
 	})
 }
 
-// MigrateDown reverts the newest steps migrations, or all of them if steps is 0. If there are fewer it returns an
-// error and reverts none.
+// MigrateDown reverts the newest steps migrations. If there are fewer, or if one of them is a baseline, it returns an
+// error and reverts none: reverting a baseline would delete all data of a system, such as all accounts.
 func (db *DB) MigrateDown(ctx context.Context, steps int) error {
+	return db.revert(ctx, steps, lastBaseline)
+}
+
+// revert reverts the newest steps migrations, or all of them if steps is 0, but none up to the version keep.
+func (db *DB) revert(ctx context.Context, steps, keep int) error {
 	return db.migrate(ctx, func(m *migrate.Migrate, _ *migrationDriver) error {
 		have, _, err := m.Version()
 		switch {
@@ -61,14 +66,21 @@ func (db *DB) MigrateDown(ctx context.Context, steps int) error {
 		if err != nil {
 			return err
 		}
-		applied := 0
+		applied := all[:0]
 		for _, v := range all {
 			if v <= int(have) {
-				applied++
+				applied = append(applied, v)
 			}
 		}
-		if applied < steps && applied > 0 {
-			return fmt.Errorf("cannot revert %d migrations: only %d are applied", steps, applied)
+		if len(applied) == 0 {
+			return m.Steps(-steps) // returns the error
+		}
+		if len(applied) < steps {
+			return fmt.Errorf("cannot revert %d migrations: only %d are applied", steps, len(applied))
+		}
+		if last := applied[len(applied)-steps]; last <= keep {
+			return fmt.Errorf("cannot revert migration %d: it creates a system, and reverting it would delete all data of the system; "+
+				"to return to an older program, restore a backup", last)
 		}
 		return m.Steps(-steps)
 	})

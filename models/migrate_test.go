@@ -24,7 +24,7 @@ func TestMigrations(t *testing.T) {
 		if err := db.Ready(ctx); err == nil {
 			t.Fatal("a database without a schema is ready")
 		}
-		if err := db.MigrateDown(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
+		if err := db.Revert(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
 			t.Error("down without a schema:", err)
 		}
 		for range 2 { // the second round runs on what going down left behind
@@ -36,10 +36,10 @@ func TestMigrations(t *testing.T) {
 			if err := db.Ready(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.MigrateDown(t.Context(), 99); err == nil || !strings.Contains(err.Error(), "cannot revert 99 migrations") || db.Ready(ctx) != nil {
+			if err := db.Revert(t.Context(), 99); err == nil || !strings.Contains(err.Error(), "cannot revert 99 migrations") || db.Ready(ctx) != nil {
 				t.Fatal("more steps down than there are:", err)
 			}
-			if err := db.MigrateDown(t.Context(), 0); err != nil {
+			if err := db.Revert(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
 			for _, line := range schemaOf(t, db) {
@@ -50,7 +50,7 @@ func TestMigrations(t *testing.T) {
 			if err := db.Ready(ctx); err == nil {
 				t.Fatal("ready after going all the way down")
 			}
-			if err := db.MigrateDown(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
+			if err := db.Revert(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
 				t.Fatal("down from the bottom:", err)
 			}
 		}
@@ -83,7 +83,12 @@ func TestMigrationsWithRows(t *testing.T) {
 			_, schema, first := state(t, engine, url)
 			modelstest.AddRows(t, engine, url)
 			_, _, before := state(t, engine, url)
-			if err := errors.Join(db.MigrateDown(t.Context(), 1), db.Migrate(t.Context())); err != nil {
+			if err := db.MigrateDown(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "delete all data of the system") {
+				t.Error("down below the last baseline:", err)
+			}
+			_, _, kept := state(t, engine, url)
+			wantSame(t, "rows", kept, before)
+			if err := errors.Join(db.Revert(t.Context(), 1), db.Migrate(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 			_, _, rows := state(t, engine, url)
@@ -94,7 +99,7 @@ func TestMigrationsWithRows(t *testing.T) {
 					t.Error("the rows of another system are lost:", row)
 				}
 			}
-			for step := 1; db.MigrateDown(t.Context(), 1) == nil; step++ {
+			for step := 1; db.Revert(t.Context(), 1) == nil; step++ {
 				if step > 100 {
 					t.Fatal("going down does not end")
 				}

@@ -174,7 +174,7 @@ func TestServerRights(t *testing.T) {
 	}
 	db, err := models.Open(t.Context(), models.Postgres, dsn, slog.New(slog.DiscardHandler))
 	if err == nil {
-		err = errors.Join(db.MigrateDown(t.Context(), 1), db.Close())
+		err = errors.Join(db.Revert(t.Context(), 1), db.Close())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	_ "linkwatch/app" // else go test would not run this again when the program has changed
 	"linkwatch/e2e"
 )
 

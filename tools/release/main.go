@@ -79,14 +79,20 @@ func release(ctx context.Context, root, out string) error {
 	return err
 }
 
-// emptyFolder makes an empty folder. It removes only an earlier release, which has checksums.
+// emptyFolder makes an empty folder. It removes only an earlier release: files that the checksums list, and these.
 func emptyFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, sumsFile)); len(entries) > 0 && err != nil {
-		return fmt.Errorf("%s is not empty and has no release: choose another folder", dir)
+	sums, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != sumsFile && !strings.Contains(string(sums), "  "+e.Name()+"\n") || !e.Type().IsRegular() {
+			return fmt.Errorf("%s has %s, which is not of an earlier release: choose another folder", dir, e.Name())
+		}
 	}
 	return errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755))
 }

@@ -24,14 +24,15 @@ type Exchange struct {
 	ResponseBody   []byte // not compressed
 }
 
-// files is the folder for the exchanges. If TEST_EXCHANGES is not set, they are not recorded.
-var files = os.Getenv("TEST_EXCHANGES")
+// folder returns the folder for the exchanges, or "". The tests read it while they run, so that go test knows that their results
+// depend on it.
+func folder() string { return os.Getenv("TEST_EXCHANGES") }
 
-// Record wraps a handler and records each exchange, except those that passOver selects: requests that are not for the
-// API of the document, such as those for SHORT_HOST.
+// Record wraps a handler and records each exchange in the folder TEST_EXCHANGES, if it is set. It leaves out exchanges that
+// passOver selects: requests that are not for the API of the document, such as those for SHORT_HOST.
 func Record(t testing.TB, next http.Handler, passOver func(*http.Request) bool) http.Handler {
 	t.Helper()
-	if files == "" {
+	if folder() == "" {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +60,7 @@ func Record(t testing.TB, next http.Handler, passOver func(*http.Request) bool) 
 
 var (
 	// file has the exchanges of this process.
-	file = sync.OnceValues(func() (*os.File, error) { return os.CreateTemp(files, "*.jsonl") })
+	file = sync.OnceValues(func() (*os.File, error) { return os.CreateTemp(folder(), "*.jsonl") })
 	mu   sync.Mutex
 )
 

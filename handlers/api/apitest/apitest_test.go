@@ -12,7 +12,7 @@ import (
 
 // Record writes a line for each exchange that is not passed over, and changes neither.
 func TestRecord(t *testing.T) {
-	files = t.TempDir()
+	t.Setenv("TEST_EXCHANGES", t.TempDir())
 	handler := Record(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/plain")
