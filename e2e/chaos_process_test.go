@@ -13,14 +13,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"linkwatch/models/modelstest"
 )
 
 // process is a program that the chaos test starts, pauses and kills.
 type process struct {
 	cmd   *exec.Cmd
-	ended <-chan struct{} // closed when the program has ended
+	ended chan struct{} // closed when the program has ended
 }
 
 // launch starts a program in its own process group. The kernel kills it if the test
@@ -29,12 +27,16 @@ func launch(cmd *exec.Cmd) (*process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	cmd.SysProcAttr.Setpgid = true
-	ended, err := modelstest.Start(cmd)
-	if err != nil {
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
+	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &process{cmd: cmd, ended: ended}, nil
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	go func() { // returns when the program ends
+		_ = cmd.Wait()
+		close(p.ended)
+	}()
+	return p, nil
 }
 
 func (p *process) hasEnded() bool {

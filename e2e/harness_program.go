@@ -66,9 +66,9 @@ type Server struct {
 	store   string // DATABASE_URL
 	cmd     *exec.Cmd
 	logFile string
-	ended   <-chan struct{} // closed when the process is gone
-	err     error           // how it ended; read it after ended
-	awaited bool            // by the test, which judges how it ended
+	ended   chan struct{} // closed when the process is gone
+	err     error         // how it ended; read it after ended
+	awaited bool          // by the test, which judges how it ended
 }
 
 // storeIn returns a DATABASE_URL setting that names a new SQLite file.
@@ -89,8 +89,7 @@ func Start(t testing.TB, env ...string) *Server {
 // launchServer is Start without the wait.
 func launchServer(t testing.TB, env ...string) *Server {
 	t.Helper()
-	ended := make(chan struct{})
-	s := &Server{t: t, cmd: exec.Command(binary), ended: ended}
+	s := &Server{t: t, cmd: exec.Command(binary), ended: make(chan struct{})}
 	s.cmd.Env = environ(append([]string{storeIn(t), "HTTP_PORT=0", "OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "SHUTDOWN_GRACE=2s"}, env...)...)
 	for _, e := range s.cmd.Env { // the last one wins, as in the process itself
 		if v, ok := strings.CutPrefix(e, "DATABASE_URL="); ok {
@@ -112,7 +111,7 @@ func launchServer(t testing.TB, env ...string) *Server {
 	}
 	go func() { // ends with the process
 		s.err = s.cmd.Wait()
-		close(ended)
+		close(s.ended)
 	}()
 	t.Cleanup(func() {
 		s.Stop()

@@ -44,6 +44,7 @@ func Pooler(t testing.TB, dsn, mode string) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	attr := AsPostgres(t, dir)
+	attr.Pdeathsig = syscall.SIGKILL
 	_, here, _, _ := runtime.Caller(0)
 	shipped, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../deploy/pgbouncer.ini"))
 	if err != nil {
@@ -66,17 +67,12 @@ func Pooler(t testing.TB, dsn, mode string) string {
 	}
 	cmd := exec.Command(program, "-q", filepath.Join(dir, "config"))
 	cmd.SysProcAttr, cmd.Dir = attr, dir
-	ended, err := Start(cmd)
-	if err != nil {
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
-		<-ended
-		if t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(dir, "log"))
-			t.Logf("PgBouncer ended (%s) and wrote:\n%s", cmd.ProcessState, log)
-		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // "signal: killed"
 	})
 	if !Within(10*time.Second, func() bool {
 		conn, err := net.Dial("unix", filepath.Join(dir, ".s.PGSQL."+poolerPort))
