@@ -76,8 +76,7 @@ func TestPostgresBehindPooler(t *testing.T) {
 				}
 			}
 		}
-		for _, s := range all {
-			s.Stop()
+		for _, s := range all { // before any of them ends, which can fail PgBouncer: see Pooler
 			log := s.log()
 			if !strings.Contains(log, "behind a connection pooler") {
 				t.Errorf("the pooler is not recognized: %s", log)
@@ -88,6 +87,9 @@ func TestPostgresBehindPooler(t *testing.T) {
 					t.Errorf("an instance logs an error: %s", line)
 				}
 			}
+		}
+		for _, s := range all {
+			s.Stop()
 		}
 	}
 }

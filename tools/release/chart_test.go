@@ -85,7 +85,7 @@ func TestChart(t *testing.T) {
 			[]string{"HTTP_HOST", "HTTP_PORT", "DATABASE_URL", "PUBLIC_URL", "SHORT_HOST", "TRUSTED_PROXIES"}},
 		{"postgres", "registry.example/linkwatch:0.9.0", "", 3,
 			[]string{"Deployment", "PodDisruptionBudget", "Service", "ServiceMonitor"},
-			[]string{"HTTP_HOST", "HTTP_PORT", "DATABASE_URL", "REDIS_URL", "PUBLIC_URL"}},
+			[]string{"HTTP_HOST", "HTTP_PORT", "DATABASE_URL", "SECRET_KEY", "REDIS_URL", "PUBLIC_URL"}},
 	} {
 		var values []string
 		if c.values != "" {
