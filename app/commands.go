@@ -37,7 +37,8 @@ func commands() []command {
 			details: "The sample links are the same in each run. Links that the database already has are not added again. If it has any of\n" +
 				"the sample links, no other sample data is added."},
 		{name: "migrate", summary: "Update the database schema, or revert migrations", usage: []string{"up", "down [N]"}, run: migrate,
-			details: "The command up runs all new migrations, as the server does at start. The command down reverts the newest N migrations (default 1)."},
+			details: "The command up runs all new migrations, as the server does at start. The command down reverts the newest N migrations (default 1),\n" +
+				"but none that creates a system."},
 		{name: "check", summary: "Check the database for damage", run: check,
 			details: "Exits with status 1 if there are problems. Changes nothing."},
 		{name: "backup", summary: "Write a backup of the database to a file", usage: []string{"FILE [--force]"}, run: writeBackup, flags: new(forceFlag).forBackup,
