@@ -35,8 +35,14 @@ type Robots struct {
 	client  *Client
 	agent   string
 	clock   func() time.Time
-	cache   *otter.Cache[string, *robotsEntry]
+	cache   robotsCache
 	fetches singleflight.Group
+}
+
+// robotsCache is an otter.Cache. The compiler compiles the methods of a generic type again in each package that sees it.
+type robotsCache interface {
+	GetIfPresent(origin string) (*robotsEntry, bool)
+	Set(origin string, e *robotsEntry) (*robotsEntry, bool)
 }
 
 // Verdict says whether and how often a URL may be requested.

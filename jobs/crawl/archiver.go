@@ -56,7 +56,7 @@ type Archiver struct {
 	queue   *copyQueue
 	breaker *breaker
 	sweeps  *breaker // of deletes and moves, which must continue when the disk is full
-	recent  *otter.Cache[crawl.BodyHash, struct{}]
+	recent  models.Cache[crawl.BodyHash, struct{}]
 	metrics archiveMetrics
 	opts    ArchiverOptions
 	taking  sync.Mutex // held by the worker that waits for copies, so that a batch is not split

@@ -20,7 +20,7 @@ const maxAccounts = 1000 // cached clients
 type accounts struct {
 	store     *sites.Store
 	endpoints *google.Endpoints
-	cache     *otter.Cache[string, *google.Client]
+	cache     models.Cache[string, *google.Client]
 }
 
 func newAccounts(store *sites.Store, endpoints *google.Endpoints) *accounts {

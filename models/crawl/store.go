@@ -26,9 +26,9 @@ type Store struct {
 	opts        Options
 	jobsChanged chan struct{} // signaled when a job may be due
 	urls        chan struct{} // signaled when the frontier has URLs to fetch
-	seen        *otter.Cache[entryKey, struct{}]
-	patterns    *otter.Cache[patternKey, int]
-	figures     *otter.Cache[string, *Metrics] // by account name
+	seen        models.Cache[entryKey, struct{}]
+	patterns    models.Cache[patternKey, int]
+	figures     models.Cache[string, *Metrics] // by account name
 	text        fulltext.Index
 	pages       chan struct{} // signaled when pages need to be indexed
 }

@@ -25,8 +25,8 @@ const maxUnknown = 10_000
 
 // Memory is the shortlinks.Cache of one process.
 type Memory struct {
-	links        *otter.Cache[string, cached]
-	unknown      *otter.Cache[string, cached]
+	links        keyCache
+	unknown      keyCache
 	shared       *Shared // nil without Redis
 	reading      reading
 	clock        models.Clock
@@ -37,6 +37,15 @@ type Memory struct {
 	horizon atomic.Pointer[horizon]
 	mu      sync.Mutex
 	changed map[string]int64 // newest known version of each changed key
+}
+
+// keyCache is an otter.Cache. The compiler compiles the methods of a generic type again in each package that sees it.
+type keyCache interface {
+	models.Cache[string, cached]
+	Compute(key string, remap func(old cached, found bool) (cached, otter.ComputeOp)) (cached, bool)
+	ComputeIfPresent(key string, remap func(old cached) (cached, otter.ComputeOp)) (cached, bool)
+	EstimatedSize() int
+	StopAllGoroutines() bool
 }
 
 type cached struct {
@@ -51,7 +60,7 @@ type cached struct {
 func NewMemory(size int, clock models.Clock) *Memory { return newMemory(size, clock, nil) }
 
 func newMemory(size int, clock models.Clock, ttl otter.Clock) *Memory {
-	cache := func(size int) *otter.Cache[string, cached] {
+	cache := func(size int) keyCache {
 		return otter.Must(&otter.Options[string, cached]{
 			MaximumSize: size, Clock: ttl,
 			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, cached]) time.Duration { return e.Value.ttl }),
