@@ -132,7 +132,7 @@ func isOld(version int) bool { return version > 0 && version < firstBaseline && 
 
 // oldSchema describes a database with a schema that isOld, for error messages.
 func oldSchema(version int) string {
-	return fmt.Sprintf("has schema %d, from before the first release of Linkwatch, and cannot be migrated: "+
+	return fmt.Sprintf("has schema %d, of another program or from before the first release of Linkwatch, and cannot be migrated: "+
 		"first start the last program with schema %d, or set DATABASE_URL to a new database", version, unreleased)
 }
 

@@ -158,7 +158,7 @@ func TestOldSchemaIsRefused(t *testing.T) {
 		_, schema, rows := state(t, engine, url)
 		for _, version := range []int{6, 150, 192, 194, 199} {
 			modelstest.Exec(t, db, "UPDATE schema_migrations SET version = ?", version)
-			want := fmt.Sprintf("the database has schema %d, from before the first release of Linkwatch, "+
+			want := fmt.Sprintf("the database has schema %d, of another program or from before the first release of Linkwatch, "+
 				"and cannot be migrated: first start the last program with schema 193, "+
 				"or set DATABASE_URL to a new database", version)
 			for what, err := range map[string]error{

@@ -125,16 +125,18 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyLocation) (p
 	return part, nil
 }
 
-// probeSize is the size of the object that Probe stores, in bytes. A full disk still accepts an empty file.
-const probeSize = 64 << 10
+// Key and size of the object that Probe stores. A full disk still accepts an empty file.
+const (
+	probeKey  = "try"
+	probeSize = 64 << 10
+)
 
 // Probe stores and deletes an object, to find out whether an archive that failed works again.
 func (a *Archive) Probe(ctx context.Context) error {
-	const key = "try"
-	if err := a.Put(ctx, key, &Pack{packed: make([]byte, probeSize)}); err != nil {
+	if err := a.Put(ctx, probeKey, &Pack{packed: make([]byte, probeSize)}); err != nil {
 		return err
 	}
-	return a.Delete(ctx, key)
+	return a.Delete(ctx, probeKey)
 }
 
 // Delete deletes an object. A missing object is not an error.

@@ -236,7 +236,10 @@ func TestDeleteTemporary(t *testing.T) {
 	a, dir := folder(t)
 	at := put(t, a, []byte("x"))[0]
 	name := filepath.Join(dir, at.Key)
-	for path, age := range map[string]time.Duration{name: 2 * time.Hour, name + ".17a.tmp": 2 * time.Hour, name + ".17b.tmp": time.Minute, filepath.Dir(name) + "/mine.tmp": 2 * time.Hour} {
+	for path, age := range map[string]time.Duration{
+		name: 2 * time.Hour, name + ".17a.tmp": 2 * time.Hour, name + ".17b.tmp": time.Minute, filepath.Dir(name) + "/mine.tmp": 2 * time.Hour,
+		dir + "/try.17a.tmp": 2 * time.Hour, dir + "/try.17b.tmp": time.Minute, dir + "/mine.tmp": 2 * time.Hour,
+	} {
 		f, err := os.OpenFile(path, os.O_CREATE, 0o600)
 		if err == nil {
 			err = errors.Join(f.Close(), os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
@@ -249,6 +252,9 @@ func TestDeleteTemporary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(dir + "/*/*"); err != nil || len(left) != 3 || slices.Contains(left, name+".17a.tmp") {
+		t.Errorf("got files %v, %v", left, err)
+	}
+	if left, err := filepath.Glob(dir + "/*.tmp"); err != nil || len(left) != 2 || slices.Contains(left, dir+"/try.17a.tmp") {
 		t.Errorf("got files %v, %v", left, err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -283,6 +289,21 @@ func TestBucket(t *testing.T) {
 	o, err := backend.HeadObject("pages", "some/prefix/"+at.Key)
 	if err != nil || o.Size == 0 {
 		t.Errorf("bucket name: got %v", err)
+	}
+	// Some services send the whole object instead of the range.
+	whole := bucket(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Range")
+		server.ServeHTTP(w, r)
+	}), time.Minute)
+	for i, at := range put(t, whole, []byte("first"), []byte("second"), []byte("third")) {
+		want := []string{"first", "second", "third"}[i]
+		if got, err := whole.Get(t.Context(), at, archive.HashOf([]byte(want))); err != nil || string(got) != want {
+			t.Errorf("range ignored: got %q, %v", got, err)
+		}
+		at.Start += 1 << 20
+		if _, err := whole.Get(t.Context(), at, archive.HashOf([]byte(want))); !errors.Is(err, archive.ErrDamaged) {
+			t.Errorf("range behind the end: got %v", err)
+		}
 	}
 	// Without the bucket nothing can be read, but that does not mean that a copy is missing.
 	none := bucket(t, gofakes3.New(s3mem.New()).Server(), time.Minute)

@@ -45,6 +45,8 @@ func (b *bucket) open(ctx context.Context, key string, start, length int64) (io.
 	}
 	res, err := b.send(ctx, http.MethodGet, b.prefix+key, nil, h)
 	switch {
+	case err == nil && res.StatusCode == http.StatusOK && start+length > 0: // some services ignore Range
+		return partOf(res.Body, start, length)
 	case err == nil:
 		return res.Body, nil
 	case hasCode(err, "InvalidRange"):
@@ -53,6 +55,21 @@ func (b *bucket) open(ctx context.Context, key string, start, length int64) (io.
 		return nil, b.missing(ctx)
 	}
 	return nil, err
+}
+
+// partOf returns length bytes of an object from start on. 0 = up to its end.
+func partOf(object io.ReadCloser, start, length int64) (io.ReadCloser, error) {
+	if _, err := io.CopyN(io.Discard, object, start); err != nil {
+		_ = object.Close()
+		if errors.Is(err, io.EOF) {
+			return nil, ErrDamaged
+		}
+		return nil, err
+	}
+	if length == 0 {
+		return object, nil
+	}
+	return filePart{io.LimitReader(object, length), object}, nil
 }
 
 // missing returns ErrMissing if the bucket exists. Without the bucket, a missing object does not mean that a copy is

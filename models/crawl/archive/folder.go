@@ -92,7 +92,7 @@ func (f folder) open(_ context.Context, key string, start, length int64) (io.Rea
 	return filePart{io.NewSectionReader(file, start, length), file}, nil
 }
 
-// filePart is a part of a file.
+// filePart is a part of a file or an object.
 type filePart struct {
 	io.Reader
 	io.Closer

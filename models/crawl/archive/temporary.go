@@ -21,7 +21,8 @@ func (a *Archive) DeleteTempFiles() error {
 	}
 	defer func() { _ = root.Close() }()
 	names, err := fs.Glob(root.FS(), "*/*.zst.*.tmp")
-	for _, name := range names {
+	probes, _ := fs.Glob(root.FS(), probeKey+".*.tmp") // the only possible error is that of a pattern
+	for _, name := range append(names, probes...) {
 		info, e := root.Stat(name)
 		if e == nil && time.Since(info.ModTime()) > maxTemporaryAge {
 			e = root.Remove(name)
