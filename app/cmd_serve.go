@@ -91,8 +91,11 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	}
 	defer stopPprof()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr())
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w: set HTTP_PORT to another port, or stop the program that uses it", err)
+	}
 	if err != nil {
-		return err // such as "listen tcp 127.0.0.1:8080: bind: address already in use"
+		return err // such as "listen tcp 127.0.0.1:80: bind: permission denied"
 	}
 	beat := a.core.lease.Beat(ctx) // services claim as soon as they start
 	if id, _, _ := a.core.lease.Current(); id == "" {

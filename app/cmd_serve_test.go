@@ -120,7 +120,7 @@ func TestStartErrors(t *testing.T) {
 	}{
 		"invalid setting":    {map[string]string{"HTTP_PORT": "eighty"}, "HTTP_PORT"},
 		"open without login": {map[string]string{"HTTP_HOST": "0.0.0.0"}, "ADMIN_PASSWORD"},
-		"port in use":        {map[string]string{"HTTP_PORT": port}, "address already in use"},
+		"port in use":        {map[string]string{"HTTP_PORT": port}, "address already in use: set HTTP_PORT"},
 		"path of a page":     {map[string]string{"PUBLIC_URL": "https://example.com/links/app"}, "/linkwatch"},
 		"path of an alias":   {map[string]string{"PUBLIC_URL": "https://example.com/api"}, "PUBLIC_URL"},
 		"no such folder":     {map[string]string{"DATABASE_URL": "/nonexistent/x.db"}, "DATABASE_URL"},

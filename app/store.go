@@ -75,7 +75,7 @@ func storeError(cfg config.Config, err error) error {
 			"Raise max_connections or default_pool_size, or use a pooler in transaction mode: %w", err)
 	}
 	if cfg.DatabaseDriver == models.Postgres {
-		return fmt.Errorf("DATABASE_URL: cannot connect. Check that PostgreSQL runs, and the user, password and database name: %w", err)
+		return fmt.Errorf("DATABASE_URL: cannot connect. Check that PostgreSQL runs, and the host, user, password and database name: %w", err)
 	}
 	if errors.Is(err, sqlite3.CANTOPEN) {
 		return fmt.Errorf("DATABASE_URL=%q cannot be opened. Check that its folder exists and is writable",

@@ -21,6 +21,7 @@ var files = []struct{ file, label, about string }{
 	{"guide/crawl.md", "Crawl", "Crawl sites on a schedule, search their pages, and see what changed."},
 	{"guide/sites.md", "Sites", "Submit pages to search engines, and find out why they are not indexed."},
 	{"guide/alerts.md", "Alerts", "Choose which messages are sent, to whom and when."},
+	{"guide/pages.md", "Pages", "Search everything, use the keyboard, and choose colors."},
 	{"guide/access.md", "Access", "Accounts, roles, private items, single sign-on and API tokens."},
 	{"guide/api.md", "API", "Lists, filters and edits by several clients."},
 	{"guide/elasticsearch.md", "Elasticsearch", "Search the texts of crawled pages in Elasticsearch or OpenSearch."},
@@ -74,10 +75,10 @@ var entries = sync.OnceValues(func() (all []entry, err error) {
 	return all, err
 })
 
-// find returns up to limit sections that contain all words of a text. Those with the words in their titles come first.
+// find returns up to limit sections that contain all terms of a text. Those with the words in their titles come first.
 func find(text string, limit int) ([]views.Found, error) {
 	all, err := entries()
-	words := strings.Fields(models.Fold(text))
+	words := terms(models.Fold(text))
 	if err != nil || len(words) == 0 {
 		return nil, err
 	}
@@ -93,6 +94,18 @@ func find(text string, limit int) ([]views.Found, error) {
 	}
 	found := slices.Concat(titles, texts)
 	return found[:min(limit, len(found))], nil
+}
+
+// terms returns the words and "quoted phrases" of a text.
+func terms(text string) (all []string) {
+	for i, part := range strings.Split(text, `"`) {
+		if part = strings.TrimSpace(part); i%2 == 0 {
+			all = append(all, strings.Fields(part)...)
+		} else if part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
 }
 
 func containsAll(text string, words []string) bool {

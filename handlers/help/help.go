@@ -55,7 +55,10 @@ func (p Pages) IndexPage(c *gin.Context) {
 		return err
 	}, func() (err error) {
 		if v.Problem == "" {
-			v.Found, err = find(v.Text, maxFound)
+			v.Found, err = find(v.Text, maxFound+1)
+		}
+		if v.More = len(v.Found) > maxFound; v.More {
+			v.Found = v.Found[:maxFound]
 		}
 		return err
 	})

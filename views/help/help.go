@@ -64,6 +64,7 @@ type Index struct {
 	Text    string // search text; "" = none
 	Problem string // error message for the text; "" = none
 	Found   []Found
+	More    bool // there are more sections than Found
 }
 
 // SearchPath returns the path of the page of all guides for a search text.
