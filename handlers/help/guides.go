@@ -96,8 +96,11 @@ func find(text string, limit int) ([]views.Found, error) {
 	return found[:min(limit, len(found))], nil
 }
 
-// terms returns the words and "quoted phrases" of a text.
+// terms returns the words and "quoted phrases" of a text. A quotation mark without a second one is part of a word.
 func terms(text string) (all []string) {
+	if strings.Count(text, `"`)%2 == 1 {
+		return strings.Fields(text)
+	}
 	for i, part := range strings.Split(text, `"`) {
 		if part = strings.TrimSpace(part); i%2 == 0 {
 			all = append(all, strings.Fields(part)...)

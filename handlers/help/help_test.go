@@ -87,6 +87,7 @@ func TestSearchOfGuides(t *testing.T) {
 		"zzz":             "",
 		`"quiet hours"`:   "/help/alerts#about-choose-what-is-sent",
 		`"hours quiet"`:   "",
+		`quiet "hours`:    "",
 		"forgot password": "/help/access#about-in-the-browser",
 		"2fa":             "/help/access#about-in-the-browser",
 		"bookmarklet":     "/help/links#about-in-the-browser",
