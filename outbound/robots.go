@@ -39,7 +39,8 @@ type Robots struct {
 	fetches singleflight.Group
 }
 
-// robotsCache is an otter.Cache. The compiler compiles the methods of a generic type again in each package that sees it.
+// robotsCache is an otter.Cache. It is an interface, because the compiler compiles the methods of a generic type again in each
+// package that sees it.
 type robotsCache interface {
 	GetIfPresent(origin string) (*robotsEntry, bool)
 	Set(origin string, e *robotsEntry) (*robotsEntry, bool)

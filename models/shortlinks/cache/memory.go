@@ -39,7 +39,7 @@ type Memory struct {
 	changed map[string]int64 // newest known version of each changed key
 }
 
-// keyCache is an otter.Cache. The compiler compiles the methods of a generic type again in each package that sees it.
+// keyCache is an otter.Cache. It is an interface for the reason that models.Cache gives.
 type keyCache interface {
 	models.Cache[string, cached]
 	Compute(key string, remap func(old cached, found bool) (cached, otter.ComputeOp)) (cached, bool)
